@@ -1,0 +1,64 @@
+"""Canonical JSON and its digest: the same value gives the same bytes everywhere."""
+
+import hashlib
+import json
+from collections.abc import Callable
+
+import rfc8785
+from pydantic import JsonValue
+
+
+def canonical_json(value: JsonValue) -> bytes:
+    """Return the RFC 8785 form of a JSON value, in UTF-8.
+
+    One deviation: integers beyond 2^53 keep all their digits, because two different plans must not share a digest.
+
+    Raises:
+        ValueError: NaN, an infinity or a lone surrogate, which JSON text cannot hold.
+
+    Source: RFC 8785, "JSON Canonicalization Scheme", 2020.
+
+    >>> canonical_json({"b": 1.0, "a": [None, "é"]}).decode()
+    '{"a":[null,"é"],"b":1}'
+    """
+    parts: list[str] = []
+    _write(value, parts.append)
+    return "".join(parts).encode()
+
+
+def digest(value: JsonValue) -> str:
+    """Return the hex SHA-256 of the canonical form."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def _write(value: JsonValue, put: Callable[[str], None]) -> None:
+    if isinstance(value, str):
+        put(json.dumps(value, ensure_ascii=False))
+    elif isinstance(value, dict):
+        _write_object(value, put)
+    elif isinstance(value, list):
+        put("[")
+        for number, item in enumerate(value):
+            if number:
+                put(",")
+            _write(item, put)
+        put("]")
+    elif isinstance(value, float):
+        put(rfc8785.dumps(value).decode())
+    else:
+        put(json.dumps(value))
+
+
+def _write_object(value: dict[str, JsonValue], put: Callable[[str], None]) -> None:
+    put("{")
+    for number, key in enumerate(sorted(value, key=_utf16_units)):
+        if number:
+            put(",")
+        put(json.dumps(key, ensure_ascii=False))
+        put(":")
+        _write(value[key], put)
+    put("}")
+
+
+def _utf16_units(key: str) -> bytes:
+    return key.encode("utf-16-be", "surrogatepass")

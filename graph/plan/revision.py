@@ -1,0 +1,133 @@
+"""A revision: the plan of what is left, put together with what has succeeded."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.references import references_in
+from graph.plan.schema import Plan, Step
+from graph.plan.spellings import unwrap
+from graph.plan.validation import MAX_STEPS, Draft, Reading, finish, graph_issues, read_steps
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Ids of the steps that two revisions do not share, in plan order."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    answer: bool = False
+
+    def __str__(self) -> str:
+        """Return the difference as one line."""
+        groups = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
+        words = [f"{name}: {', '.join(ids)}" for name, ids in groups if ids] + (["answer changed"] if self.answer else [])
+        return "; ".join(words) or "nothing changed"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the difference as the review shows it."""
+        return {
+            "added": list(self.added),
+            "changed": list(self.changed),
+            "removed": list(self.removed),
+            "answer": self.answer,
+        }
+
+
+def difference(before: Plan | None, after: Plan) -> Difference:
+    """Return what `after` adds to, changes in and removes from `before`."""
+    before = before or Plan()
+    return Difference(
+        added=tuple(step.id for step in after.steps if step.id not in before.by_id),
+        changed=tuple(
+            step.id for step in after.steps if step.id in before.by_id and before.by_id[step.id] != step
+        ),
+        removed=tuple(step.id for step in before.steps if step.id not in after.by_id),
+        answer=before.answer != after.answer,
+    )
+
+
+def read_revision(
+    raw: Any, current: Plan, succeeded: Collection[str], tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS
+) -> Reading:
+    """Read `{"keep": [...], "steps": [...], "answer": ...}` and return the whole revised plan, or every fault.
+
+    Steps that succeeded stay and never change. A given step may take the id of one that failed or has not run; a
+    step that is neither kept nor given is dropped. Without an answer the old one holds as far as its steps are left.
+    """
+    revision = unwrap(raw)
+    if not isinstance(revision, dict):
+        return Reading(None, (Issue(None, "plan", 'a revision is an object with "steps", and "keep" for what stays'),))
+    issues = [
+        Issue(None, str(key), f"unknown key {key!r}; a revision has keep, steps, answer")
+        for key in revision
+        if key not in ("keep", "steps", "answer")
+    ]
+    given, step_issues = read_steps(revision.get("steps"), tools, max_steps)
+    issues += step_issues
+    keep, keep_issues = _kept(revision.get("keep"), current)
+    issues += keep_issues
+    given, given_issues = _changing(given, current, succeeded, keep)
+    issues += given_issues
+    if not issues and not given and not keep and revision.get("answer") is None:
+        issues.append(Issue(None, "steps", "the revision is empty: keep or give steps, or give an answer"))
+    merged = _merge(current, [*succeeded, *keep], given)
+    if len(merged) > max_steps:
+        issues.append(Issue(None, "steps", f"{len(merged)} steps are too many; at most {max_steps} are allowed"))
+    answer = revision.get("answer")
+    if answer is None:
+        answer = _answer_left(current, merged)
+    return finish(merged, answer, issues + graph_issues(merged, answer))
+
+
+def _kept(raw: Any, current: Plan) -> tuple[list[str], list[Issue]]:
+    if raw is None:
+        return [], []
+    if not isinstance(raw, list):
+        return [], [Issue(None, "keep", "keep is a list of step ids")]
+    names = [f"step_{name}" if isinstance(name, int) and not isinstance(name, bool) else name for name in raw]
+    known = [name for name in names if isinstance(name, str) and name in current.by_id]
+    return known, [
+        Issue(None, "keep", f"no step {name!r} in the plan; keep names steps that are left")
+        for name in names
+        if name not in known
+    ]
+
+
+def _changing(
+    given: list[Draft], current: Plan, succeeded: Collection[str], keep: list[str]
+) -> tuple[list[Draft], list[Issue]]:
+    """Return the given steps that are news; one that repeats a succeeded step unchanged is none."""
+    news, issues = [], []
+    for draft in given:
+        if draft.id in succeeded:
+            if draft.step is None or draft.step != current.by_id.get(str(draft.id)):
+                message = f"{draft.id} succeeded and cannot change; give the new step another id"
+                issues.append(Issue(draft.id, "id", message))
+            continue
+        if draft.id in keep:
+            issues.append(Issue(draft.id, "keep", f"{draft.id} is kept and given; do one of both"))
+        news.append(draft)
+    return news, issues
+
+
+def _merge(current: Plan, staying: list[str], given: list[Draft]) -> list[Draft]:
+    """Return what stays in its old order, replaced steps in their old places, new ones at the end."""
+    replacing = {draft.id: draft for draft in given if draft.id in current.by_id and draft.id not in staying}
+    stays = set(staying)
+    merged = [
+        replacing.get(step.id) or _draft(step) for step in current.steps if step.id in stays or step.id in replacing
+    ]
+    return merged + [draft for draft in given if all(draft is not other for other in replacing.values())]
+
+
+def _draft(step: Step) -> Draft:
+    return Draft(step.to_json(), step=step)
+
+
+def _answer_left(current: Plan, merged: list[Draft]) -> Any:
+    left = {draft.id for draft in merged}
+    return current.answer if all(ref.step in left for ref in references_in(current.answer)) else None

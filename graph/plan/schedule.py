@@ -1,0 +1,88 @@
+"""Which step waits for which, and how long a plan must take at least."""
+
+from collections.abc import Collection, Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+
+from graph.plan.references import references_in
+from graph.plan.schema import Step
+
+Waits = Mapping[str, tuple[str, ...]]
+
+
+def waits_for(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
+    """Return step id -> ids it waits for: those it names, and those its references imply."""
+    return {
+        step.id: tuple(dict.fromkeys([*step.depends_on, *(ref.step for ref in references_in(step.args))]))
+        for step in steps
+    }
+
+
+def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
+    """Return circles in the graph, no step in two of them, at most `most`; ids that wait for nothing known are free."""
+    left = {step: tuple(before for before in befores if before in waits) for step, befores in waits.items()}
+    found: list[tuple[str, ...]] = []
+    while len(found) < most:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as error:
+            circle = tuple(reversed(error.args[1]))
+            found.append(circle)
+            left = {step: befores for step, befores in left.items() if step not in circle}
+            left = {step: tuple(before for before in befores if before in left) for step, befores in left.items()}
+        else:
+            break
+    return found
+
+
+def levels(waits: Waits) -> dict[str, int]:
+    """Return step id -> length of the longest chain of steps before it; the graph has no circle."""
+    level: dict[str, int] = {}
+    for step in TopologicalSorter(waits).static_order():
+        level[step] = 1 + max((level[before] for before in waits[step]), default=-1)
+    return level
+
+
+def blocked_by(waits: Waits, stuck: Collection[str]) -> dict[str, str]:
+    """Return step id -> the stuck step it waits for, near or far; the stuck themselves are left out."""
+    cause: dict[str, str] = {}
+    for step in TopologicalSorter(waits).static_order():
+        for before in waits[step]:
+            if step not in stuck and (before in stuck or before in cause):
+                cause[step] = cause.get(before, before)
+                break
+    return cause
+
+
+def last_steps(waits: Waits) -> list[str]:
+    """Return the ids that no step waits for, in plan order."""
+    awaited = {before for befores in waits.values() for before in befores}
+    return [step for step in waits if step not in awaited]
+
+
+def critical_path(waits: Waits, duration_s: Mapping[str, float]) -> tuple[float, tuple[str, ...]]:
+    """Return the shortest possible wall-clock time of a plan, in seconds, and the chain of steps that sets it.
+
+    Any number of steps may run at once: the longest chain, in O(steps + edges).
+
+    Args:
+        waits: Step id -> ids it waits for; one entry per step, without circles.
+        duration_s: Expected seconds per step id, each >= 0; covers every step.
+
+    Source: Kelley and Walker, "Critical-path planning and scheduling", 1959.
+
+    >>> critical_path({"a": (), "b": (), "c": ("a",)}, {"a": 2.0, "b": 4.0, "c": 3.0})
+    (5.0, ('a', 'c'))
+    """
+    finish_s: dict[str, float] = {}
+    before_it: dict[str, str | None] = {}
+    for step in TopologicalSorter(waits).static_order():
+        latest = max(waits[step], key=finish_s.__getitem__, default=None)
+        before_it[step] = latest
+        finish_s[step] = (finish_s[latest] if latest else 0.0) + duration_s[step]
+    chain: list[str] = []
+    last = max(finish_s, key=finish_s.__getitem__, default=None)
+    total_s = finish_s[last] if last else 0.0
+    while last is not None:
+        chain.append(last)
+        last = before_it[last]
+    return total_s, tuple(reversed(chain))

@@ -1,0 +1,86 @@
+"""The names in common use for our fields, brought to ours; nothing is judged here but what cannot be read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+
+ALIASES = {
+    "description": "objective",
+    "input": "args",
+    "required_tools": "tools",
+    "dependencies": "depends_on",
+    "subgoal_id": "id",
+}
+FIELDS = ("id", "objective", "tool", "tools", "args", "success_criteria", "depends_on", "max_calls", "output")
+
+
+def unwrap(raw: Any) -> Any:
+    """Return the object that holds `steps`: a bare list and `{"plan": ...}` are opened."""
+    if isinstance(raw, dict) and set(raw) == {"plan"}:
+        raw = raw["plan"]
+    return {"steps": raw} if isinstance(raw, list) else raw
+
+
+def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> tuple[dict[str, Any], list[Issue]]:
+    """Return a step's fields under our names, null ones left out, and what could not be read."""
+    fields: dict[str, Any] = {}
+    issues: list[Issue] = []
+    step = name_of(raw)
+    for key, value in raw.items():
+        name = ALIASES.get(key, key) if isinstance(key, str) else key
+        if name not in FIELDS:
+            issues.append(Issue(step, str(key), f"unknown key {key!r}; a step has {', '.join(FIELDS)}"))
+        elif value is None:
+            continue
+        elif name in fields:
+            issues.append(Issue(step, name, f"given twice, the second time as {key!r}; keep one"))
+        else:
+            fields[name] = value
+    _read_ids(fields)
+    if isinstance(fields.get("tool"), str) and fields["tool"].strip().lower() == "none":
+        del fields["tool"]
+    if isinstance(fields.get("args"), str):
+        _read_plain_input(fields, tools, step, issues)
+    return fields, issues
+
+
+def name_of(raw: Mapping[Any, Any]) -> str | None:
+    """Return the id to name a raw step by in an issue."""
+    given = raw.get("id") if raw.get("id") is not None else raw.get("subgoal_id")
+    given = _id(given)
+    return given if isinstance(given, str) else None
+
+
+def _read_ids(fields: dict[str, Any]) -> None:
+    if "id" in fields:
+        fields["id"] = _id(fields["id"])
+    if isinstance(fields.get("depends_on"), list):
+        fields["depends_on"] = [_id(before) for before in fields["depends_on"]]
+
+
+def _id(given: Any) -> Any:
+    """Integer ids count steps: 1 is `step_1`."""
+    is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
+    return f"step_{given}" if is_count else given
+
+
+def _read_plain_input(
+    fields: dict[str, Any], tools: Mapping[str, ToolSpec], step: str | None, issues: list[Issue]
+) -> None:
+    """A plain string goes to the tool's only or first required parameter; without a tool, to the model."""
+    granted = fields.get("tools")
+    names = [fields["tool"]] if "tool" in fields else granted if isinstance(granted, list) else []
+    text = fields.pop("args")
+    if not names:
+        fields["args"] = {"input": text}
+        return
+    spec = tools.get(names[0]) if len(names) == 1 and isinstance(names[0], str) else None
+    if len(names) == 1 and spec is None:
+        return  # an unknown tool is said elsewhere
+    parameter = spec.first_parameter if spec else None
+    if parameter is None:
+        issues.append(Issue(step, "args", "a plain text fits no single argument here; name the arguments"))
+    else:
+        fields["args"] = {parameter: text}

@@ -1,0 +1,279 @@
+"""Whether a plan may be shown for approval: the whole of it is read, and every fault is listed."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any
+
+from jsonschema.exceptions import SchemaError
+from jsonschema.validators import validator_for
+from pydantic import ValidationError
+
+from graph.errors import listed
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.references import references_in
+from graph.plan.schedule import cycles
+from graph.plan.schema import Plan, Step
+from graph.plan.spellings import name_of, read_fields, unwrap
+
+MAX_STEPS = 10_000
+MAX_DEPTH = 100
+TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
+INT64 = (-(2**63), 2**64 - 1)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read: a plan without faults, or the faults."""
+
+    plan: Plan | None
+    issues: tuple[Issue, ...] = ()
+
+
+@dataclass
+class Draft:
+    """A step as far as it can be read; `step` is None where its own fields are at fault."""
+
+    fields: dict[str, Any]
+    issues: list[Issue] = field(default_factory=list)
+    step: Step | None = None
+
+    @property
+    def id(self) -> str | None:
+        """The step's id, where it is text."""
+        given = self.fields.get("id")
+        return given if isinstance(given, str) else None
+
+    def listed(self, name: str) -> list[str]:
+        """Return the texts of a list field, whatever else it holds."""
+        given = self.fields.get(name)
+        return [item for item in given if isinstance(item, str)] if isinstance(given, list) else []
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """The arguments, empty where they cannot be read."""
+        given = self.fields.get("args")
+        return given if isinstance(given, dict) else {}
+
+    @property
+    def waits(self) -> tuple[str, ...]:
+        """The ids this step waits for, named or implied."""
+        implied = (reference.step for reference in references_in(self.args))
+        return tuple(dict.fromkeys([*self.listed("depends_on"), *implied]))
+
+
+def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
+    """Read a plan in any accepted spelling and check the whole of it.
+
+    Args:
+        raw: A JSON value as a model, a person or a caller wrote it.
+        tools: Tool name -> what it takes; the plan may name no others.
+        max_steps: A plan with more steps is refused.
+    """
+    plan = unwrap(raw)
+    if not isinstance(plan, dict):
+        return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps"'),))
+    issues = [
+        Issue(None, str(key), f"unknown key {key!r}; a plan has steps, answer")
+        for key in plan
+        if key not in ("steps", "answer")
+    ]
+    answer = plan.get("answer")
+    drafts, step_issues = read_steps(plan.get("steps"), tools, max_steps)
+    issues += step_issues
+    if not issues and not drafts and answer is None:
+        issues.append(Issue(None, "steps", "the plan is empty: give steps, or an answer"))
+    issues += graph_issues(drafts, answer)
+    return finish(drafts, answer, issues)
+
+
+def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple[list[Draft], list[Issue]]:
+    """Read a list of steps, each for itself."""
+    if raw is None:
+        return [], []
+    if not isinstance(raw, list):
+        return [], [Issue(None, "steps", "steps is a list of objects")]
+    if len(raw) > max_steps:
+        return [], [Issue(None, "steps", f"{len(raw)} steps are too many; at most {max_steps} are allowed")]
+    drafts, issues = [], []
+    for place, item in enumerate(raw):
+        if isinstance(item, dict):
+            draft = read_step(item, tools)
+            drafts.append(draft)
+            issues += draft.issues
+        else:
+            issues.append(Issue(None, f"steps[{place}]", "a step is an object"))
+    return drafts, issues
+
+
+def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Draft:
+    """Read one step: its spelling, its own fields and its arguments against the tool's schema."""
+    faults = json_faults(raw)
+    fields, issues = read_fields({} if TOO_DEEP in (fault[1] for fault in faults) else raw, tools)
+    issues += [Issue(name_of(raw), path.lstrip(".") or "step", message) for path, message in faults]
+    draft = Draft(fields, issues)
+    if not fields:
+        return draft
+    try:
+        draft.step = Step.model_validate(fields)
+    except ValidationError as error:
+        issues += [Issue(draft.id, _place(part["loc"]), _words(part)) for part in error.errors()]
+    issues += _tool_issues(draft, tools)
+    return draft
+
+
+def graph_issues(drafts: list[Draft], answer: Any, finished: frozenset[str] = frozenset()) -> list[Issue]:
+    """Return what is wrong between steps: ids, dependencies, references, circles, and the answer.
+
+    Args:
+        drafts: The steps as far as they could be read.
+        answer: The plan's answer.
+        finished: Ids of steps outside `drafts` that may be referred to.
+    """
+    counts = Counter(draft.id for draft in drafts if draft.id is not None)
+    issues = [
+        Issue(step, "id", f"{count} steps have this id; ids are unique") for step, count in counts.items() if count > 1
+    ]
+    known = set(counts) | finished
+    for draft in drafts:
+        issues += _edge_issues(draft, known)
+    waits = {draft.id: tuple(b for b in draft.waits if b != draft.id) for draft in drafts if draft.id is not None}
+    issues += [
+        Issue(circle[0], "depends_on", f"steps wait for each other: {' -> '.join(circle)}; remove one dependency")
+        for circle in cycles(waits)
+    ]
+    faults = json_faults(answer)
+    if faults:
+        return issues + [Issue(None, "answer" + path, message) for path, message in faults]
+    return issues + [
+        Issue(None, "answer", message) for ref in references_in(answer) for message in _reference_faults(ref, known)
+    ]
+
+
+def finish(drafts: list[Draft], answer: Any, issues: list[Issue]) -> Reading:
+    """Return the plan, or all that is wrong with it."""
+    if issues:
+        return Reading(None, tuple(dict.fromkeys(issues)))
+    return Reading(Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer))
+
+
+def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
+    """Return (path, what is wrong) of the things in `value` that plans cannot hold, at most about `most`."""
+    stack: list[tuple[Any, str, int]] = [(value, "", 0)]
+    faults: list[tuple[str, str]] = []
+    while stack and len(faults) < most:
+        item, where, depth = stack.pop()
+        message = _scalar_fault(item)
+        if message:
+            faults.append((where, message))
+        elif depth > MAX_DEPTH:
+            faults.append((where[:80], TOO_DEEP))
+        elif isinstance(item, dict):
+            faults += [(where, f"the key {key!r} is no text or not plain") for key in item if not _is_plain_text(key)]
+            stack += [(part, f"{where}.{key}", depth + 1) for key, part in item.items()]
+        elif isinstance(item, list):
+            stack += [(part, f"{where}[{place}]", depth + 1) for place, part in enumerate(item)]
+    return faults
+
+
+def _scalar_fault(item: Any) -> str | None:
+    if isinstance(item, str):
+        return None if _is_plain_text(item) else "text with a NUL character or half a surrogate pair"
+    if item is None or isinstance(item, bool | dict | list):
+        return None
+    if isinstance(item, int):
+        return None if INT64[0] <= item <= INT64[1] else "an integer beyond 64 bits; write it as text"
+    if isinstance(item, float):
+        return None if isfinite(item) else f"{item} is no JSON number"
+    return f"a {type(item).__name__} is no JSON value"
+
+
+def _is_plain_text(item: object) -> bool:
+    if not isinstance(item, str) or "\0" in item:
+        return False
+    return item.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in item)
+
+
+def _tool_issues(draft: Draft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
+    tool, granted = draft.fields.get("tool"), draft.listed("tools")
+    if tool is not None and granted:
+        return [Issue(draft.id, "tool", "a step has a tool or tools, not both")]
+    names = [tool] if isinstance(tool, str) else granted
+    unknown = [name for name in names if name not in tools]
+    if unknown:
+        known = f"known tools: {listed(list(tools), 30) or 'none'}"
+        where = "tool" if tool is not None else "tools"
+        return [Issue(draft.id, where, f"unknown tool {name!r}; {known}") for name in unknown]
+    issues = [*_output_issues(draft)]
+    if isinstance(tool, str):
+        open_args = {name for name, value in draft.args.items() if any(references_in(value))}
+        faults = tools[tool].argument_faults(draft.args, open_args)
+        issues += [Issue(draft.id, place, message) for place, message in faults]
+        for name in ("max_calls", "output"):
+            if name in draft.fields:
+                issues.append(Issue(draft.id, name, "is for steps with tools; this one makes exactly one call"))
+    elif granted:
+        issues += _grant_issues(draft, [tools[name] for name in granted])
+    return issues
+
+
+def _grant_issues(draft: Draft, granted: list[ToolSpec]) -> list[Issue]:
+    """Pinned arguments must be ones that some granted tool takes, with values it accepts."""
+    issues = []
+    for name, value in draft.args.items():
+        takers = [spec for spec in granted if spec.takes(name)]
+        faults = [spec.argument_faults({name: value}, {name} if any(references_in(value)) else ()) for spec in takers]
+        wrong = [[fault for fault in found if fault[0] != "args"] for found in faults]
+        if not takers:
+            issues.append(Issue(draft.id, "args", f"none of its tools has an argument {name!r}"))
+        elif all(wrong):
+            issues += [Issue(draft.id, place, message) for place, message in wrong[0]]
+    return issues
+
+
+def _output_issues(draft: Draft) -> list[Issue]:
+    output = draft.fields.get("output")
+    if not isinstance(output, dict):
+        return []
+    try:
+        validator_for(output).check_schema(output)
+    except SchemaError as error:
+        return [Issue(draft.id, "output", f"no JSON Schema: {error.message}")]
+    return []
+
+
+def _edge_issues(draft: Draft, known: set[str]) -> list[Issue]:
+    issues = []
+    for before in dict.fromkeys(draft.listed("depends_on")):
+        if before == draft.id:
+            issues.append(Issue(draft.id, "depends_on", f"{before} waits for itself; remove it from depends_on"))
+        elif before not in known:
+            issues.append(Issue(draft.id, "depends_on", f"no step {before!r}; the steps are {listed(sorted(known))}"))
+    for name, value in draft.args.items():
+        for reference in references_in(value):
+            if reference.step == draft.id:
+                message = f"{reference} refers to the step it stands in; name an earlier step"
+                issues.append(Issue(draft.id, f"args.{name}", message))
+            else:
+                faults = _reference_faults(reference, known)
+                issues += [Issue(draft.id, f"args.{name}", message) for message in faults]
+    return issues
+
+
+def _reference_faults(reference: Any, known: set[str]) -> list[str]:
+    if reference.step not in known:
+        return [f"{reference} refers to no step; the steps are {listed(sorted(known))}"]
+    return [reference.fault] if reference.fault else []
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    head, *rest = loc or ("step",)
+    return str(head) + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
+
+
+def _words(part: Any) -> str:
+    if part["type"] == "missing":
+        return f"missing; a step needs {part['loc'][0]}"
+    return str(part["msg"])
