@@ -64,9 +64,7 @@ class ToolSpec:
             return error.message
         return None
 
-    def argument_faults(
-        self, args: Mapping[str, JsonValue], unresolved: Collection[str] = ()
-    ) -> list[tuple[str, str]]:
+    def argument_faults(self, args: Mapping[str, JsonValue], unresolved: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return (argument, what is wrong) for arguments that do not fit the schema; nothing is coerced.
 
         Args:
@@ -91,7 +89,9 @@ class ToolSpec:
 
     def takes(self, argument: str) -> bool:
         """Whether the tool has this argument, or its schema allows others outright."""
-        extras = bool(self.schema.get("patternProperties")) or self.schema.get("additionalProperties", False) is not False
+        extras = (
+            bool(self.schema.get("patternProperties")) or self.schema.get("additionalProperties", False) is not False
+        )
         return extras or argument in self.parameters
 
     @cached_property

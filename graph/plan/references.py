@@ -40,7 +40,7 @@ class Reference:
         try:
             jmespath.compile("@" + self.path)
         except (JMESPathError, ValueError) as error:
-            return f"{self} is no JMESPath: {str(error).splitlines()[0]}; quote unusual field names: .\"a name\""
+            return f'{self} is no JMESPath: {str(error).splitlines()[0]}; quote unusual field names: ."a name"'
         return None
 
     def value_in(self, results: Mapping[str, JsonValue]) -> JsonValue:

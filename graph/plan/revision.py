@@ -24,7 +24,9 @@ class Difference:
     def __str__(self) -> str:
         """Return the difference as one line."""
         groups = (("added", self.added), ("changed", self.changed), ("removed", self.removed))
-        words = [f"{name}: {', '.join(ids)}" for name, ids in groups if ids] + (["answer changed"] if self.answer else [])
+        words = [f"{name}: {', '.join(ids)}" for name, ids in groups if ids] + (
+            ["answer changed"] if self.answer else []
+        )
         return "; ".join(words) or "nothing changed"
 
     def to_json(self) -> dict[str, Any]:
@@ -42,9 +44,7 @@ def difference(before: Plan | None, after: Plan) -> Difference:
     before = before or Plan()
     return Difference(
         added=tuple(step.id for step in after.steps if step.id not in before.by_id),
-        changed=tuple(
-            step.id for step in after.steps if step.id in before.by_id and before.by_id[step.id] != step
-        ),
+        changed=tuple(step.id for step in after.steps if step.id in before.by_id and before.by_id[step.id] != step),
         removed=tuple(step.id for step in before.steps if step.id not in after.by_id),
         answer=before.answer != after.answer,
     )

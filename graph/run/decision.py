@@ -1,0 +1,158 @@
+"""What a person answers to a review request; what cannot be read for sure is asked again, never guessed."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph.run.request import Action, ReviewRequest
+
+YES = ("approve", "yes", "y", "ok")
+NO = ("reject", "no", "n")
+FINAL = ("stop", "cancel", "reject", "no", "n")
+KEYS = {
+    "approve": {"type", "digest"},
+    "edit": {"type", "digest", "edited_action"},
+    "reject": {"type", "digest", "message", "final"},
+}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision; `args` are those of an edit, `message` the words of a rejection, `final` that it ends the run."""
+
+    type: Literal["approve", "edit", "reject"]
+    args: Mapping[str, Any] | None = None
+    message: str | None = None
+    final: bool = False
+
+
+class UnreadableAnswer(Exception):
+    """The answer is none; its text says what would be one. It never leaves the review node."""
+
+
+def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
+    """Return one decision per action, in order.
+
+    Raises:
+        UnreadableAnswer: The answer is not for sure a decision about what was shown.
+    """
+    if isinstance(answer, str):
+        answer = _from_text(answer)
+    single = len(request.actions) == 1
+    if isinstance(answer, dict) and "decisions" in answer:
+        return _read_list(answer, request)
+    if isinstance(answer, dict) and "type" in answer:
+        if not single:
+            raise UnreadableAnswer(_count_message(request))
+        return (_read_decision(answer, request.actions[0], request.digest),)
+    if single and request.actions[0].name == "run_plan":
+        return (_read_short(answer),)
+    raise UnreadableAnswer(_count_message(request))
+
+
+def _from_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decision, ...]:
+    if set(answer) - {"decisions", "digest"}:
+        raise UnreadableAnswer('an answer is {"decisions": [...]} and nothing beside it')
+    _check_digest(answer, request.digest)
+    decisions = answer["decisions"]
+    if not isinstance(decisions, list) or len(decisions) != len(request.actions):
+        raise UnreadableAnswer(_count_message(request))
+    return tuple(
+        _read_decision(decision, action, request.digest)
+        for decision, action in zip(decisions, request.actions, strict=True)
+    )
+
+
+def _count_message(request: ReviewRequest) -> str:
+    names = ", ".join(action.name for action in request.actions)
+    return f'answer {{"decisions": [...]}} with {len(request.actions)} decision(s), in order: {names}'
+
+
+def _read_decision(decision: Any, action: Action, digest: str) -> Decision:
+    if not isinstance(decision, dict) or not isinstance(decision.get("type"), str):
+        raise UnreadableAnswer('a decision is an object with "type"')
+    kind = decision["type"]
+    if kind not in action.allowed:
+        raise UnreadableAnswer(f"{action.name} takes {', '.join(action.allowed)}, not {kind!r}")
+    extra = {key for key, value in decision.items() if value is not None} - KEYS[kind]
+    if extra:
+        raise UnreadableAnswer(f"{kind} takes no {', '.join(sorted(map(str, extra)))}")
+    _check_digest(decision, digest)
+    if kind == "reject":
+        return _read_reject(decision)
+    if kind == "edit":
+        return Decision("edit", args=_edited_args(decision.get("edited_action"), action))
+    return Decision("approve")
+
+
+def _check_digest(holder: Mapping[str, Any], digest: str) -> None:
+    given = holder.get("digest")
+    if given is not None and given != digest:
+        raise UnreadableAnswer(f"the decision is about digest {str(given)[:80]}, but {digest} is what is asked now")
+
+
+def _read_reject(decision: Mapping[str, Any]) -> Decision:
+    message, final = decision.get("message"), decision.get("final")
+    if not isinstance(message, str | None):
+        raise UnreadableAnswer("the message of a rejection is text")
+    if not isinstance(final, bool | None):
+        raise UnreadableAnswer("final is true or false")
+    return rejection(message, bool(final))
+
+
+def rejection(message: str | None, final: bool = False) -> Decision:
+    """Return a rejection: with words it is feedback, without, or with a word that stops, it ends the run."""
+    words = (message or "").strip()
+    return Decision("reject", message=words or None, final=final or not words or words.lower() in FINAL)
+
+
+def _edited_args(edited: Any, action: Action) -> Mapping[str, Any]:
+    if not isinstance(edited, dict) or not isinstance(edited.get("args"), dict):
+        raise UnreadableAnswer('an edit has "edited_action": {"name": ..., "args": {...}}')
+    if edited.get("name") != action.name:
+        raise UnreadableAnswer(f"the edited action is named {edited.get('name')!r}, but {action.name} is asked")
+    extra = set(edited["args"]) - set(action.args)
+    if extra:
+        raise UnreadableAnswer(f"{action.name} has no {', '.join(sorted(map(str, extra)))}")
+    return {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
+
+
+def _as_shown(value: Any, shown: Any, name: str) -> Any:
+    """Clients send touched fields as text: where the request had no text, text is read as JSON if it is JSON."""
+    if not isinstance(value, str) or isinstance(shown, str):
+        return value
+    text = value.strip()
+    if name == "happened" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _read_short(answer: Any) -> Decision:
+    """Read the short forms, which are for a single `run_plan` only."""
+    if answer is True:
+        return Decision("approve")
+    if answer is False:
+        return Decision("reject", final=True)
+    if isinstance(answer, str) and answer.strip():
+        word = answer.strip().lower()
+        if word in YES:
+            return Decision("approve")
+        return rejection(None) if word in NO else rejection(answer)
+    if isinstance(answer, dict) and "steps" in answer:
+        return Decision("edit", args={"plan": answer})
+    if isinstance(answer, list) and answer and all(isinstance(item, dict) for item in answer):
+        return Decision("edit", args={"plan": answer})
+    raise UnreadableAnswer(
+        'answer approve, reject, a reason to plan again, a changed plan, or {"decisions": [{"type": ...}]}'
+    )

@@ -1,0 +1,44 @@
+"""The lines of the ledger: what they are called and what they say."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal[
+    "run_started",  # goal, constraints, thread, n, checkpoint
+    "plan_revised",  # revision, plan, digest, reason, author, dropped, checkpoint
+    "review_requested",  # request, digest, revision, actions, error, checkpoint, skip
+    "decided",  # request, decision, by, approver, digest, binding, message, settled, checkpoint
+    "executing",  # revision, checkpoint
+    "call_started",  # key, call, tool, args, args_digest, effect, repeatable, revision
+    "call_finished",  # key, status, value | artifact | error, nothing_happened, started_at, ended_at
+    "model_started",  # key, role, model, prompt_digest
+    "model_finished",  # key, response | error, usage
+    "step_finished",  # status, value | artifact | error, inputs, revision, started_at, ended_at
+    "paused",  # reason
+    "run_ended",  # status, reason
+]
+
+CONTROL: tuple[Kind, ...] = ("plan_revised", "decided", "run_ended")
+"""Events that change what is allowed: an intent is refused when one of these came after its author last looked."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An event that is not written yet; `safe` says that a power cut may lose it without harm."""
+
+    kind: Kind
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    step: str | None = None
+    safe: bool = True
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event as it stands in the ledger; `seq` counts from 1 within the run, `at` is in Unix seconds."""
+
+    seq: int
+    kind: Kind
+    step: str | None
+    at: float
+    payload: Mapping[str, Any]

@@ -1,0 +1,78 @@
+"""The review request: everything that needs a person now, in LangChain's `HITLRequest` shape."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from graph.plan.canonical import digest
+
+ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
+
+ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
+    "run_plan": ("approve", "edit", "reject"),
+    "run_step": ("approve", "reject"),
+    "answer_question": ("edit", "reject"),
+    "settle_effect": ("edit", "reject"),
+    "raise_budget": ("edit", "reject"),
+}
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing to decide, and how it is told in plain text."""
+
+    name: ActionName
+    args: Mapping[str, Any]
+    description: str
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The decisions it takes."""
+        return ALLOWED[self.name]
+
+
+@dataclass(frozen=True)
+class ReviewRequest:
+    """What is shown; `digest` is of the plan that an approval would be about."""
+
+    run: str
+    revision: int
+    digest: str
+    actions: tuple[Action, ...]
+    diff: Mapping[str, Any] = field(default_factory=dict)
+    issues: tuple[Mapping[str, Any], ...] = ()
+    estimate: Mapping[str, Any] = field(default_factory=dict)
+    error: str | None = None
+
+    @property
+    def subject(self) -> str:
+        """Digest of what is asked: two requests about the same are one."""
+        return digest(
+            [self.digest, [[action.name, dict(action.args)] for action in self.actions if action.name != "run_plan"]]
+        )
+
+    def with_error(self, error: str) -> "ReviewRequest":
+        """Return the request as it is asked again."""
+        return replace(self, error=error)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the interrupt value; each description repeats difference, digest and error."""
+        return {
+            "action_requests": [
+                {"name": action.name, "args": dict(action.args), "description": self._described(action)}
+                for action in self.actions
+            ],
+            "review_configs": [
+                {"action_name": action.name, "allowed_decisions": list(action.allowed)} for action in self.actions
+            ],
+            "run": self.run,
+            "revision": self.revision,
+            "digest": self.digest,
+            "diff": dict(self.diff),
+            "issues": [dict(issue) for issue in self.issues],
+            "estimate": dict(self.estimate),
+            "error": self.error,
+        }
+
+    def _described(self, action: Action) -> str:
+        return f"Asked again: {self.error}\n\n{action.description}" if self.error else action.description

@@ -1,0 +1,133 @@
+"""Results as JSON: a tool's output is brought to JSON once, or refused; it is never changed in silence."""
+
+import dataclasses
+import hashlib
+import json
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from math import isfinite
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+from pydantic import BaseModel, JsonValue
+
+from graph.errors import ResultError
+
+INLINE_BYTES = 8_192
+PREVIEW_CHARACTERS = 500
+MAX_DEPTH = 200
+INT64 = (-(2**63), 2**64 - 1)
+
+
+def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
+    """Return a tool's output as JSON.
+
+    Tuples become lists; pydantic models and dataclasses objects; dates, decimals, UUIDs and paths their usual text.
+
+    Raises:
+        ResultError: It holds something that JSON cannot carry unchanged.
+    """
+    if depth > MAX_DEPTH:
+        raise ResultError(path[:80], f"is nested deeper than {MAX_DEPTH}")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Enum):
+        return normalise(value.value, path, depth)
+    if isinstance(value, str):
+        return _text(str(value), path)
+    if isinstance(value, int | float):
+        return _number(value, path)
+    if isinstance(value, dict):
+        return {_key(key, path): normalise(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [normalise(item, f"{path}[{place}]", depth + 1) for place, item in enumerate(value)]
+    return _other(value, path, depth)
+
+
+def to_text(value: JsonValue) -> str:
+    """Return the compact JSON text of a normalised value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Artifact:
+    """A result too large or too wide for the state, kept by content: `id` is the SHA-256 of its JSON text."""
+
+    id: str
+    size: int
+    preview: str
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return what state and ledger hold of it; `size` is in bytes."""
+        return {"id": self.id, "size": self.size, "digest": f"sha256:{self.id}", "preview": self.preview}
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """A value, and the artifact that stands for it where it is not inlined."""
+
+    value: JsonValue
+    text: str
+    artifact: Artifact | None
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return `{"value": ...}` or `{"artifact": ...}`."""
+        return {"artifact": self.artifact.to_json()} if self.artifact else {"value": self.value}
+
+
+def keep(value: JsonValue) -> Kept:
+    """Decide how a normalised value is kept: inline up to 8 KB of JSON, else as an artifact."""
+    text = to_text(value)
+    data = text.encode()
+    wide = _holds_wide_integer(value)
+    if len(data) <= INLINE_BYTES and not wide:
+        return Kept(value, text, None)
+    preview = text if wide and len(data) <= INLINE_BYTES else text[:PREVIEW_CHARACTERS]
+    return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), preview))
+
+
+def _text(value: str, path: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ResultError(path, "is text with half a surrogate pair; return clean text") from None
+    return value
+
+
+def _number(value: int | float, path: str) -> JsonValue:
+    if isinstance(value, float) and not isfinite(value):
+        raise ResultError(path, f"is {value}, which JSON has no number for; return null or text instead")
+    return float(value) if isinstance(value, float) else int(value)
+
+
+def _key(key: Any, path: str) -> str:
+    if not isinstance(key, str):
+        raise ResultError(path, f"has the key {key!r}; keys are text")
+    return _text(key, path)
+
+
+def _other(value: Any, path: str, depth: int) -> JsonValue:
+    if isinstance(value, BaseModel):
+        return normalise(value.model_dump(mode="python"), path, depth)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return normalise(fields, path, depth)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, Decimal | UUID | PurePath):
+        return str(value)
+    if isinstance(value, BaseException):
+        raise ResultError(path, f"is an error: {type(value).__name__}: {value}")
+    if isinstance(value, bytes | bytearray | memoryview):
+        raise ResultError(path, "is bytes; return text, such as base64, or write a file and return its path")
+    raise ResultError(path, f"is a {type(value).__name__}, which is no JSON value; return plain data")
+
+
+def _holds_wide_integer(value: JsonValue) -> bool:
+    if isinstance(value, int):
+        return not INT64[0] <= value <= INT64[1]
+    if isinstance(value, dict):
+        return any(map(_holds_wide_integer, value.values()))
+    return isinstance(value, list) and any(map(_holds_wide_integer, value))
