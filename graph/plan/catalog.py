@@ -59,7 +59,7 @@ class ToolSpec:
     def schema_fault(self) -> str | None:
         """Say why the schema is none, or None where it is one."""
         try:
-            type(self._validator).check_schema(self.schema)
+            type(self._validator).check_schema(dict(self.schema))
         except SchemaError as error:
             return error.message
         return None

@@ -1,7 +1,7 @@
 """The story of a run, read from its events: what was planned, decided, started and finished."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import JsonValue
@@ -47,6 +47,7 @@ class Call:
     started_seq: int
     result: StepResult | None = None
     nothing_happened: bool = False
+    settled: bool = False
     ended_seq: int | None = None
 
     @property
@@ -54,15 +55,6 @@ class Call:
         """Whether it may have had an effect that nobody knows the outcome of."""
         done = self.result is not None and self.result.status == "succeeded"
         return not (self.repeatable or done or self.nothing_happened)
-
-
-@dataclass(frozen=True)
-class Settled:
-    """What a person said of a doubtful call."""
-
-    seq: int
-    happened: bool
-    result: JsonValue
 
 
 @dataclass
@@ -88,7 +80,6 @@ class RunRecord:
     checkpoints: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
     same_calls: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    settled: dict[tuple[str, str], Settled] = field(default_factory=dict)
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     results: dict[str, StepResult] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
@@ -129,10 +120,17 @@ class RunRecord:
                 return call
         return None
 
+    def finished_call(self, key: str, tool: str, args_digest: str) -> Call | None:
+        """Return the call whose result may be reused: this one, or the same one that a person says happened."""
+        for other in (key, *self.same_calls.get((tool, args_digest), ())):
+            call = self.calls.get(other)
+            done = call is not None and call.result is not None and call.result.status == "succeeded"
+            if call is not None and done and (other == key or call.settled):
+                return call
+        return None
+
     def _cleared(self, call: Call) -> bool:
-        settled = self.settled.get((call.tool, call.args_digest))
-        if settled is not None and settled.seq > (call.ended_seq or call.started_seq):
-            return True
+        """Whether a person approved a plan after the doubt about this call arose."""
         if call.ended_seq is None or self.approval is None:
             return False
         return self.approval.by == "person" and self.approval.seq > call.ended_seq
@@ -190,10 +188,19 @@ def _decided(record: RunRecord, event: Event) -> None:
     elif decided["decision"] == "feedback":
         record.feedback.append(decided["message"])
     for entry in decided.get("settled", ()):
-        call = record.calls.get(entry["key"])
-        if call is not None:
-            settled = Settled(event.seq, entry["happened"], entry["result"])
-            record.settled[call.tool, call.args_digest] = settled
+        _settle(record, entry)
+
+
+def _settle(record: RunRecord, entry: Mapping[str, Any]) -> None:
+    """A person said whether a doubtful call happened: it did, with this result, or it did not and may be made."""
+    call = record.calls[entry["key"]]
+    if not entry["happened"]:
+        record.calls[call.key] = replace(call, nothing_happened=True)
+        return
+    result = StepResult("succeeded", entry["result"])
+    record.calls[call.key] = replace(call, result=result, settled=True)
+    if call.number == 0:
+        record.results[call.step] = result
 
 
 def _call_started(record: RunRecord, event: Event) -> None:
@@ -217,9 +224,8 @@ def _call_started(record: RunRecord, event: Event) -> None:
 def _call_finished(record: RunRecord, event: Event) -> None:
     started = record.calls[event.payload["key"]]
     result = StepResult.of(event.payload)
-    values = dict(vars(started))
-    values.update(result=result, ended_seq=event.seq, nothing_happened=event.payload.get("nothing_happened", False))
-    record.calls[started.key] = Call(**values)
+    nothing = event.payload.get("nothing_happened", False)
+    record.calls[started.key] = replace(started, result=result, ended_seq=event.seq, nothing_happened=nothing)
     if started.number == 0:
         record.results[started.step] = result
         record.result_revision[started.step] = started.revision

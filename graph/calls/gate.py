@@ -1,0 +1,219 @@
+"""The choke point: every tool and model call passes here, and is in the ledger before it has an effect."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, messages_to_dict
+from langchain_core.runnables import Runnable
+from langchain_core.tools import ToolException
+from pydantic import JsonValue
+
+from graph.calls.toolbox import Toolbox
+from graph.errors import AgentError
+from graph.ledger.protocol import Ledger, RunKey
+from graph.plan.canonical import digest
+from graph.plan.schema import Step
+from graph.run.events import Draft
+from graph.run.record import Call, RunRecord
+from graph.run.results import StepResult
+from graph.run.values import Kept, keep, normalise
+from tools.errors import NothingHappened
+
+ERROR_CHARACTERS = 2_000
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call that is about to be made; `number` is 0 for a step's own call, and counts a model's calls from 1."""
+
+    key: str
+    step: str
+    number: int
+    tool: str
+    args: Mapping[str, JsonValue]
+    args_digest: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A call that came to an end, and its value where it succeeded."""
+
+    call: ToolCall
+    result: StepResult
+    kept: Kept | None = None
+    nothing_happened: bool = False
+
+    @property
+    def value(self) -> JsonValue:
+        """The whole value, inlined or not."""
+        return self.kept.value if self.kept else None
+
+    def draft(self) -> Draft:
+        """Return the call's outcome as an event."""
+        payload = {**self.result.to_json(), "key": self.call.key}
+        if self.nothing_happened:
+            payload["nothing_happened"] = True
+        return Draft("call_finished", payload, self.call.step)
+
+
+class Refused(Exception):
+    """A call that the step's grant does not cover; it becomes an error for the model and never leaves the node."""
+
+
+class CallGate:
+    """Tool calls of one run under one approved plan."""
+
+    def __init__(self, ledger: Ledger, run: RunKey, record: RunRecord, toolbox: Toolbox) -> None:
+        self._ledger, self._run, self._record, self._toolbox = ledger, run, record, toolbox
+
+    def call_of(self, step: Step, tool: str, args: Mapping[str, JsonValue], number: int = 0) -> ToolCall:
+        """Return the call with its idempotency key: equal across attempts and revisions.
+
+        Raises:
+            Refused: The tool is not the step's, or the arguments do not fit its schema.
+        """
+        if tool not in step.tool_names:
+            raise Refused(f"{step.id} may not call {tool!r}; it has {', '.join(step.tool_names) or 'no tools'}")
+        faults = self._toolbox.specs[tool].argument_faults(args)
+        if faults:
+            raise Refused("; ".join(f"{place}: {message}" for place, message in faults))
+        args_digest = digest(dict(args))
+        key = digest([self._record.id, step.id, None, number, tool, args_digest])
+        return ToolCall(key, step.id, number, tool, args, args_digest)
+
+    def known(self, call: ToolCall) -> Call | None:
+        """Return the call whose result stands for this one: itself, or the same one that a person says happened."""
+        return self._record.finished_call(call.key, call.tool, call.args_digest)
+
+    def doubt(self, call: ToolCall) -> Call | None:
+        """Return an earlier call whose effect this one might repeat."""
+        if self._toolbox.specs[call.tool].repeatable:
+            return None
+        return self._record.doubt_about(call.tool, call.args_digest, self._record.revision, call.key)
+
+    async def commit(self, finished: Sequence[Finished | Draft], starting: Sequence[ToolCall]) -> None:
+        """Write outcomes and intents in one transaction; when it returns the calls may be made.
+
+        Raises:
+            StaleRunError: What is allowed has changed since the run was looked at; nothing may start.
+            LedgerUnavailableError: It could not be written; nothing may start.
+        """
+        outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in finished]
+        kept = [entry.kept for entry in finished if isinstance(entry, Finished) and entry.kept]
+        intents = [self._intent(call) for call in starting]
+        guard = self._record.control_seq if starting else None
+        await self._ledger.append(self._run, [*outcomes, *intents], artifacts=kept, control_seq=guard)
+
+    async def perform(self, call: ToolCall) -> Finished:
+        """Make a call whose intent is written; whatever the tool does ends in data."""
+        started_at = time.time()
+        begun = time.perf_counter()
+        kept, error, nothing = None, None, False
+        try:
+            output = await self._within_time(call)
+            kept = keep(normalise(output))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            error = "the tool cancelled itself"
+        except TimeoutError as failure:
+            error = _words(failure)
+        except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
+            error, nothing = _words(failure), isinstance(failure, NothingHappened)
+        ended_at = started_at + time.perf_counter() - begun
+        if error is not None:
+            result = StepResult("failed", error=error[:ERROR_CHARACTERS], started_at=started_at, ended_at=ended_at)
+            return Finished(call, result, nothing_happened=nothing)
+        assert kept is not None
+        inline = {"artifact": kept.artifact.to_json()} if kept.artifact else {"value": kept.value}
+        return Finished(call, StepResult("succeeded", **inline, started_at=started_at, ended_at=ended_at), kept)
+
+    async def _within_time(self, call: ToolCall) -> Any:
+        bound = self._toolbox[call.tool]
+        limit_s = bound.spec.timeout_s
+        try:
+            async with asyncio.timeout(limit_s) as clock:
+                return await bound.call(call.args)
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            running = "" if bound.awaitable else "; it cannot be stopped and may still be at work"
+            raise TimeoutError(f"no answer within {limit_s} s{running}") from None
+
+    def _intent(self, call: ToolCall) -> Draft:
+        spec = self._toolbox.specs[call.tool]
+        payload = {
+            "key": call.key,
+            "call": call.number,
+            "tool": call.tool,
+            "args": call.args,
+            "args_digest": call.args_digest,
+            "effect": spec.effect,
+            "repeatable": spec.repeatable,
+            "revision": self._record.revision,
+        }
+        return Draft("call_started", payload, call.step, safe=spec.repeatable)
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """What a role asks its model: `label` tells calls with the same words apart, such as two rounds of replanning."""
+
+    role: str
+    label: str
+    messages: Sequence[BaseMessage]
+    step: str | None = None
+
+
+async def ask(
+    ledger: Ledger,
+    run: RunKey,
+    record: RunRecord,
+    model: Runnable[Any, AIMessage],
+    name: str,
+    call: ModelCall,
+) -> AIMessage | str:
+    """Return the model's answer, or text that says how the call failed; an answer on record is not asked for again."""
+    prompt_digest = digest(messages_to_dict(call.messages))  # type: ignore[arg-type]
+    key = digest([record.id, call.role, call.label, prompt_digest])
+    if key in record.responses:
+        return AIMessage.model_validate(record.responses[key])
+    intent = {"key": key, "role": call.role, "model": name, "prompt_digest": prompt_digest}
+    await ledger.append(run, [Draft("model_started", intent, call.step)])
+    outcome: dict[str, Any] = {"key": key, "role": call.role}
+    try:
+        answer = await model.ainvoke(list(call.messages))
+        response = _storable(answer)
+    except Exception as failure:  # noqa: BLE001  (around a model call, where it becomes data)
+        words = f"the {call.role} model {name} failed: {_words(failure)}"[:ERROR_CHARACTERS]
+        await ledger.append(run, [Draft("model_finished", {**outcome, "error": words}, call.step)])
+        return words
+    outcome |= {"response": response, "usage": answer.usage_metadata}
+    await ledger.append(run, [Draft("model_finished", outcome, call.step)])
+    return answer
+
+
+def model_name(model: BaseChatModel) -> str:
+    """Return how a chat model is called in records: never its key, never its address."""
+    for attribute in ("model_name", "model", "model_id"):
+        name = getattr(model, attribute, None)
+        if isinstance(name, str) and name:
+            return name
+    return type(model).__name__
+
+
+def _storable(answer: AIMessage) -> Any:
+    dumped = answer.model_dump(mode="json", include={"content", "tool_calls", "invalid_tool_calls", "id", "name"})
+    return normalise(dumped)
+
+
+def _words(failure: BaseException) -> str:
+    words = str(failure).encode(errors="replace").decode()
+    if words and isinstance(failure, ToolException | AgentError):
+        return words
+    return f"{type(failure).__name__}: {words}" if words else type(failure).__name__

@@ -1,0 +1,133 @@
+"""LangChain tools as plans see them, and how one is called."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import iscoroutinefunction
+from typing import Any, get_args
+
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables import ensure_config
+from langchain_core.tools import BaseTool, StructuredTool, Tool
+from langchain_core.tools import tool as as_tool
+from pydantic import JsonValue
+
+from graph.calls.threads import in_thread
+from graph.errors import ToolConfigError
+from graph.plan.catalog import Effect, ToolSpec
+
+SWALLOWED = {"config", "run_manager"}
+"""Argument names that LangChain takes for itself when it calls a function tool."""
+
+
+@dataclass(frozen=True)
+class BoundTool:
+    """A tool, what plans may know of it, and whether it can be awaited."""
+
+    spec: ToolSpec
+    tool: BaseTool
+    awaitable: bool
+
+    async def call(self, args: Mapping[str, JsonValue]) -> Any:
+        """Call the tool with exactly these arguments and return what it returns."""
+        function = getattr(self.tool, "coroutine" if self.awaitable else "func", None)
+        if function is not None and SWALLOWED & set(args):
+            work: Callable[[], Any] = partial(function, **args)
+            return await (work() if self.awaitable else in_thread(work))
+        config = ensure_config()
+        traced: dict[str, Any] = {"callbacks": config.get("callbacks"), "config": config}
+        if self.awaitable:
+            output = await self.tool.arun(dict(args), **traced)
+        else:
+            output = await in_thread(partial(self.tool.run, dict(args), **traced))
+        return output.content if isinstance(output, ToolMessage) else output
+
+
+class Toolbox(Mapping[str, BoundTool]):
+    """The tools of a graph by name."""
+
+    def __init__(self, tools: Iterable[BaseTool | Callable[..., Any]]) -> None:
+        self._tools: dict[str, BoundTool] = {}
+        for given in tools:
+            bound = bind(given)
+            if bound.spec.name in self._tools:
+                raise ToolConfigError(bound.spec.name, "two tools have this name; rename one")
+            self._tools[bound.spec.name] = bound
+        self.specs: Mapping[str, ToolSpec] = {name: bound.spec for name, bound in self._tools.items()}
+
+    def __getitem__(self, name: str) -> BoundTool:
+        return self._tools[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+
+def bind(given: BaseTool | Callable[..., Any]) -> BoundTool:
+    """Return a tool, or a plain function with a docstring, as a bound tool.
+
+    Raises:
+        ToolConfigError: It has no description, declares an unknown effect, or has a broken schema.
+    """
+    tool = given if isinstance(given, BaseTool) else _from_function(given)
+    if tool.handle_tool_error or tool.handle_validation_error:
+        # Either would turn a failure into text that looks like a result.
+        tool = tool.model_copy(update={"handle_tool_error": False, "handle_validation_error": False})
+    spec = spec_of(tool)
+    if fault := spec.schema_fault():
+        raise ToolConfigError(tool.name, f"its arguments have no valid JSON Schema: {fault}")
+    return BoundTool(spec, tool, _is_awaitable(tool))
+
+
+def spec_of(tool: BaseTool) -> ToolSpec:
+    """Return what plans may know of a tool; what it does to the world is read from its `metadata`."""
+    metadata = dict(tool.metadata or {})
+    effect, idempotent = _effect(tool.name, metadata)
+    schema: Any = tool.tool_call_schema
+    return ToolSpec(
+        name=tool.name,
+        description=tool.description,
+        schema=schema if isinstance(schema, dict) else schema.model_json_schema(),
+        effect=effect,
+        idempotent=idempotent,
+        timeout_s=metadata.get("timeout_s"),
+        trusted=metadata.get("trusted") is True,
+        free_args=tuple(metadata.get("free_args", ())),
+    )
+
+
+def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
+    declared = metadata.get("effect")
+    if declared is not None:
+        if declared not in get_args(Effect):
+            raise ToolConfigError(name, f"effect {declared!r} is none of {', '.join(get_args(Effect))}")
+        return declared, metadata.get("idempotent") is True
+    return _effect_from_hints(metadata)
+
+
+def _effect_from_hints(metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
+    """Map MCP annotations; what is not hinted at is external and not repeatable."""
+    reads = metadata.get("readOnlyHint") is True
+    stays_here = metadata.get("openWorldHint") is False
+    idempotent = reads or metadata.get("idempotent") is True or metadata.get("idempotentHint") is True
+    if not stays_here:
+        return "external", idempotent
+    return ("read" if reads else "write"), idempotent
+
+
+def _from_function(function: Any) -> BaseTool:
+    if not callable(function):
+        raise ToolConfigError(repr(function)[:80], "is neither a LangChain tool nor a function")
+    name = getattr(function, "__name__", repr(function)[:80])
+    if not (function.__doc__ or "").strip():
+        raise ToolConfigError(name, "a function needs a docstring that says what it does")
+    made: BaseTool = as_tool(function)
+    return made
+
+
+def _is_awaitable(tool: BaseTool) -> bool:
+    if isinstance(tool, StructuredTool | Tool):
+        return tool.coroutine is not None
+    return iscoroutinefunction(type(tool)._arun) and type(tool)._arun is not BaseTool._arun

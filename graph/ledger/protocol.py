@@ -1,0 +1,68 @@
+"""The audit ledger as the rest of the package sees it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from graph.run.events import Draft, Event
+from graph.run.values import Kept
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """A run in the ledger: the `n`-th of its thread."""
+
+    thread: str
+    n: int
+
+
+class Ledger(Protocol):
+    """Append-only events per run, and artifacts. No call ever makes the event loop's thread wait.
+
+    Every method raises LedgerUnavailableError where the database cannot be used.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the database is called in messages."""
+
+    async def open_run(self, thread: str, drafts: Sequence[Draft]) -> RunKey:
+        """Start the thread's next run with its first events."""
+
+    async def append(
+        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+    ) -> int:
+        """Write events, all or none, and return the last sequence number.
+
+        Args:
+            run: Whose events they are.
+            drafts: The events, in order.
+            artifacts: Values that the events name by their artifact's id.
+            control_seq: Sequence number of the last event in `CONTROL` that the author has seen.
+
+        Raises:
+            StaleRunError: An event in `CONTROL` came after `control_seq`; nothing was written.
+        """
+
+    async def events(self, run: RunKey) -> list[Event]:
+        """Return a run's events in order, their chain checked.
+
+        Raises:
+            LedgerCorruptError: An event is not what was written.
+        """
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the thread's latest run, or None."""
+
+    async def runs(self) -> list[RunKey]:
+        """Return all runs, the latest first."""
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact's JSON text.
+
+        Raises:
+            LedgerCorruptError: Its bytes are not what was written, or it is not there.
+        """
+
+    async def close(self) -> None:
+        """Let go of the database; a later call opens it again."""

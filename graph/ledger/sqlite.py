@@ -1,0 +1,215 @@
+"""The ledger in an SQLite file, or in memory."""
+
+import json
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+from graph.errors import LedgerCorruptError, LedgerUnavailableError, StaleRunError
+from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
+from graph.ledger.protocol import RunKey
+from graph.ledger.writer import WriterThread
+from graph.run.events import CONTROL, Draft, Event
+from graph.run.record import run_name
+from graph.run.values import Kept
+
+Result = TypeVar("Result")
+
+BUSY_MS = 5_000
+
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS ledger_runs (
+    id INTEGER PRIMARY KEY,
+    thread TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    UNIQUE (thread, n)
+);
+CREATE TABLE IF NOT EXISTS ledger_events (
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    step TEXT,
+    at REAL NOT NULL,
+    payload TEXT NOT NULL,
+    salt BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    link BLOB NOT NULL,
+    PRIMARY KEY (run, seq)
+);
+CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};
+CREATE TABLE IF NOT EXISTS ledger_artifacts (
+    id TEXT PRIMARY KEY,
+    content TEXT NOT NULL
+);
+"""
+
+
+class SqliteLedger:
+    """See `graph.ledger.protocol.Ledger`. One connection on one thread; the file is created with mode 0600."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.name = str(path)
+        self._writer = WriterThread(self._connect)
+
+    async def open_run(self, thread: str, drafts: Sequence[Draft]) -> RunKey:
+        """Start the thread's next run with its first events; each learns its thread and number."""
+        n = await self._do(partial(self._open_run, thread=thread, drafts=drafts), full=False)
+        return RunKey(thread, n)
+
+    async def append(
+        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+    ) -> int:
+        """Write events, all or none."""
+        full = not all(draft.safe for draft in drafts)
+        write = partial(self._append, run=run, drafts=drafts, artifacts=artifacts, control_seq=control_seq)
+        return await self._do(write, full=full)
+
+    async def events(self, run: RunKey) -> list[Event]:
+        """Return a run's events in order, their chain checked."""
+        rows = await self._do(partial(self._rows, run=run))
+        return self._checked(run, rows)
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the thread's latest run, or None."""
+        n = await self._do(partial(_last_number, thread=thread))
+        return RunKey(thread, n) if n else None
+
+    async def runs(self) -> list[RunKey]:
+        """Return all runs, the latest first."""
+        found = await self._do(lambda db: db.execute("SELECT thread, n FROM ledger_runs ORDER BY id DESC").fetchall())
+        return [RunKey(thread, n) for thread, n in found]
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact's JSON text."""
+        query = "SELECT content FROM ledger_artifacts WHERE id = ?"
+        row = await self._do(lambda db: db.execute(query, (artifact_id,)).fetchone())
+        if row is None or sha256(row[0].encode()).hexdigest() != artifact_id:
+            raise LedgerCorruptError(self.name, "(any)", 0, f"names artifact {artifact_id}, which is lost or changed")
+        content: str = row[0]
+        return content
+
+    async def close(self) -> None:
+        """Let go of the file."""
+        await self._writer.close()
+
+    async def _do(self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False) -> Result:
+        try:
+            return await self._writer.run(do, full=full)
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self.name, _advice(error)) from error
+
+    def _connect(self) -> sqlite3.Connection:
+        if self.name != ":memory:":
+            create_private(Path(self.name))
+        connection = sqlite3.connect(self.name, isolation_level=None, timeout=BUSY_MS / 1000)
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.executescript(SCHEMA)
+        return connection
+
+    def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft]) -> int:
+        n = (_last_number(db, thread) or 0) + 1
+        db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (thread, n))
+        named = [Draft(d.kind, {**d.payload, "thread": thread, "n": n}, d.step, d.safe) for d in drafts]
+        self._append(db, RunKey(thread, n), named, (), None)
+        return n
+
+    def _append(
+        self,
+        db: sqlite3.Connection,
+        run: RunKey,
+        drafts: Sequence[Draft],
+        artifacts: Sequence[Kept],
+        control_seq: int | None,
+    ) -> int:
+        run_id = _run_id(db, run)
+        if control_seq is not None and _control_seq(db, run_id) != control_seq:
+            raise StaleRunError(self.name, run_name(run.thread, run.n))
+        seq, before = _head(db, run_id, run)
+        rows = []
+        for draft in drafts:
+            seq += 1
+            row = _row(draft, seq, before)
+            before = row.link
+            rows.append((run_id, seq, row.kind, row.step, row.at, row.payload, row.salt, row.digest, before))
+        db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        kept = [(value.artifact.id, value.text) for value in artifacts if value.artifact]
+        db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
+        return seq
+
+    def _rows(self, db: sqlite3.Connection, run: RunKey) -> list[Row]:
+        query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
+        return [Row(*columns) for columns in db.execute(query, (_run_id(db, run),))]
+
+    def _checked(self, run: RunKey, rows: list[Row]) -> list[Event]:
+        name = run_name(run.thread, run.n)
+        before = first_link(name)
+        for place, row in enumerate(rows, 1):
+            if row.seq != place:
+                raise LedgerCorruptError(self.name, name, place, "is missing")
+            if row.digest != payload_digest(row.salt, row.payload) or row.link != row.expected_link(before):
+                raise LedgerCorruptError(self.name, name, row.seq, "was changed")
+            before = row.link
+        return [Event(row.seq, row.kind, row.step, row.at, json.loads(row.payload)) for row in rows]  # type: ignore[arg-type]
+
+
+def create_private(path: Path) -> None:
+    """Create a database file that only its owner can read; SQLite gives its side files the same mode.
+
+    Raises:
+        LedgerUnavailableError: The folder is missing or not writable.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise LedgerUnavailableError(
+            str(path), f"{error.strerror}; name a file in a folder you can write to"
+        ) from error
+
+
+def _row(draft: Draft, seq: int, before: bytes) -> Row:
+    payload = json.dumps(draft.payload, ensure_ascii=False, separators=(",", ":"))
+    salt, at = secrets.token_bytes(SALT_BYTES), time.time()
+    digest = payload_digest(salt, payload)
+    return Row(
+        seq, draft.kind, draft.step, at, payload, salt, digest, link(before, seq, draft.kind, draft.step, at, digest)
+    )
+
+
+def _run_id(db: sqlite3.Connection, run: RunKey) -> int:
+    row = db.execute("SELECT id FROM ledger_runs WHERE thread = ? AND n = ?", (run.thread, run.n)).fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError(f"run {run_name(run.thread, run.n)} is not in the ledger")
+    return int(row[0])
+
+
+def _last_number(db: sqlite3.Connection, thread: str) -> int | None:
+    row = db.execute("SELECT max(n) FROM ledger_runs WHERE thread = ?", (thread,)).fetchone()
+    return int(row[0]) if row[0] is not None else None
+
+
+def _control_seq(db: sqlite3.Connection, run_id: int) -> int:
+    query = f"SELECT max(seq) FROM ledger_events WHERE run = ? AND kind IN {CONTROL}"
+    return int(db.execute(query, (run_id,)).fetchone()[0] or 0)
+
+
+def _head(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, bytes]:
+    query = "SELECT seq, link FROM ledger_events WHERE run = ? ORDER BY seq DESC LIMIT 1"
+    row = db.execute(query, (run_id,)).fetchone()
+    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
+
+
+def _advice(error: sqlite3.Error) -> str:
+    text = str(error)
+    if "locked" in text:
+        return f"{text}; another process holds it, try again when it is done"
+    if "readonly" in text:
+        return f"{text}; give yourself write access to the file and its folder"
+    if "full" in text:
+        return f"{text}; free some space and resume the run"
+    return text

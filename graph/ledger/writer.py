@@ -1,0 +1,114 @@
+"""One connection on a thread of its own: callers await, the event loop never waits, commits are shared."""
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+Connect = Callable[[], sqlite3.Connection]
+
+
+@dataclass
+class _Work:
+    """Something to do in a transaction; `full` asks that it survives a power cut."""
+
+    do: Callable[[sqlite3.Connection], Any]
+    full: bool = False
+    done: "Future[Any]" = field(default_factory=Future)
+
+
+class WriterThread:
+    """Runs functions on the connection, one at a time; what waits meanwhile shares one commit.
+
+    A function that raises leaves nothing behind and does not disturb its neighbours.
+    """
+
+    def __init__(self, connect: Connect) -> None:
+        self._connect = connect
+        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    async def run(self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False) -> Result:
+        """Run `do` in a transaction and return what it returns, once it is committed.
+
+        A caller that is cancelled meanwhile does not stop the transaction.
+        """
+        work = _Work(do, full)
+        with self._starting:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="ledger-writer", daemon=True)
+                self._thread.start()
+            self._queue.put(work)
+        result: Result = await asyncio.wrap_future(work.done)
+        return result
+
+    async def close(self) -> None:
+        """Finish what was asked and close the connection."""
+        with self._starting:
+            thread, self._thread = self._thread, None
+            if thread is not None:
+                self._queue.put(None)
+        if thread is not None:
+            await asyncio.to_thread(thread.join)
+
+    def _serve(self) -> None:
+        connection: sqlite3.Connection | None = None
+        stopping = False
+        while not stopping:
+            batch, stopping = self._take()
+            try:
+                connection = connection or self._connect()
+                _commit(connection, batch)
+            except Exception as error:  # noqa: BLE001  (whatever it is, it belongs to those who wait for it)
+                for work in batch:
+                    if not work.done.done():
+                        work.done.set_exception(error)
+        if connection is not None:
+            connection.close()
+
+    def _take(self) -> tuple[list[_Work], bool]:
+        """Return what is asked now, at least one thing, and whether to stop after it."""
+        batch: list[_Work] = []
+        item = self._queue.get()
+        while item is not None:
+            batch.append(item)
+            try:
+                item = self._queue.get_nowait()
+            except queue.Empty:
+                return batch, False
+        return batch, True
+
+
+def _commit(connection: sqlite3.Connection, batch: list[_Work]) -> None:
+    """Do a batch in one transaction; answers are given after the commit."""
+    batch = [work for work in batch if work.done.set_running_or_notify_cancel()]
+    if not batch:
+        return
+    connection.execute(f"PRAGMA synchronous={'FULL' if any(work.full for work in batch) else 'NORMAL'}")
+    answers: list[tuple[_Work, Any, Exception | None]] = []
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for work in batch:
+            connection.execute("SAVEPOINT work")
+            try:
+                answers.append((work, work.do(connection), None))
+            except Exception as error:  # noqa: BLE001  (given to the one who asked)
+                connection.execute("ROLLBACK TO work")
+                answers.append((work, None, error))
+            connection.execute("RELEASE work")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    for work, answer, failure in answers:
+        if failure is None:
+            work.done.set_result(answer)
+        else:
+            work.done.set_exception(failure)

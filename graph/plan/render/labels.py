@@ -1,0 +1,124 @@
+"""The words of a drawing: one line each, nothing invisible in it, cut to the room there is."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+from pydantic import JsonValue
+
+from graph.plan.references import Reference, pieces
+from graph.plan.schedule import waits_for
+from graph.plan.schema import Plan, Step
+
+Kind = Literal["tool", "model", "reasoning"]
+Measure = Callable[[str], float]
+
+# Controls, zero-width and direction marks, halves of surrogate pairs, non-characters, tags: none of them can be seen.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+
+
+def plain(text: str) -> str:
+    """Return the text as one line without characters that cannot be seen, terminal escapes among them.
+
+    >>> plain("two\\nlines \\x1b[31mred")
+    'two lines [31mred'
+    """
+    return " ".join((text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)).split())
+
+
+def columns(text: str) -> int:
+    """Return how many terminal columns a plain text takes.
+
+    >>> columns("plan"), columns("計画")
+    (4, 4)
+    """
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def cut(text: str, room: float, measure: Measure = columns) -> str:
+    """Return the text, or as much of its beginning as fits before an ellipsis.
+
+    >>> cut("offshore wind", 9)
+    'offshore…'
+    """
+    if measure(text) <= room:
+        return text
+    return text[: fitting(text, room - measure("…"), measure)].rstrip() + "…"
+
+
+def fitting(text: str, room: float, measure: Measure = columns) -> int:
+    """Return how many letters of the text fit."""
+    kept, used = 0, 0.0
+    while kept < len(text):
+        used += measure(text[kept])
+        if used > room:
+            break
+        kept += 1
+    return kept
+
+
+def kind_of(step: Step) -> Kind:
+    """Say who does the step: a tool call, a model with tools, or a model that only thinks."""
+    if step.tool is not None:
+        return "tool"
+    return "model" if step.tools else "reasoning"
+
+
+def doer(step: Step) -> str:
+    """Return the tool's name, `model(<its tools>)` or `model`."""
+    if step.tool is not None:
+        return plain(step.tool)
+    return f"model({', '.join(map(plain, step.tools))})" if step.tools else "model"
+
+
+def arguments(args: Mapping[str, JsonValue]) -> str:
+    """Return arguments on one line; a reference stands without quotes.
+
+    >>> arguments({"query": "wind", "limit": 5, "of": "{step_1_result.items}"})
+    'query="wind" limit=5 of={step_1_result.items}'
+    """
+    return plain(" ".join(f"{name}={_value(value)}" for name, value in args.items()))
+
+
+def edges(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """Return step id -> the steps of this plan it waits for, in plan order of the keys."""
+    known = plan.by_id
+    return {
+        step: tuple(before for before in befores if before in known) for step, befores in waits_for(plan.steps).items()
+    }
+
+
+def some(names: Sequence[str], room: float) -> str:
+    """Return the names that fit into `room` columns, at least one, and how many more there are.
+
+    >>> some(["step_1", "step_2", "step_3"], 14)
+    'step_1, +2'
+    """
+    shown, used = 1, columns(names[0])
+    while shown < len(names):
+        used += 2 + columns(names[shown])
+        more = len(names) - shown - 1
+        if used + (len(f", +{more}") if more else 0) > room:
+            break
+        shown += 1
+    hidden = len(names) - shown
+    return ", ".join([*names[:shown], *([f"+{hidden}"] if hidden else [])])
+
+
+def _value(value: JsonValue) -> str:
+    if isinstance(value, str):
+        parts = pieces(value)
+        if len(parts) == 1 and isinstance(parts[0], Reference):
+            return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _columns(letter: str) -> int:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2
+    return 0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") else 1

@@ -1,0 +1,108 @@
+"""Steps in layers: each below everything it waits for, with bends where an edge passes a layer."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from graph.plan.schedule import Waits, levels
+
+Edge = tuple[str, str]
+"""(before, after)."""
+
+
+@dataclass(frozen=True)
+class Layers:
+    """Nodes are numbers: the steps in plan order, then the bends.
+
+    A bend belongs to the step its edge starts at; all edges of one step share their bends. `far` holds the edges that
+    pass too many layers to get bends. Every other edge leads from one layer to the next, in `above` and `below`.
+    """
+
+    steps: tuple[str, ...]
+    rows: list[list[int]]
+    above: list[list[int]]
+    below: list[list[int]]
+    owner: Mapping[int, str]
+    far: tuple[Edge, ...]
+    implied: int
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges lead from one layer to the next."""
+        return sum(map(len, self.below))
+
+    def is_bend(self, node: int) -> bool:
+        """Whether the node stands for a passing edge, not for a step."""
+        return node >= len(self.steps)
+
+
+def layered(waits: Waits) -> Layers:
+    """Put each step into the layer given by the longest chain before it.
+
+    Bends are kept to about two per step, so that drawing stays linear. Where steps wait for very many others, edges
+    that follow from longer chains are left out and counted in `implied`.
+    """
+    drawn = _without_implied(waits) if sum(map(len, waits.values())) > 5 * len(waits) + 20 else waits
+    level = levels(drawn)
+    building = _Building(drawn, level)
+    edges = [(before, after) for after, befores in drawn.items() for before in befores]
+    edges.sort(key=lambda edge: level[edge[1]] - level[edge[0]])
+    far = tuple(edge for edge in edges if not building.join(*edge))
+    implied = sum(map(len, waits.values())) - len(edges)
+    return Layers(tuple(waits), building.rows, building.above, building.below, building.owner, far, implied)
+
+
+class _Building:
+    """Layers in the making."""
+
+    def __init__(self, waits: Waits, level: Mapping[str, int]) -> None:
+        self.level = level
+        self.number = {step: number for number, step in enumerate(waits)}
+        self.rows: list[list[int]] = [[] for _ in range(1 + max(level.values(), default=-1))]
+        for step, number in self.number.items():
+            self.rows[level[step]].append(number)
+        self.above: list[list[int]] = [[] for _ in waits]
+        self.below: list[list[int]] = [[] for _ in waits]
+        self.owner: dict[int, str] = {}
+        self.tails: dict[str, list[int]] = {}
+        self.most_nodes = 3 * len(waits) + 60
+
+    def join(self, before: str, after: str) -> bool:
+        """Lead an edge through the layers between its ends; False where that takes too many bends."""
+        tail = self.tails.setdefault(before, [self.number[before]])
+        span = self.level[after] - self.level[before]
+        if len(self.above) + span - len(tail) > self.most_nodes:
+            return False
+        while len(tail) < span:
+            bend = len(self.above)
+            self.above.append([])
+            self.below.append([])
+            self.owner[bend] = before
+            self.rows[self.level[before] + len(tail)].append(bend)
+            self._link(tail[-1], bend)
+            tail.append(bend)
+        self._link(tail[span - 1], self.number[after])
+        return True
+
+    def _link(self, upper: int, lower: int) -> None:
+        self.below[upper].append(lower)
+        self.above[lower].append(upper)
+
+
+def _without_implied(waits: Waits) -> dict[str, tuple[str, ...]]:
+    """Drop each edge that follows from a longer chain; sets of steps are the bits of an integer."""
+    bit = {step: 1 << number for number, step in enumerate(waits)}
+    level = levels(waits)
+    before_it: dict[str, int] = {}
+    kept: dict[str, tuple[str, ...]] = {}
+    for step in sorted(waits, key=level.__getitem__):
+        indirect = _union(before_it[before] for before in waits[step])
+        kept[step] = tuple(before for before in waits[step] if not indirect & bit[before])
+        before_it[step] = indirect | _union(bit[before] for before in waits[step])
+    return {step: kept[step] for step in waits}
+
+
+def _union(sets: Iterable[int]) -> int:
+    union = 0
+    for one in sets:
+        union |= one
+    return union

@@ -1,0 +1,109 @@
+"""Rails: the edges of a plan as lines beside its steps, one row per step, as version control draws its history."""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from graph.plan.schedule import Waits
+
+
+def steps_in_order(waits: Waits) -> list[str]:
+    """Return the steps so that each comes after what it waits for, otherwise in plan order.
+
+    >>> steps_in_order({"c": ("a",), "b": (), "a": ()})
+    ['b', 'a', 'c']
+    """
+    place = {step: number for number, step in enumerate(waits)}
+    steps = list(waits)
+    left = [len(befores) for befores in waits.values()]
+    afters: list[list[int]] = [[] for _ in steps]
+    for step, befores in waits.items():
+        for before in befores:
+            afters[place[before]].append(place[step])
+    ready = [number for number, count in enumerate(left) if not count]
+    order: list[str] = []
+    while ready:
+        number = heapq.heappop(ready)
+        order.append(steps[number])
+        for after in afters[number]:
+            left[after] -= 1
+            if not left[after]:
+                heapq.heappush(ready, after)
+    return order
+
+
+def rails(waits: Waits, order: Sequence[str], mark: Callable[[str], str], most: int = 10) -> list[str] | None:
+    """Return one row per step of `order`, or None where more than `most` lines would run side by side.
+
+    Args:
+        waits: Step id -> ids it waits for.
+        order: Every step, after what it waits for.
+        mark: One character for a step.
+        most: Lines that may run side by side.
+
+    >>> print(*rails({"a": (), "b": (), "c": ("a", "b")}, ["a", "b", "c"], lambda step: "o"), sep="\\n")
+    o
+    │ o
+    o─╯
+    """
+    lanes = _Lanes(Counter(before for befores in waits.values() for before in befores))
+    rows = []
+    for step in order:
+        rows.append(lanes.row(step, waits[step], mark(step)))
+        if len(lanes.holders) > most:
+            return None
+    return rows
+
+
+@dataclass
+class _Lanes:
+    """Who holds which lane: a step keeps its lane until the last step that waits for it is drawn."""
+
+    left: Counter[str]
+    holders: list[str | None] = field(default_factory=list)
+    lane_of: dict[str, int] = field(default_factory=dict)
+
+    def row(self, step: str, befores: Sequence[str], mark: str) -> str:
+        """Draw a step at the end of the lanes of what it waits for, and let it take its lane."""
+        self.left.subtract(befores)
+        joined = {self.lane_of[before]: self.left[before] == 0 for before in befores}
+        for before in befores:
+            if not self.left[before]:
+                self.holders[self.lane_of.pop(before)] = None
+        lane = self._take(step, min((lane for lane, ends in joined.items() if ends), default=None))
+        row = self._draw(lane, joined, mark)
+        if not self.left[step]:
+            self.holders[lane] = None
+            del self.lane_of[step]
+        while self.holders and self.holders[-1] is None:
+            self.holders.pop()
+        return row
+
+    def _take(self, step: str, freed: int | None) -> int:
+        if freed is None:
+            if None not in self.holders:
+                self.holders.append(None)
+            freed = self.holders.index(None)
+        self.holders[freed] = step
+        self.lane_of[step] = freed
+        return freed
+
+    def _draw(self, lane: int, joined: dict[int, bool], mark: str) -> str:
+        first, last = min([lane, *joined]), max([lane, *joined])
+        cells = []
+        for place, holder in enumerate(self.holders):
+            if place == lane:
+                cells.append(mark)
+            elif place in joined:
+                cells.append(_JOINTS[joined[place]][(place > first) + (place == last)])
+            elif holder is not None:
+                cells.append("│")
+            else:
+                cells.append("─" if first < place < last else " ")
+            cells.append("─" if first <= place < last else " ")
+        return "".join(cells).rstrip()
+
+
+_JOINTS = {True: "╰┴╯", False: "├┼┤"}
+"""Does the line end here -> how it meets the row: at its left end, on the way, at its right end."""

@@ -1,0 +1,37 @@
+"""How each step status looks; the word always stands beside the colour."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Look:
+    """One status: its mark on a terminal, a strong colour that white text is readable on, and a pale one."""
+
+    mark: str
+    strong: str
+    pale: str
+
+
+LOOKS: Mapping[str, Look] = {
+    "pending": Look("○", "#64748b", "#ffffff"),
+    "running": Look("►", "#1d4ed8", "#eff6ff"),
+    "succeeded": Look("✓", "#15803d", "#f0fdf4"),
+    "failed": Look("✗", "#b91c1c", "#fef2f2"),
+    "blocked": Look("⊘", "#9a3412", "#fff7ed"),
+    "skipped": Look("»", "#475569", "#f8fafc"),
+    "interrupted": Look("‖", "#7e22ce", "#faf5ff"),
+    "uncertain": Look("?", "#a16207", "#fefce8"),
+}
+
+
+def status_of(step: str, status: Mapping[str, str] | None) -> str | None:
+    """Return the word for a step: None where no status is drawn, pending where it has none or an unknown one.
+
+    >>> status_of("a", {"a": "failed"}), status_of("b", {"a": "failed"}), status_of("a", None)
+    ('failed', 'pending', None)
+    """
+    if status is None:
+        return None
+    word = status.get(step, "pending")
+    return word if word in LOOKS else "pending"

@@ -1,0 +1,45 @@
+"""What prompts show of tools and results: compact, bounded, and as JSON, so that no text in it can pose as ours."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graph.plan.catalog import ToolSpec
+
+DESCRIPTION_CHARACTERS = 400
+PREVIEW_CHARACTERS = 600
+
+
+def tools_shown(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
+    """Return each tool with its effect and its arguments; an argument without `optional` is required."""
+    return [
+        {
+            "name": tool.name,
+            "does": cut(tool.description, DESCRIPTION_CHARACTERS),
+            "effect": tool.effect,
+            "args": {name: _argument(name, tool) for name in tool.parameters},
+        }
+        for tool in tools
+    ]
+
+
+def cut(text: str, most: int) -> str:
+    """Return the text, shortened to at most `most` characters.
+
+    >>> cut("abcdef", 4)
+    'abc…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    """Return a document as the text of a message, entries without content left out."""
+    return json.dumps(
+        {key: value for key, value in document.items() if value not in (None, [], {}, "")}, ensure_ascii=False
+    )
+
+
+def _argument(name: str, tool: ToolSpec) -> dict[str, Any]:
+    schema = tool.schema.get("properties", {}).get(name, {})
+    kept = {key: schema[key] for key in ("type", "enum", "description", "default", "items", "anyOf") if key in schema}
+    return kept if name in tool.schema.get("required", ()) else {**kept, "optional": True}

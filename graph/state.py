@@ -1,0 +1,69 @@
+"""The state of a thread, as LangGraph keeps it: plain JSON, so that Studio, the HTTP API and checkpoints agree on it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.messages import AnyMessage, BaseMessage
+from langgraph.graph.message import add_messages
+
+from graph.errors import InputError
+from graph.run.goal import Goal
+
+
+def latest(_before: Any, after: Any) -> Any:
+    """Two nodes in one superstep may both write a key; the later value stands."""
+    return after
+
+
+class Input(TypedDict, total=False):
+    """What starts a run: a goal with constraints, or a chat; `plan` brings a plan that the planner need not make."""
+
+    goal: Annotated[str, latest]
+    constraints: Annotated[list[str], latest]
+    plan: Annotated[Any, latest]
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class State(Input, total=False):
+    """Everything a thread shows. Keys take the last value, `messages` add up.
+
+    `run` names the run in the ledger, `seq` is the last of its events that this state knows of. `brought` is the
+    digest of the input that the run was started with: a different input is a new run.
+    """
+
+    run: Annotated[dict[str, Any], latest]
+    seq: Annotated[int, latest]
+    brought: Annotated[str, latest]
+    revision: Annotated[int, latest]
+    digest: Annotated[str | None, latest]
+    status: Annotated[str, latest]
+    reason: Annotated[str | None, latest]
+    issues: Annotated[list[dict[str, Any]], latest]
+    answer: Annotated[Any, latest]
+    results: Annotated[dict[str, Any], latest]
+
+
+StateUpdate = dict[str, Any]
+
+
+def goal_of(state: Mapping[str, Any]) -> Goal:
+    """Return the goal that the input names; in a chat it is the last thing the user said.
+
+    Raises:
+        InputError: There is none, or it is no text.
+    """
+    said = last_words(state.get("messages") or ())
+    goal = said if said is not None else state.get("goal")
+    if not isinstance(goal, str) or not goal.strip():
+        raise InputError("goal", 'give a goal: {"goal": "..."} or {"messages": [...]} that end with the user\'s words')
+    constraints = state.get("constraints") or []
+    if not isinstance(constraints, list) or not all(isinstance(item, str) for item in constraints):
+        raise InputError("constraints", "constraints is a list of texts")
+    return Goal(goal.strip(), tuple(constraints))
+
+
+def last_words(messages: Sequence[BaseMessage]) -> str | None:
+    """Return the user's words where the last message is theirs, else None."""
+    if not messages or messages[-1].type != "human":
+        return None
+    return str(messages[-1].text).strip()
