@@ -1,0 +1,21 @@
+"""The project's own tools, as LangChain tools.
+
+Importing this package is light: LangChain is loaded when one of the names below is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tools.errors import NothingHappened, ToolError
+    from tools.registry import default_tools
+
+__all__ = ["NothingHappened", "ToolError", "default_tools"]
+
+_HOME = {"NothingHappened": "tools.errors", "ToolError": "tools.errors", "default_tools": "tools.registry"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

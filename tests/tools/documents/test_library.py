@@ -1,0 +1,108 @@
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.documents.library import LARGEST_FILE_BYTES, Library
+from tools.errors import DocumentNotReadable, NoDocuments, PathRefused
+
+
+def sources(library: Library) -> list[str]:
+    return [document.source for document in library.catalogue().documents]
+
+
+def test_documents_of_subfolders_are_named_by_their_relative_path(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.txt").write_text("words")
+    (tmp_path / "a.md").write_text("words")
+    (tmp_path / "c.py").write_text("words")
+
+    assert sources(Library(tmp_path)) == ["a.md", "sub/b.txt"]
+
+
+def test_hidden_and_foreign_folders_are_not_read(tmp_path: Path) -> None:
+    for folder in (".git", ".venv", "node_modules", "docs"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.md").write_text("words")
+
+    library = Library(tmp_path)
+
+    assert sources(library) == ["docs/a.md"]
+    with pytest.raises(PathRefused):
+        library.file(".git/a.md")
+
+
+def test_a_link_out_of_the_folder_is_skipped_and_said(tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("words")
+    (tmp_path / "docs" / "b.md").symlink_to(tmp_path / "secret.md")
+
+    catalogue = Library(tmp_path / "docs").catalogue()
+
+    assert [document.source for document in catalogue.documents] == ["a.md"]
+    assert "link" in catalogue.skipped["b.md"]
+
+
+def test_large_files_binary_files_and_pipes_are_skipped_and_said(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("words")
+    (tmp_path / "large.md").write_bytes(b"x" * (LARGEST_FILE_BYTES + 1))
+    (tmp_path / "binary.txt").write_bytes(b"a\0b")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 no")
+    os.mkfifo(tmp_path / "pipe.md")
+
+    assert set(Library(tmp_path).catalogue().skipped) == {"large.md", "binary.txt", "broken.pdf", "pipe.md"}
+
+
+def test_a_missing_folder_and_an_empty_one_are_errors_that_name_it(tmp_path: Path) -> None:
+    for folder in (tmp_path / "missing", tmp_path):
+        with pytest.raises(NoDocuments) as error:
+            Library(folder).catalogue()
+        assert error.value.folder == folder
+        assert str(folder) in str(error.value) and ".pdf" in str(error.value)
+
+
+def test_bytes_that_are_not_utf8_and_a_byte_order_mark_are_read_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"\xef\xbb\xbf# Caf\xe9\r\n\r\nWords.\r\n")
+
+    (document,) = Library(tmp_path).catalogue().documents
+
+    assert (document.title, document.size) == ("Caf\ufffd", 3)
+    assert [(p.line, p.text) for p in document.passages] == [(3, "Words.")]
+
+
+def test_only_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one")
+    (tmp_path / "b.md").write_text("two")
+    library = Library(tmp_path)
+    before = library.catalogue().documents
+
+    (tmp_path / "b.md").write_text("three")
+    after = library.catalogue().documents
+
+    assert after[0] is before[0]
+    assert after[1].passages[0].text == "three"
+
+
+def test_a_name_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x")
+    library = Library(tmp_path)
+
+    for name in ("a.py", "missing.md"):
+        with pytest.raises(DocumentNotReadable) as error:
+            library.file(name)
+        assert error.value.source == name
+
+
+def test_without_pypdf_other_documents_are_read_and_the_pdf_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    (tmp_path / "a.md").write_text("words")
+    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4")
+
+    catalogue = Library(tmp_path).catalogue()
+
+    assert [document.source for document in catalogue.documents] == ["a.md"]
+    assert "pip install 'planner-executor[documents]'" in catalogue.skipped["b.pdf"]

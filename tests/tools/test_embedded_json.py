@@ -1,0 +1,23 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.embedded_json import json_pieces
+
+
+def test_braces_that_are_no_json_stay_text() -> None:
+    text = 'a {"b": and [1] and {c} and {"d": 1'
+
+    assert list(json_pieces(text)) == [(text, None)]
+
+
+def test_two_objects_in_a_row_are_both_found() -> None:
+    assert [value for _, value in json_pieces('{"a": 1} {"b": [2]}') if value] == [{"a": 1}, {"b": [2]}]
+
+
+@given(st.text(alphabet='[]{}",: a1\n', max_size=200))
+def test_the_pieces_are_the_text(text: str) -> None:
+    assert "".join(words for words, _ in json_pieces(text)) == text
+
+
+def test_a_text_of_opening_brackets_is_read_in_no_time() -> None:
+    assert len(list(json_pieces('[{"' * 200_000))) == 1

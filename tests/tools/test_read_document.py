@@ -1,0 +1,108 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.documents.library import Library
+from tools.errors import DocumentNotReadable, PathRefused
+from tools.list_documents import list_documents
+from tools.read_document import read_document
+from tools.search_documents import search_documents
+
+
+def pdf(*pages: str) -> bytes:
+    """Return a PDF with one line of text a page."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>"]
+    objects.append("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
+    for number, words in enumerate(pages):
+        stream = f"BT /F1 12 Tf 72 720 Td ({words}) Tj ET"
+        font = "/Resources << /Font << /F1 3 0 R >> >> /MediaBox [0 0 612 792]"
+        objects.append(f"<< /Type /Page /Parent 2 0 R {font} /Contents {5 + 2 * number} 0 R >>")
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    body, offsets = "%PDF-1.4\n", []
+    for number, text in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj\n{text}\nendobj\n"
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    end = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    return f"{body}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
+
+
+def read(folder: Path, **args: Any) -> dict[str, Any]:
+    result: dict[str, Any] = read_document(Library(folder)).invoke(args)
+    return result
+
+
+def test_a_part_says_its_lines_and_where_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one\ntwo\nthree\nfour\n")
+
+    assert read(tmp_path, path="a.md", start_line=2, max_lines=2) == {
+        "source": "a.md",
+        "line": 2,
+        "end_line": 3,
+        "total_lines": 4,
+        "next_line": 4,
+        "text": "two\nthree",
+    }
+
+
+def test_the_last_part_has_no_next_line(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one\ntwo")
+
+    assert read(tmp_path, path="a.md")["next_line"] is None
+
+
+def test_a_line_behind_the_end_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("one")
+
+    with pytest.raises(DocumentNotReadable) as error:
+        read(tmp_path, path="a.md", start_line=2)
+    assert error.value.source == "a.md"
+
+
+def test_lines_of_a_page_keep_their_numbers(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<html>\n<p>One\ntwo</p>\n<script>no</script>\n<p>three</p>")
+
+    assert read(tmp_path, path="a.html")["text"].split("\n") == ["", "One", "two", "", "three"]
+
+
+@pytest.mark.parametrize("path", ["../secret.md", "/etc/passwd", "link.md", "sub/../../secret.md"])
+def test_nothing_outside_the_folder_is_read(tmp_path: Path, path: str) -> None:
+    (tmp_path / "secret.md").write_text("secret")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "link.md").symlink_to(tmp_path / "secret.md")
+
+    with pytest.raises(PathRefused):
+        read(tmp_path / "docs", path=path)
+
+
+def test_a_pdf_is_listed_found_and_read_by_page(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(pdf("First words about wind.", "Second words about solar power."))
+    library = Library(tmp_path)
+
+    listed = list_documents(library).invoke({})
+    (found,) = search_documents(library).invoke({"query": "solar"})["passages"]
+    page = read_document(library).invoke({"path": "a.pdf", "start_line": 2})
+
+    document = {"source": "a.pdf", "kind": "pdf", "pages": 2, "title": "First words about wind."}
+    assert listed == {"documents": [document], "skipped": []}
+    assert (found["page"], found["line"], found["text"]) == (2, None, "Second words about solar power.")
+    assert page == {
+        "source": "a.pdf",
+        "page": 2,
+        "total_pages": 2,
+        "next_page": None,
+        "text": "Second words about solar power.",
+    }
+
+
+def test_listing_names_kind_size_and_title_and_what_was_skipped(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A title\n\nWords.\n")
+    (tmp_path / "b.txt").write_bytes(b"\0")
+
+    assert list_documents(Library(tmp_path)).invoke({}) == {
+        "documents": [{"source": "a.md", "kind": "markdown", "lines": 3, "title": "A title"}],
+        "skipped": [{"source": "b.txt", "reason": "not a text file: it holds NUL bytes"}],
+    }

@@ -1,0 +1,80 @@
+import json
+from pathlib import Path
+
+from tools.registry import default_tools
+
+NAMES = [
+    "search_documents",
+    "read_document",
+    "list_documents",
+    "summarize_text",
+    "calculator",
+    "write_report",
+    "web_search",
+]
+
+
+def test_the_tools_come_in_a_stable_order(tmp_path: Path) -> None:
+    assert [tool.name for tool in default_tools(tmp_path, tmp_path / "workspace")] == NAMES
+
+
+def test_every_tool_declares_what_it_does_to_the_world(tmp_path: Path) -> None:
+    for tool in default_tools(tmp_path, tmp_path / "workspace"):
+        declared = tool.metadata or {}
+        assert set(declared) == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
+        assert declared["effect"] in {"read", "write", "external"}
+        assert set(declared["free_args"]) <= set(tool.args), tool.name
+
+
+def test_only_the_report_writes_and_only_the_web_search_leaves_the_machine(tmp_path: Path) -> None:
+    effects = {t.name: (t.metadata or {})["effect"] for t in default_tools(tmp_path, tmp_path / "workspace")}
+
+    assert {name: effect for name, effect in effects.items() if effect != "read"} == {
+        "write_report": "write",
+        "web_search": "external",
+    }
+
+
+def test_no_tool_drops_an_unknown_argument_and_none_hides_an_error(tmp_path: Path) -> None:
+    for tool in default_tools(tmp_path, tmp_path / "workspace"):
+        assert tool.get_input_jsonschema()["additionalProperties"] is False, tool.name
+        assert not tool.handle_tool_error
+
+
+def test_the_first_parameter_takes_the_plain_text_of_a_plan_step(tmp_path: Path) -> None:
+    first = {tool.name: next(iter(tool.args), None) for tool in default_tools(tmp_path, tmp_path / "workspace")}
+
+    assert first == {
+        "search_documents": "query",
+        "read_document": "path",
+        "list_documents": None,
+        "summarize_text": "text",
+        "calculator": "expression",
+        "write_report": "content",
+        "web_search": "query",
+    }
+
+
+def test_a_search_a_summary_and_a_report_make_a_brief_whose_citations_can_be_opened(tmp_path: Path) -> None:
+    documents, workspace = tmp_path / "docs", tmp_path / "docs" / "out"
+    documents.mkdir()
+    (documents / "wind.md").write_text("# Wind\n\nOffshore wind costs more to build than wind on land.\n")
+    tools = {tool.name: tool for tool in default_tools(documents, workspace)}
+
+    found = tools["search_documents"].invoke({"query": "offshore wind cost"})
+    summary = tools["summarize_text"].invoke({"text": [found]})
+    tools["write_report"].invoke({"content": summary})
+
+    report = (workspace / "report.md").read_text()
+    assert "- Offshore wind costs more to build than wind on land. (wind.md:3)" in report
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def test_reports_in_the_workspace_are_not_documents(tmp_path: Path) -> None:
+    (tmp_path / "wind.md").write_text("Wind turns into power.\n")
+    tools = {tool.name: tool for tool in default_tools(tmp_path, tmp_path / "out")}
+    tools["write_report"].invoke({"content": "Wind was reported."})
+
+    listed = tools["list_documents"].invoke({})
+
+    assert [document["source"] for document in listed["documents"]] == ["wind.md"]

@@ -1,0 +1,139 @@
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tools.documents.library import Library
+from tools.errors import NoDocuments, NothingFound
+from tools.search_documents import search_documents
+
+LINES = [
+    "# Alpha",
+    "Beta and gamma",
+    "  gamma goes on",
+    "- delta item",
+    "",
+    "> beta quoted",
+    "| alpha | delta |",
+    "```",
+]
+
+
+def search(folder: Path, query: str, limit: int = 5) -> list[dict[str, Any]]:
+    found = search_documents(Library(folder)).invoke({"query": query, "limit": limit})
+    assert found["query"] == query
+    passages: list[dict[str, Any]] = found["passages"]
+    return passages
+
+
+def test_a_passage_says_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "wind.md").write_text("# Wind\n\n## Cost\n\nOffshore wind costs more\nto build.\n")
+
+    (passage,) = search(tmp_path, "what does offshore wind cost?")
+
+    assert passage.pop("score") > 0
+    assert passage == {
+        "source": "wind.md",
+        "line": 5,
+        "end_line": 6,
+        "page": None,
+        "heading": "Cost",
+        "block": "paragraph",
+        "text": "Offshore wind costs more\nto build.",
+        "snippet": "«Offshore» «wind» «costs» more\nto build.",
+    }
+
+
+def test_the_passage_that_answers_most_of_the_question_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(
+        "Approval comes first.\n\nThe agent keeps side effects safe: every call needs an approval.\n\nAn agent plans.\n"
+    )
+
+    assert search(tmp_path, "how this agent keeps side effects safe approval")[0]["line"] == 3
+
+
+def test_words_of_a_heading_find_the_text_below_it(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Side effects\n\nA call is made once.\n\n# Models\n\nA call is cheap.\n")
+
+    assert search(tmp_path, "side effects")[0]["line"] == 3
+
+
+def test_no_two_passages_have_the_same_words(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text("The same words about wind.\n")
+
+    assert [passage["source"] for passage in search(tmp_path, "wind")] == ["a.md"]
+
+
+def test_nothing_found_says_which_words_and_how_many_documents(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Words.")
+
+    with pytest.raises(NothingFound) as error:
+        search(tmp_path, "the zebra and the quagga")
+
+    assert (error.value.words, error.value.documents) == (("zebra", "quagga"), 1)
+
+
+def test_a_folder_that_comes_later_is_found_then(tmp_path: Path) -> None:
+    tool = search_documents(Library(tmp_path / "docs"))
+    with pytest.raises(NoDocuments):
+        tool.invoke({"query": "wind"})
+
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("Wind.")
+
+    assert len(tool.invoke({"query": "wind"})["passages"]) == 1
+
+
+def test_the_index_follows_changed_new_and_deleted_files(tmp_path: Path) -> None:
+    tool = search_documents(Library(tmp_path))
+    (tmp_path / "a.md").write_text("Old words about wind.")
+    (tmp_path / "b.md").write_text("Words about water.")
+    tool.invoke({"query": "wind"})
+
+    (tmp_path / "a.md").write_text("Some newer words about sun.")
+    (tmp_path / "b.md").unlink()
+    (tmp_path / "c.md").write_text("Words about coal.")
+
+    found = tool.invoke({"query": "wind water sun coal"})["passages"]
+    assert sorted(passage["text"] for passage in found) == ["Some newer words about sun.", "Words about coal."]
+
+
+def test_many_threads_may_search_while_files_change(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.md").write_text(f"Wind number {number}.")
+    tool = search_documents(Library(tmp_path))
+
+    def once(number: int) -> int:
+        (tmp_path / f"{number % 20}.md").write_text(f"Wind again, number {number}.")
+        return len(tool.invoke({"query": "wind", "limit": 50})["passages"])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(count > 0 for count in pool.map(once, range(80)))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=20), st.sampled_from(["\n", "\r\n"]))
+def test_any_citation_opens_at_its_line(tmp_path: Path, lines: list[str], line_end: str) -> None:
+    (tmp_path / "a.md").write_bytes(line_end.join(lines).encode())
+    try:
+        passages = search(tmp_path, "alpha beta gamma delta", 50)
+    except NothingFound:
+        return
+    for passage in passages:
+        standing = (tmp_path / passage["source"]).read_text().split("\n")[passage["line"] - 1 : passage["end_line"]]
+        assert all(words in line for words, line in zip(passage["text"].split("\n"), standing, strict=True))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.text(min_size=1, max_size=100))
+def test_any_query_is_answered_or_finds_nothing(tmp_path: Path, query: str) -> None:
+    (tmp_path / "a.md").write_text("The letters a b c and 1 2 3.")
+
+    try:
+        assert search(tmp_path, query)
+    except NothingFound as error:
+        assert error.documents == 1

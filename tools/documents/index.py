@@ -1,0 +1,105 @@
+"""Full-text index over passages, in memory."""
+
+import sqlite3
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import Lock
+
+from tools.documents.passages import Block, Document, Passage
+from tools.documents.query import match_any, query_words
+
+_SCHEMA = """
+CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, tokenize = 'porter unicode61 remove_diacritics 2')
+"""
+_RANKED = """
+SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2), snippet(passages, 0, '«', '»', '…', 24)
+FROM passages WHERE passages MATCH ? ORDER BY 2 DESC LIMIT 300
+"""
+_HOLDING = "SELECT rowid FROM passages WHERE passages MATCH ?"
+
+_WEIGHT_OF_COVERAGE = 10.0
+_WORDS_OF_A_STATEMENT = 8
+_WEIGHT_OF_BLOCK: dict[Block, float] = {"heading": 0.6, "code": 0.6, "row": 0.85}
+
+
+@dataclass(frozen=True)
+class Found:
+    """A passage that answers a query; a higher score is better."""
+
+    passage: Passage
+    snippet: str
+    score: float
+
+
+class PassageIndex:
+    """Finds passages by words; follows the documents it is given; may be used from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._database = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+        weakref.finalize(self, self._database.close)
+        self._database.execute(_SCHEMA)
+        self._rows: dict[str, tuple[Document, list[int]]] = {}
+        self._passages: dict[int, Passage] = {}
+        self._next_row = 1
+
+    def search(self, documents: Iterable[Document], query: str, limit: int) -> list[Found]:
+        """Return the best passages of the documents, best first, no two with the same words."""
+        words = query_words(query)
+        if not words:
+            return []
+        with self._lock:
+            self._follow({document.source: document for document in documents})
+            ranked = self._database.execute(_RANKED, (match_any(words),)).fetchall()
+            holding = [self._rows_holding(word) for word in words]
+            passages = {row: self._passages[row] for row, _, _ in ranked}
+        found = [
+            Found(passages[row], snippet, _score(passages[row], rank, [row in rows for rows in holding]))
+            for row, rank, snippet in ranked
+        ]
+        found.sort(key=lambda each: (-each.score, each.passage.source, each.passage.line or each.passage.page or 0))
+        return list({" ".join(each.passage.text.split()): each for each in reversed(found)}.values())[::-1][:limit]
+
+    def _rows_holding(self, word: str) -> set[int]:
+        return {row for (row,) in self._database.execute(_HOLDING, (match_any((word,)),))}
+
+    def _follow(self, documents: dict[str, Document]) -> None:
+        """Bring the index in step with the documents, touching only those that changed."""
+        stale = [source for source, (document, _) in self._rows.items() if documents.get(source) is not document]
+        new = [document for source, document in documents.items() if source not in self._rows or source in stale]
+        if not stale and not new:
+            return
+        with self._database:
+            self._database.execute("BEGIN")
+            for source in stale:
+                self._remove(source)
+            for document in new:
+                self._add(document)
+
+    def _remove(self, source: str) -> None:
+        _, rows = self._rows.pop(source)
+        self._database.executemany("DELETE FROM passages WHERE rowid = ?", [(row,) for row in rows])
+        for row in rows:
+            del self._passages[row]
+
+    def _add(self, document: Document) -> None:
+        rows = list(range(self._next_row, self._next_row + len(document.passages)))
+        self._next_row += len(rows)
+        title = f"{document.title} {document.source}"
+        self._database.executemany(
+            "INSERT INTO passages (rowid, text, headings, title) VALUES (?, ?, ?, ?)",
+            [
+                (row, passage.text, " ".join(passage.headings), title)
+                for row, passage in zip(rows, document.passages, strict=True)
+            ],
+        )
+        self._passages.update(zip(rows, document.passages, strict=True))
+        self._rows[document.source] = (document, rows)
+
+
+def _score(passage: Passage, rank: float, held: list[bool]) -> float:
+    """Prefer passages that hold many different words of the query, and whole statements to scraps."""
+    length = min(1.0, len(passage.text.split()) / _WORDS_OF_A_STATEMENT)
+    prose = _WEIGHT_OF_BLOCK.get(passage.block, 1.0)
+    return round((rank + _WEIGHT_OF_COVERAGE * sum(held) / len(held)) * (0.5 + 0.5 * length) * prose, 4)

@@ -1,0 +1,138 @@
+"""The documents of one folder, read once and read again when a file changes."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from tools.confinement import inside
+from tools.documents.loading import ACCEPTED, KINDS, load
+from tools.documents.passages import Document
+from tools.errors import DocumentNotReadable, NoDocuments, PathRefused
+
+LARGEST_FILE_BYTES = 5_000_000
+_MOST_FILES = 5_000
+_SKIPPED_FOLDERS = {"node_modules", "__pycache__", "venv", "site-packages"}
+
+Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What a folder holds now: documents in order of their path, and source -> why it was skipped."""
+
+    documents: tuple[Document, ...]
+    skipped: dict[str, str]
+
+
+class Library:
+    """Reads documents of one folder and nothing outside it; may be used from several threads.
+
+    Args:
+        folder: Where the documents are; may come into being later.
+        without: Folders inside it that hold no documents, such as the one that reports are written to.
+    """
+
+    def __init__(self, folder: Path, without: Sequence[Path] = ()) -> None:
+        self.folder = folder.absolute()
+        self._without = tuple(each.absolute() for each in without)
+        self._lock = Lock()
+        self._read: dict[str, tuple[Stamp, Document | DocumentNotReadable]] = {}
+
+    def catalogue(self) -> Catalogue:
+        """Return what the folder holds, reading only files that are new or changed.
+
+        Raises:
+            NoDocuments: The folder is missing or nothing in it can be read.
+        """
+        with self._lock:
+            documents, skipped = self._refresh()
+        if not documents:
+            raise NoDocuments(self.folder, ACCEPTED, skipped)
+        return Catalogue(documents, skipped)
+
+    def file(self, source: str) -> Path:
+        """Return the file behind a document's name.
+
+        Raises:
+            PathRefused: The name leads out of the folder, or into a part of it that is not read.
+            DocumentNotReadable: There is no such document.
+        """
+        file = inside(self.folder, source)
+        parts = file.relative_to(self.folder.resolve()).parts
+        if any(_is_private(part) for part in parts) or self._is_left_out(file.parent):
+            raise PathRefused(source, self.folder, "leads into a hidden or skipped folder")
+        if file.suffix.lower() not in KINDS:
+            raise DocumentNotReadable(source, f"not one of {', '.join(ACCEPTED)}")
+        try:
+            found = file.stat()
+        except OSError as error:
+            raise DocumentNotReadable(source, "there is no such file; list_documents names those there are") from error
+        if reason := _fault(found):
+            raise DocumentNotReadable(source, reason)
+        return file
+
+    def _refresh(self) -> tuple[tuple[Document, ...], dict[str, str]]:
+        known, self._read = self._read, {}
+        skipped: dict[str, str] = {}
+        for count, source in enumerate(self._sources()):
+            if count >= _MOST_FILES:
+                skipped["…"] = f"more than {_MOST_FILES} files; the rest was not read"
+                break
+            try:
+                file = self.file(source)
+                found = self._read[source] = self._read_again(source, file, known.get(source))
+            except (PathRefused, DocumentNotReadable) as error:
+                skipped[_printable(source)] = error.reason
+                continue
+            if isinstance(found[1], DocumentNotReadable):
+                skipped[source] = found[1].reason
+        documents = tuple(found for _, found in self._read.values() if isinstance(found, Document))
+        return documents, skipped
+
+    def _read_again(
+        self, source: str, file: Path, known: tuple[Stamp, Document | DocumentNotReadable] | None
+    ) -> tuple[Stamp, Document | DocumentNotReadable]:
+        try:
+            now = file.stat()
+        except OSError as error:  # deleted since it was listed
+            raise DocumentNotReadable(source, "gone while it was being read") from error
+        stamp = (now.st_mtime_ns, now.st_size, now.st_ino)
+        if known and known[0] == stamp:
+            return known
+        try:
+            return stamp, load(source, file)
+        except DocumentNotReadable as error:
+            return stamp, error
+
+    def _sources(self) -> Iterator[str]:
+        """Yield relative paths of files with an accepted suffix, in order."""
+        for here, folders, files in os.walk(self.folder):
+            parent = Path(here)
+            folders[:] = sorted(n for n in folders if not _is_private(n) and not self._is_left_out(parent / n))
+            for name in sorted(files):
+                if not _is_private(name) and Path(name).suffix.lower() in KINDS:
+                    yield (parent / name).relative_to(self.folder).as_posix()
+
+    def _is_left_out(self, folder: Path) -> bool:
+        root, real = self.folder.resolve(), folder.resolve()
+        left_out = (path for item in self._without if (path := item.resolve()) != root and path.is_relative_to(root))
+        return any(real.is_relative_to(path) for path in left_out)
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith(".") or name in _SKIPPED_FOLDERS
+
+
+def _fault(found: os.stat_result) -> str | None:
+    if not stat.S_ISREG(found.st_mode):
+        return "not a regular file"
+    if found.st_size > LARGEST_FILE_BYTES:
+        return f"larger than {LARGEST_FILE_BYTES // 1_000_000} MB"
+    return None
+
+
+def _printable(source: str) -> str:
+    return source.encode("utf-8", "replace").decode("utf-8")

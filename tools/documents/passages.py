@@ -1,0 +1,99 @@
+"""Documents and passages: what can be found and cited."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Kind = Literal["markdown", "text", "html", "pdf"]
+Block = Literal["paragraph", "item", "row", "heading", "code"]
+
+_LONGEST_PASSAGE = 1600
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of a document that makes sense alone, word for word.
+
+    Line i of `text`, counted from 0, stands on line `line + i` of the source file (for a PDF: on `page`), so a
+    citation can be opened and its words found there.
+    """
+
+    source: str
+    text: str
+    block: Block
+    line: int | None = None
+    page: int | None = None
+    headings: tuple[str, ...] = ()
+
+    @property
+    def end_line(self) -> int | None:
+        """Last line of the passage, counted from 1."""
+        return None if self.line is None else self.line + self.text.count("\n")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the passage as the tools show it."""
+        return {
+            "source": self.source,
+            "line": self.line,
+            "end_line": self.end_line,
+            "page": self.page,
+            "heading": self.headings[-1] if self.headings else None,
+            "block": self.block,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file of the folder, read into passages; `size` counts lines, or pages of a PDF."""
+
+    source: str
+    kind: Kind
+    title: str
+    size: int
+    passages: tuple[Passage, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what list_documents says about the document."""
+        unit = "pages" if self.kind == "pdf" else "lines"
+        return {"source": self.source, "kind": self.kind, unit: self.size, "title": self.title}
+
+
+def cut_long(passage: Passage) -> Iterator[Passage]:
+    """Yield the passage, or where it is too long to read at a glance, its parts in order."""
+    if len(passage.text) <= _LONGEST_PASSAGE:
+        yield passage
+        return
+    held: list[str] = []
+    first = passage.line
+    for offset, line in enumerate(passage.text.split("\n")):
+        here = None if passage.line is None else passage.line + offset
+        if held and sum(map(len, held)) + len(line) > _LONGEST_PASSAGE:
+            yield from _worded(passage, held, first)
+            held = []
+        if not held:
+            first = here
+        if len(line) <= _LONGEST_PASSAGE:
+            held.append(line)
+        else:
+            yield from (replace(passage, text=piece, line=here) for piece in _pieces(line))
+    yield from _worded(passage, held, first)
+
+
+def _worded(passage: Passage, lines: list[str], first: int | None) -> Iterator[Passage]:
+    if any(line.strip() for line in lines):
+        yield replace(passage, text="\n".join(lines), line=first)
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """Cut one very long line behind a sentence, or else a word."""
+    start = 0
+    while len(line) - start > _LONGEST_PASSAGE:
+        window = line[start : start + _LONGEST_PASSAGE]
+        cut = window.rfind(". ") + 1 or window.rfind(" ")
+        cut = cut if cut > 0 else _LONGEST_PASSAGE
+        if piece := window[:cut].strip():
+            yield piece
+        start += cut
+    if rest := line[start:].strip():
+        yield rest

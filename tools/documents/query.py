@@ -1,0 +1,24 @@
+"""Words of a question -> an FTS5 query that cannot be wrong."""
+
+from tools.words import telling_words, words_in
+
+_MOST_WORDS = 40
+
+
+def query_words(query: str) -> tuple[str, ...]:
+    """Return the words to look for; stop words only where there is nothing else.
+
+    >>> query_words('what is "offshore wind" (2024)?'), query_words("to be or not")
+    (('offshore', 'wind', '2024'), ('to', 'be', 'or', 'not'))
+    """
+    words = telling_words(query) or list(dict.fromkeys(words_in(query)))
+    return tuple(word.encode("utf-8", "replace").decode("utf-8") for word in words[:_MOST_WORDS])
+
+
+def match_any(words: tuple[str, ...]) -> str:
+    """Return the FTS5 query for text that holds any of the words.
+
+    >>> match_any(("wind", "OR"))
+    '"wind" OR "OR"'
+    """
+    return " OR ".join(f'"{word}"' for word in words)

@@ -1,0 +1,96 @@
+"""A summary or a search result -> Markdown in which every statement says where it stands."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tools.citation import citation
+
+Statement = Mapping[str, Any]
+
+
+def statements_in(content: object) -> list[Statement] | None:
+    """Return the statements of a summary, or the passages of a search result; None for anything else."""
+    if not isinstance(content, dict):
+        return None
+    for key in ("statements", "passages"):
+        found = content.get(key)
+        if isinstance(found, list) and found and all(_is_statement(item) for item in found):
+            return [{"query": content.get("query"), **item} for item in found]
+    return None
+
+
+def brief(statements: Sequence[Statement], level: int) -> str:
+    """Return an intro line, the statements under headings where that reads well, and their sources.
+
+    Args:
+        statements: In the order they are to be read.
+        level: Heading level of the sections.
+    """
+    parts = [_intro(statements)]
+    for heading, group in _sections(statements):
+        if heading:
+            parts.append(f"{'#' * level} {heading}")
+        parts.append("\n".join(_bullet(statement) for statement in group))
+    if sources := _sources(statements):
+        parts += [f"{'#' * level} Sources", "\n".join(sources)]
+    return "\n\n".join(parts)
+
+
+def _is_statement(item: object) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("text"), str)
+
+
+def _intro(statements: Sequence[Statement]) -> str:
+    documents = len({statement["source"] for statement in statements if statement.get("source")})
+    counted = _count(len(statements), "statement")
+    if not documents:
+        return f"{counted}, word for word."
+    return f"{counted} from {_count(documents, 'document')}, word for word; behind each stands where it was found."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _bullet(statement: Statement) -> str:
+    words = " ".join(str(statement["text"]).split())
+    place = citation(statement)
+    return f"- {words} ({place})" if place else f"- {words}"
+
+
+def _sections(statements: Sequence[Statement]) -> list[tuple[str | None, list[Statement]]]:
+    """Group by search, else by heading of the source; not at all where a group would hold one statement only."""
+    by_query = _grouped(statements, "query")
+    if len(by_query) > 1:
+        return [(_title(key), group) for key, group in by_query.items()]
+    by_heading = _grouped(statements, "heading")
+    if len(by_heading) > 1 and all(key and len(group) > 1 for key, group in by_heading.items()):
+        return [(_title(key), group) for key, group in by_heading.items()]
+    return [(None, list(statements))]
+
+
+def _grouped(statements: Sequence[Statement], key: str) -> dict[str | None, list[Statement]]:
+    groups: dict[str | None, list[Statement]] = {}
+    for statement in statements:
+        value = statement.get(key)
+        groups.setdefault(value if isinstance(value, str) else None, []).append(statement)
+    return groups
+
+
+def _title(words: str | None) -> str:
+    line = " ".join((words or "Further statements").split())
+    return line[:1].upper() + line[1:]
+
+
+def _sources(statements: Sequence[Statement]) -> Iterator[str]:
+    """Yield one line for each source, with the places used."""
+    by_source = _grouped([statement for statement in statements if citation(statement)], "source")
+    for source, group in by_source.items():
+        pages = sorted({int(statement["page"]) for statement in group if statement.get("page")})
+        lines = sorted({int(statement["line"]) for statement in group if statement.get("line")})
+        used = [_places(unit, found) for unit, found in (("page", pages), ("line", lines)) if found]
+        yield f"- {source}" + (f": {'; '.join(used)}" if used else "")
+
+
+def _places(unit: str, numbers: Sequence[int]) -> str:
+    return f"{unit if len(numbers) == 1 else unit + 's'} {', '.join(map(str, numbers))}"

@@ -1,0 +1,47 @@
+"""Tool `search_documents`: passages of local documents, each with the place where it stands."""
+
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import Field
+
+from tools.declaration import ToolArgs, declare
+from tools.documents.index import Found, PassageIndex
+from tools.documents.library import Library
+from tools.documents.query import query_words
+from tools.errors import NothingFound
+
+
+class SearchDocumentsArgs(ToolArgs):
+    """Arguments of `search_documents`."""
+
+    query: str = Field(min_length=1, max_length=2000, description="words to look for, in any order; forms are matched")
+    limit: int = Field(default=5, ge=1, le=50, description="how many passages at most")
+
+
+def search_documents(library: Library) -> BaseTool:
+    """Return the tool over one folder of documents."""
+    index = PassageIndex()
+
+    def search(query: str, limit: int = 5) -> dict[str, Any]:
+        documents = library.catalogue().documents
+        found = index.search(documents, query, limit)
+        if not found:
+            raise NothingFound(query_words(query), len(documents))
+        return {"query": query, "passages": [_to_json(each) for each in found]}
+
+    return StructuredTool.from_function(
+        func=search,
+        name="search_documents",
+        description=(
+            "Find passages in the local documents (Markdown, text, HTML, PDF), best first. "
+            "The result is {query, passages: [{source, line, end_line, page, heading, block, text, snippet, score}]}; "
+            "summarize_text takes it whole and keeps the citations."
+        ),
+        args_schema=SearchDocumentsArgs,
+        metadata=declare("read", idempotent=True, timeout_s=60, trusted=False, free_args=("query",)),
+    )
+
+
+def _to_json(found: Found) -> dict[str, Any]:
+    return {**found.passage.to_json(), "snippet": found.snippet, "score": found.score}

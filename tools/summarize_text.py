@@ -1,0 +1,76 @@
+"""Tool `summarize_text`: the sentences that matter, word for word, with their citations. No model is asked."""
+
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import Field
+
+from tools.citation import citation
+from tools.declaration import ToolArgs, declare
+from tools.errors import NothingToSummarise
+from tools.summary.given import pieces_of
+from tools.summary.ranking import choose
+from tools.summary.sentences import Sentence, is_statement, sentences_of
+
+_MOST_SENTENCES_WEIGHED = 5000
+
+
+class SummarizeTextArgs(ToolArgs):
+    """Arguments of `summarize_text`."""
+
+    text: str | list[Any] | dict[str, Any] = Field(
+        description="text to summarise, or passages: one or several results of search_documents, nested as they come"
+    )
+    max_sentences: int = Field(default=6, ge=1, le=100, description="how many sentences at most")
+    focus: str | None = Field(default=None, description="words to favour")
+
+
+def summarize_text() -> BaseTool:
+    """Return the tool."""
+    return StructuredTool.from_function(
+        func=summarize,
+        name="summarize_text",
+        description=(
+            "Choose the sentences that matter most from a text or from passages, word for word. The result is "
+            "{summary, statements: [{text, source, line, end_line, page, heading, query}]}; a plain text has "
+            "statements of {text} alone. write_report takes the result whole and keeps the citations."
+        ),
+        args_schema=SummarizeTextArgs,
+        metadata=declare("read", idempotent=True, timeout_s=30, trusted=False, free_args=("text", "focus")),
+    )
+
+
+def summarize(
+    text: str | list[Any] | dict[str, Any], max_sentences: int = 6, focus: str | None = None
+) -> dict[str, Any]:
+    """Return the summary and its statements, in reading order.
+
+    Raises:
+        NothingToSummarise: There is no sentence in what was given.
+    """
+    sentences = sentences_of(pieces_of(text))[:_MOST_SENTENCES_WEIGHED]
+    if not sentences:
+        raise NothingToSummarise("an empty text" if isinstance(text, str) else f"a {type(text).__name__} without text")
+    whole = [sentence for sentence in sentences if is_statement(sentence)]
+    statements = [_to_json(sentence) for sentence in choose(whole or sentences, max_sentences, focus)]
+    return {"summary": " ".join(_cited(statement) for statement in statements), "statements": statements}
+
+
+def _to_json(sentence: Sentence) -> dict[str, Any]:
+    piece = sentence.piece
+    if piece.source is None:
+        return {"text": sentence.text}
+    return {
+        "text": sentence.text,
+        "source": piece.source,
+        "line": sentence.line,
+        "end_line": sentence.end_line,
+        "page": piece.page,
+        "heading": piece.heading,
+        "query": piece.query,
+    }
+
+
+def _cited(statement: dict[str, Any]) -> str:
+    place = citation(statement)
+    return f"{statement['text']} ({place})" if place else str(statement["text"])

@@ -1,0 +1,134 @@
+"""Which sentences to keep: those that say most about the matter, spread over searches and documents.
+
+Sources: Radev, Jing and Budzikowska, "Centroid-based summarization of multiple documents", 2000; Carbonell and
+Goldstein, "The use of MMR, diversity-based reranking for reordering documents and producing summaries", 1998.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+
+from tools.summary.sentences import Sentence
+from tools.words import stem, telling_words
+
+Vector = Mapping[str, float]
+
+_RELEVANCE = 0.7
+_SAME = 0.8
+_COST_OF_A_SOURCE_AGAIN = 0.05
+_BONUS_ONE_LINE = 1.15
+_MALUS_LEANING = 0.75
+_MALUS_NO_END = 0.6
+_LEANS_BACK = frozenset(
+    {"it", "its", "this", "that", "these", "those", "they", "he", "she", "but", "and", "so", "then"}
+)
+
+
+def choose(sentences: Sequence[Sentence], count: int, focus: str | None) -> list[Sentence]:
+    """Return up to `count` sentences in reading order; every search has its turn before one has a second.
+
+    Args:
+        sentences: In the order given; of equal ones the first wins.
+        count: How many at most.
+        focus: Words to favour; without it, the query that found a sentence is favoured.
+    """
+    sentences = _to_the_point(sentences, focus)
+    vectors = _unit_vectors(sentences)
+    centroid = _centroid(vectors)
+    worth = [_worth(s, v, centroid, focus) for s, v in zip(sentences, vectors, strict=True)]
+    overlap = [0.0] * len(sentences)
+    turns: Counter[str | None] = Counter({sentence.piece.query: 0 for sentence in sentences})
+    sources: Counter[str | None] = Counter()
+    left, chosen = set(range(len(sentences))), list[int]()
+    while left and len(chosen) < count:
+        queries = {sentences[n].piece.query for n in left}
+        turn = min(turns[query] for query in queries)
+        best = max(
+            (n for n in left if turns[sentences[n].piece.query] == turn),
+            key=lambda n: (_marginal(worth[n], overlap[n], sources[sentences[n].piece.source]), -n),
+        )
+        chosen.append(best)
+        turns[sentences[best].piece.query] += 1
+        sources[sentences[best].piece.source] += 1
+        for n in left:
+            overlap[n] = max(overlap[n], _dot(vectors[n], vectors[best]))
+        left = {n for n in left if n != best and overlap[n] < _SAME}
+    return _in_reading_order([sentences[n] for n in sorted(chosen)])
+
+
+def _to_the_point(sentences: Sequence[Sentence], focus: str | None) -> list[Sentence]:
+    """Leave out sentences without any wanted word, where their search has others to offer."""
+    meets = [not (wanted := _wanted(each, focus)) or _met(wanted, each, _stems(each.text)) for each in sentences]
+    served = {each.piece.query for each, met in zip(sentences, meets, strict=True) if met}
+    return [each for each, met in zip(sentences, meets, strict=True) if met or each.piece.query not in served]
+
+
+def _wanted(sentence: Sentence, focus: str | None) -> set[str]:
+    return set(_stems(focus or sentence.piece.query or ""))
+
+
+def _met(wanted: Set[str], sentence: Sentence, stems: Iterable[str]) -> float:
+    """Return how many of the wanted words a sentence holds; one that only its heading holds counts half."""
+    held, heading = wanted & set(stems), wanted & set(_stems(sentence.piece.heading or ""))
+    return len(held) + 0.5 * len(heading - held)
+
+
+def _stems(text: str) -> list[str]:
+    return [stem(word) for word in telling_words(text)]
+
+
+def _marginal(worth: float, overlap: float, source_uses: int) -> float:
+    return _RELEVANCE * worth - (1 - _RELEVANCE) * overlap - _COST_OF_A_SOURCE_AGAIN * source_uses
+
+
+def _worth(sentence: Sentence, vector: Vector, centroid: Vector, focus: str | None) -> float:
+    """Return how much a sentence says, 0 to about 1."""
+    wanted = _wanted(sentence, focus)
+    worth = _dot(vector, centroid)
+    if wanted:
+        worth = 0.4 * worth + 0.6 * _met(wanted, sentence, vector) / len(wanted)
+    words = sentence.text.lower().split(maxsplit=1)
+    if words[0].strip("*_\"'“(") in _LEANS_BACK:
+        worth *= _MALUS_LEANING
+    if not sentence.text.rstrip("*_`\"')").endswith((".", "!", "?")):
+        worth *= _MALUS_NO_END  # a title or a scrap of a list, more often than not
+    if sentence.line is not None and sentence.line == sentence.end_line:
+        worth *= _BONUS_ONE_LINE  # a citation of one line is the easiest to check
+    return worth / (1 + 0.03 * sentence.rank)
+
+
+def _unit_vectors(sentences: Sequence[Sentence]) -> list[Vector]:
+    return [_unit(Counter(_stems(sentence.text))) for sentence in sentences]
+
+
+def _centroid(vectors: Sequence[Vector]) -> Vector:
+    total: dict[str, float] = {}
+    for vector in vectors:
+        for word, weight in vector.items():
+            total[word] = total.get(word, 0.0) + weight
+    return _unit(total)
+
+
+def _unit(vector: Vector) -> Vector:
+    length = math.sqrt(sum(weight * weight for weight in vector.values()))
+    return {word: weight / length for word, weight in vector.items()} if length else {}
+
+
+def _dot(left: Vector, right: Vector) -> float:
+    small, large = (left, right) if len(left) <= len(right) else (right, left)
+    return sum(weight * large.get(word, 0.0) for word, weight in small.items())
+
+
+def _in_reading_order(chosen: Sequence[Sentence]) -> list[Sentence]:
+    """Sort by search, then document, as they came; within a document by place."""
+    queries = list(dict.fromkeys(sentence.piece.query for sentence in chosen))
+    sources = list(dict.fromkeys(sentence.piece.source for sentence in chosen))
+    return sorted(
+        chosen,
+        key=lambda each: (
+            queries.index(each.piece.query),
+            sources.index(each.piece.source),
+            each.piece.page or each.line or 0,
+            each.rank,
+        ),
+    )
