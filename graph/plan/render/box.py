@@ -1,11 +1,12 @@
 """One step's box in the SVG drawing: icon, id, who does it, objective, status."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 
 from graph.plan.render.labels import arguments, cut, doer, kind_of, plain
 from graph.plan.render.lettering import MONO, mono, sans, wrapped
-from graph.plan.render.statuses import LOOKS, Look
+from graph.plan.render.statuses import LOOKS
 from graph.plan.schema import Step
 
 WIDTH = 244
@@ -42,35 +43,46 @@ def objective_lines(step: Step) -> list[str]:
 
 def box_height(lines: int) -> int:
     """Return the height of boxes whose objectives take so many lines; even, so that its middle is a whole pixel."""
-    return 2 * round((_LINES_Y + _LINE * (lines - 1) + 13) / 2)
+    return 2 * round((_LINES_Y + _LINE * (lines - 1) + 14) / 2)
 
 
-def box(step: Step, word: str | None, waits: tuple[str, ...], height: int, corner: tuple[int, int]) -> str:
+@dataclass(frozen=True)
+class Face:
+    """What a box shows: the step, its objective in lines, its status and what it waits for."""
+
+    step: Step
+    lines: list[str]
+    word: str | None
+    waits: tuple[str, ...]
+
+
+def box(face: Face, corner: tuple[int, int], height: int) -> str:
     """Return the box as an SVG group."""
-    kind, look = kind_of(step), LOOKS[word or "pending"]
+    step, kind = face.step, kind_of(face.step)
     colour, tint = _COLOURS[kind]
     room = WIDTH - _TEXT_X - _PADDING
     lines = "".join(
         f'<text x="{_PADDING}" y="{_LINES_Y + _LINE * number:g}" font-size="12.5" fill="#334155">{escape(line)}</text>'
-        for number, line in enumerate(objective_lines(step))
+        for number, line in enumerate(face.lines)
     )
     return (
         f'<g data-step="{step.id}" data-kind="{kind}" transform="translate({corner[0]} {corner[1]})">'
-        f"<title>{escape(_tooltip(step, word, waits))}</title>"
-        f'<rect width="{WIDTH}" height="{height}" rx="10" {_frame(kind, look if word else None)}/>'
+        f"<title>{escape(_tooltip(face))}</title>"
+        f'<rect width="{WIDTH}" height="{height}" rx="10" {_frame(kind, face.word)}/>'
         f'<rect x="12" y="13" width="28" height="28" rx="7" fill="{tint}"/>{_ICONS[kind]}'
         f'<text x="{_TEXT_X}" y="25" font-family="{MONO}" font-size="13" font-weight="700" fill="{INK}">'
         f"{escape(cut(step.id, room, mono(13)))}</text>"
         f'<text x="{_TEXT_X}" y="41" font-family="{MONO}" font-size="11" fill="{colour}">'
         f"{escape(cut(doer(step), room, mono(11)))}</text>"
-        f"{lines}{_badge(word) if word else ''}</g>"
+        f"{lines}{_badge(face.word) if face.word else ''}</g>"
     )
 
 
-def _frame(kind: str, look: Look | None) -> str:
+def _frame(kind: str, word: str | None) -> str:
     dashes = ' stroke-dasharray="5 4"' if kind == "reasoning" else ""
-    if look is None:
+    if word is None:
         return f'fill="#ffffff" stroke="#94a3b8" stroke-width="1.25"{dashes}'
+    look = LOOKS[word]
     return f'fill="{look.pale}" stroke="{look.strong}" stroke-width="1.5"{dashes}'
 
 
@@ -86,13 +98,14 @@ def _badge(word: str) -> str:
     )
 
 
-def _tooltip(step: Step, word: str | None, waits: tuple[str, ...]) -> str:
+def _tooltip(face: Face) -> str:
+    step = face.step
     lines = [
-        step.id + (f": {word}" if word else ""),
+        step.id + (f": {face.word}" if face.word else ""),
         plain(step.objective),
         f"{_ROLES[kind_of(step)]}: {doer(step)}",
         f"arguments: {cut(arguments(step.args), 400)}" if step.args else "",
-        f"waits for: {cut(', '.join(waits), 400)}" if waits else "",
+        f"waits for: {cut(', '.join(face.waits), 400)}" if face.waits else "",
         f"succeeds if: {plain(step.success_criteria)}" if step.success_criteria else "",
     ]
     return "\n".join(line for line in lines if line)

@@ -1,6 +1,7 @@
 """The order of nodes within their layers: few crossing edges."""
 
 from bisect import bisect_right, insort
+from itertools import pairwise
 
 from graph.plan.render.layers import Layers
 
@@ -29,7 +30,7 @@ def untangled(layers: Layers, sweeps: int) -> Order:
 def crossings(layers: Layers, order: Order) -> int:
     """Count the pairs of edges that cross."""
     count = 0
-    for upper, lower in zip(order, order[1:], strict=False):
+    for upper, lower in pairwise(order):
         place = {node: number for number, node in enumerate(lower)}
         seen: list[int] = []
         for node in upper:

@@ -3,7 +3,9 @@
 import json
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import JsonValue
@@ -53,13 +55,10 @@ def cut(text: str, room: float, measure: Measure = columns) -> str:
 
 def fitting(text: str, room: float, measure: Measure = columns) -> int:
     """Return how many letters of the text fit."""
-    kept, used = 0, 0.0
-    while kept < len(text):
-        used += measure(text[kept])
-        if used > room:
-            break
-        kept += 1
-    return kept
+    if measure is columns and text.isascii():
+        return min(len(text), max(0, int(room)))
+    most = min(len(text), 8 * max(0, int(room)) + 8)
+    return max(0, bisect_right(range(most + 1), room, key=lambda end: measure(text[:end])) - 1)
 
 
 def kind_of(step: Step) -> Kind:
@@ -85,12 +84,17 @@ def arguments(args: Mapping[str, JsonValue]) -> str:
     return plain(" ".join(f"{name}={_value(value)}" for name, value in args.items()))
 
 
-def edges(plan: Plan) -> dict[str, tuple[str, ...]]:
+def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
     """Return step id -> the steps of this plan it waits for, in plan order of the keys."""
     known = plan.by_id
     return {
         step: tuple(before for before in befores if before in known) for step, befores in waits_for(plan.steps).items()
     }
+
+
+def answer_text(plan: Plan) -> str:
+    """Return the plan's answer on one line, or say that there is none."""
+    return "none" if plan.answer is None else arguments({"": plan.answer}).removeprefix("=")
 
 
 def some(names: Sequence[str], room: float) -> str:
@@ -118,6 +122,7 @@ def _value(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+@lru_cache(maxsize=4096)
 def _columns(letter: str) -> int:
     if unicodedata.east_asian_width(letter) in "WF":
         return 2

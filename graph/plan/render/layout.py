@@ -1,5 +1,6 @@
 """Where everything in the drawing stands, in pixels from its top left corner."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graph.plan.render.crossings import untangled
@@ -13,29 +14,33 @@ MARGIN = 24
 PAGE_WIDTH = 1120
 """Wider drawings run from left to right, if that makes them narrower."""
 
-EFFORT = 24_000
+EFFORT = 40_000
 """Nodes and edges to go through, all sweeps together; at least a few sweeps are made."""
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Pixels: a box, the gap between boxes of a layer and the one between layers."""
+GAP = 28
+"""Pixels between the boxes of a layer."""
 
-    width: int
-    height: int
-    gap: int = 28
-    layer_gap: int = 52
+SWING = 272
+"""How far the handles of an edge without bends reach aside, in pixels; the curve itself goes three quarters of it."""
+
+LAYER_GAP = 52
+"""Pixels between two layers."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Every node's place along the layers, where its layer begins, and across them, at its middle."""
+    """Each node's place along the layers, where its own layer begins, and across them, at the node's middle.
+
+    `thickness` holds how far each node's layer reaches, `breadth` what a box takes up across it.
+    """
 
     layers: Layers
-    sizes: Sizes
     rightwards: bool
+    breadth: int
     along: list[int]
     across: list[int]
+    thickness: list[int]
 
     def entry(self, node: int) -> Point:
         """Return where edges enter the node."""
@@ -43,54 +48,56 @@ class Layout:
 
     def exit(self, node: int) -> Point:
         """Return where edges leave the node."""
-        return self._point(self.along[node] + _thickness(self.sizes, self.rightwards), self.across[node])
+        return self._point(self.along[node] + self.thickness[node], self.across[node])
 
-    def corner(self, node: int) -> Point:
+    def corner(self, step: int) -> Point:
         """Return the top left corner of a step's box."""
-        return self._point(self.along[node], self.across[node] - _breadth(self.sizes, self.rightwards) // 2)
+        return self._point(self.along[step], self.across[step] - self.breadth // 2)
+
+    def box(self, step: int) -> Point:
+        """Return width and height of a step's box."""
+        return self._point(self.thickness[step], self.breadth)
 
     @property
     def extent(self) -> Point:
         """Width and height of the drawing, margins included."""
-        ends = [self.corner(node) for node in range(len(self.layers.steps))]
-        right = max((x for x, _ in ends), default=0) + self.sizes.width
-        bottom = max((y for _, y in ends), default=0) + self.sizes.height
-        bends = [self.exit(node) for node in range(len(self.layers.steps), len(self.along))]
-        return (
-            max([right, *(x for x, _ in bends)]) + MARGIN,
-            max([bottom, *(y for _, y in bends)]) + MARGIN,
-        )
+        nodes = range(len(self.along))
+        half = [0 if self.layers.is_bend(node) else self.breadth // 2 for node in nodes]
+        along = max((self.along[node] + self.thickness[node] for node in nodes), default=0)
+        across = max((self.across[node] + half[node] for node in nodes), default=0)
+        across += SWING // 2 if self.layers.far else 0
+        return self._point(along + MARGIN, across + MARGIN)
 
     def _point(self, along: int, across: int) -> Point:
         return (along, across) if self.rightwards else (across, along)
 
 
-def laid_out(waits: Waits, sizes: Sizes) -> Layout:
-    """Lay the plan out: from the top down while it fits a page, otherwise whichever way is narrower."""
+def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
+    """Lay the plan out: from the top down while it fits a page, otherwise whichever way is narrower.
+
+    Args:
+        waits: Step id -> ids it waits for, in plan order.
+        width: Of every box, in pixels; even.
+        heights: What each step's box needs, in plan order; even. Boxes of a layer are equally high.
+    """
     layers = layered(waits)
-    rightwards = _runs_right(layers, sizes)
-    breadth = _breadth(sizes, rightwards)
+    rightwards = _runs_right(layers, width)
+    breadth = max(heights, default=0) if rightwards else width
     rounds = EFFORT // (1 + len(layers.above) + layers.edge_count)
     order = untangled(layers, sweeps=max(2, min(16, rounds)))
-    middle = positions(layers, order, breadth, sizes.gap, passes=max(4, min(16, rounds)))
-    edge = min((place - (0 if layers.is_bend(node) else breadth / 2) for node, place in enumerate(middle)), default=0.0)
-    step = _thickness(sizes, rightwards) + sizes.layer_gap
-    along = [0] * len(middle)
-    for number, row in enumerate(layers.rows):
+    middle = positions(layers, order, breadth, GAP, passes=max(4, min(60, rounds)))
+    near = min((at - (0 if layers.is_bend(node) else breadth / 2) for node, at in enumerate(middle)), default=0.0)
+    across = [round(at - near) + MARGIN for at in middle]
+    along, thickness = [0] * len(middle), [0] * len(middle)
+    start = MARGIN
+    for row in layers.rows:
+        thick = width if rightwards else max(heights[node] for node in row if not layers.is_bend(node))
         for node in row:
-            along[node] = MARGIN + number * step
-    return Layout(layers, sizes, rightwards, along, [round(place - edge) + MARGIN for place in middle])
+            along[node], thickness[node] = start, thick
+        start += thick + LAYER_GAP
+    return Layout(layers, rightwards, breadth, along, across, thickness)
 
 
-def _thickness(sizes: Sizes, rightwards: bool) -> int:
-    return sizes.width if rightwards else sizes.height
-
-
-def _breadth(sizes: Sizes, rightwards: bool) -> int:
-    return sizes.height if rightwards else sizes.width
-
-
-def _runs_right(layers: Layers, sizes: Sizes) -> bool:
+def _runs_right(layers: Layers, width: int) -> bool:
     widest = max((sum(not layers.is_bend(node) for node in row) for row in layers.rows), default=0)
-    across = widest * (sizes.width + sizes.gap)
-    return across > PAGE_WIDTH and len(layers.rows) * (sizes.width + sizes.layer_gap) < across
+    return widest * (width + GAP) > max(PAGE_WIDTH, len(layers.rows) * (width + LAYER_GAP))

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Mapping
 
-from graph.plan.render.labels import arguments, cut, doer, edges, kind_of, plain
+from graph.plan.render.labels import answer_text, cut, doer, kind_of, plain, waits_within
 from graph.plan.render.statuses import LOOKS, status_of
 from graph.plan.schema import Plan, Step
 
 _SHAPES = {"tool": ('["', '"]'), "model": ('(["', '"])'), "reasoning": ('("', '")')}
+_SPECIAL = re.compile(r"\\(?=n)|:(?=fa-)|\$(?=\$)")
+"""What Mermaid still reads behind entity codes: line breaks, icons and formulas."""
+
 _UNSAFE = re.compile(r"[^\w ,-]|(?<![^\W_])_|_(?![^\W_])")
 
 
@@ -22,14 +25,14 @@ def plan_mermaid(plan: Plan, status: Mapping[str, str] | None = None) -> str:
     for step in plan.steps:
         word = status_of(step.id, status)
         lines.append(f"    {names[step.id]}{_box(step)}" + (f":::{word}" if word else ""))
-    for after, befores in edges(plan).items():
+    for after, befores in waits_within(plan).items():
         lines += [f"    {names[before]} --> {names[after]}" for before in befores]
     used = {status_of(step.id, status) for step in plan.steps}
     for word, look in LOOKS.items():
         if word in used:
             lines.append(f"    classDef {word} fill:{look.pale},stroke:{look.strong},color:#0f172a")
     if not plan.steps:
-        lines.append(f'    answer["{_escaped(cut(arguments({"answer": plan.answer}), 80))}"]')
+        lines.append(f'    answer["{_escaped(cut(f"no steps; answer: {answer_text(plan)}", 80))}"]')
     return "\n".join(lines) + "\n"
 
 
@@ -45,4 +48,5 @@ def _escaped(text: str) -> str:
     >>> _escaped('say "no" to step_1')
     'say #34;no#34; to step_1'
     """
-    return _UNSAFE.sub(lambda found: f"#{ord(found[0])};", text)
+    apart = _SPECIAL.sub("\\g<0>\u200b", text)
+    return _UNSAFE.sub(lambda found: f"#{ord(found[0])};", apart)

@@ -2,16 +2,25 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 
 from graph.plan.render.crossings import Order
 from graph.plan.render.layers import Layers
 
-BEND_WEIGHT = 3.0
-"""How much more than a box a bend insists on its place, so that long edges run straight."""
+PULL = {0: 4.0, 1: 0.5, 2: 8.0}
+"""How strongly an edge pulls its ends into line, by how many of them are bends: long edges run straight."""
+
+SNAP = 24.0
+"""Pixels: an edge that leads less far aside is made straight where there is room."""
+
+HOLD = 0.1
+"""How strongly a node without neighbours keeps its place."""
 
 
 def positions(layers: Layers, order: Order, box: float, gap: float, passes: int) -> list[float]:
     """Return the middle of each node across its layer.
+
+    Each layer in turn is put where the squared lengths of its edges, weighed by their pull, are least.
 
     Args:
         layers: The nodes and their neighbours.
@@ -21,18 +30,17 @@ def positions(layers: Layers, order: Order, box: float, gap: float, passes: int)
         passes: How often all layers are gone through, down and up in turn.
     """
     middle = [0.0] * len(layers.above)
-    gaps = [_gaps(layers, row, box, gap) for row in order]
-    for row, apart in zip(order, gaps, strict=True):
-        _place(middle, row, spread([0.0] * len(row), apart, [1.0] * len(row)))
-    rows = list(zip(order, gaps, strict=True))
+    rows = [(row, _gaps(layers, row, box, gap)) for row in order]
+    for row, apart in rows:
+        _settle(middle, row, spread([0.0] * len(row), apart, [1.0] * len(row)))
     for number in range(passes):
-        late = number >= passes - 2
-        for row, apart in rows if number % 2 == 0 else reversed(rows):
-            ways = (layers.above, layers.below) if late else ((layers.above, layers.below)[number % 2],)
-            near = [[other for way in ways for other in way[node]] for node in row]
-            wanted = [_mean(middle, others, middle[node]) for node, others in zip(row, near, strict=True)]
-            weights = [BEND_WEIGHT if layers.is_bend(node) else 1.0 for node in row]
-            _place(middle, row, spread(wanted, apart, weights))
+        down = number % 2 == 0
+        ways = [layers.above if down else layers.below] if number < 2 else [layers.above, layers.below]
+        for row, apart in rows if down else reversed(rows):
+            wanted, pulls = zip(*(_wanted(layers, middle, node, ways) for node in row), strict=True)
+            _settle(middle, row, spread(wanted, apart, pulls))
+    for row, apart in rows:
+        _straighten(layers, middle, row, apart)
     return middle
 
 
@@ -63,10 +71,34 @@ def _gaps(layers: Layers, row: Sequence[int], box: float, gap: float) -> list[fl
     return [left + gap + right for left, right in pairwise(half)]
 
 
-def _place(middle: list[float], row: Sequence[int], places: Sequence[float]) -> None:
+def _settle(middle: list[float], row: Sequence[int], places: Sequence[float]) -> None:
     for node, place in zip(row, places, strict=True):
         middle[node] = place
 
 
-def _mean(middle: Sequence[float], nodes: Sequence[int], otherwise: float) -> float:
-    return sum(middle[node] for node in nodes) / len(nodes) if nodes else otherwise
+def _straighten(layers: Layers, middle: list[float], row: Sequence[int], apart: Sequence[float]) -> None:
+    """Put nodes right below what leads to them, where they nearly are and nothing is in the way."""
+    least = -inf
+    for number, node in enumerate(row):
+        most = middle[row[number + 1]] - apart[number] if number + 1 < len(row) else inf
+        for other in layers.above[node]:
+            place = middle[other]
+            alike = layers.is_bend(node) == layers.is_bend(other)
+            if alike and abs(place - middle[node]) <= SNAP and least <= place <= most:
+                middle[node] = place
+                break
+        least = middle[node] + (apart[number] if number < len(apart) else 0.0)
+
+
+def _wanted(
+    layers: Layers, middle: Sequence[float], node: int, ways: Sequence[Sequence[Sequence[int]]]
+) -> tuple[float, float]:
+    """Return where its neighbours pull the node, and how strongly."""
+    total, mass = middle[node] * HOLD, HOLD
+    bends = layers.is_bend(node)
+    for way in ways:
+        for other in way[node]:
+            pull = PULL[bends + layers.is_bend(other)]
+            total += middle[other] * pull
+            mass += pull
+    return total / mass, mass

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from html import escape
 
-from graph.plan.render.box import FAINT, WIDTH, box, box_height, objective_lines
-from graph.plan.render.labels import arguments, cut, doer, edges, plain
-from graph.plan.render.layout import Layout, Point, Sizes, laid_out
+from graph.plan.render.box import FAINT, WIDTH, Face, box, box_height, objective_lines
+from graph.plan.render.labels import answer_text, cut, doer, plain, waits_within
+from graph.plan.render.layout import SWING, Layout, Point, laid_out
 from graph.plan.render.lettering import SANS, sans, wrapped
 from graph.plan.render.statuses import LOOKS, status_of
 from graph.plan.schedule import Waits
@@ -33,11 +33,12 @@ def plan_svg(plan: Plan, status: Mapping[str, str] | None = None) -> str:
     words = {step.id: status_of(step.id, status) for step in plan.steps}
     if not plan.steps:
         return _without_steps(plan)
-    waits = edges(plan)
-    height = box_height(max(len(objective_lines(step)) for step in plan.steps))
-    layout = laid_out(waits, Sizes(WIDTH, height))
+    waits = waits_within(plan)
+    objectives = [objective_lines(step) for step in plan.steps]
+    layout = laid_out(waits, WIDTH, [box_height(len(lines)) for lines in objectives])
     boxes = (
-        box(step, words[step.id], waits[step.id], height, layout.corner(node)) for node, step in enumerate(plan.steps)
+        box(Face(step, lines, words[step.id], waits[step.id]), layout.corner(node), layout.box(node)[1])
+        for node, (step, lines) in enumerate(zip(plan.steps, objectives, strict=True))
     )
     parts = [*_lines(layout), *_far_lines(layout), *boxes, *_heads(layout)]
     return _picture(layout.extent, _name(words), _description(plan, waits, layout.layers.implied), parts)
@@ -87,26 +88,26 @@ def _curve(layout: Layout, upper: int, lower: int) -> str:
 def _far_lines(layout: Layout) -> Iterator[str]:
     """Yield edges that pass too many layers for bends: each one swings out sideways in one curve."""
     number = {step: node for node, step in enumerate(layout.layers.steps)}
-    out = WIDTH + layout.sizes.gap
     for before, after in layout.layers.far:
         (x1, y1), (x2, y2) = layout.exit(number[before]), layout.entry(number[after])
         if layout.rightwards:
             x2 -= _HEAD_LENGTH - 1
-            path = f"M{x1} {y1}C{x1 + out} {y1 + out} {x2 - out} {y2 + out} {x2} {y2}"
+            handles = f"{x1 + SWING} {y1 + SWING} {x2 - SWING} {y2 + SWING}"
         else:
             y2 -= _HEAD_LENGTH - 1
-            path = f"M{x1} {y1}C{x1 + out} {y1 + out} {x2 + out} {y2 - out} {x2} {y2}"
+            handles = f"{x1 + SWING} {y1 + SWING} {x2 + SWING} {y2 - SWING}"
         yield (
-            f'<path data-from="{before}" d="{path}" fill="none" stroke="{_LINE}" stroke-width="1.2" '
-            'stroke-dasharray="2 4"/>'
+            f'<path data-from="{before}" d="M{x1} {y1}C{handles} {x2} {y2}" fill="none" '
+            f'stroke="{_LINE}" stroke-width="1.2" stroke-dasharray="2 4"/>'
         )
 
 
 def _heads(layout: Layout) -> Iterator[str]:
     """Yield one arrowhead per step that waits for another."""
     layers = layout.layers
-    for node in range(len(layers.steps)):
-        if layers.above[node]:
+    far = {after for _, after in layers.far}
+    for node, step in enumerate(layers.steps):
+        if layers.above[node] or step in far:
             x, y = layout.entry(node)
             wings = (
                 f"{x - _HEAD_LENGTH} {y - 5}L{x - _HEAD_LENGTH} {y + 5}"
@@ -136,10 +137,10 @@ def _description(plan: Plan, waits: Waits, implied: int) -> str:
 
 
 def _without_steps(plan: Plan) -> str:
-    answer = plain(arguments({"": plan.answer}).removeprefix("=")) if plan.answer is not None else ""
-    lines = ["No steps: the answer is given at once.", *(wrapped(answer, 400, 3, sans(13)) if answer else [])]
+    answer = f"Answer: {answer_text(plan)}"
+    lines = ["No steps.", *wrapped(answer, 400, 3, sans(13))]
     texts = [
         f'<text x="24" y="{40 + 20 * number}" font-size="13" fill="{FAINT}">{escape(line)}</text>'
         for number, line in enumerate(lines)
     ]
-    return _picture((448, 40 + 20 * len(lines)), "Plan without steps", answer or "No answer either.", texts)
+    return _picture((448, 40 + 20 * len(lines)), "Plan without steps", answer, texts)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from graph.plan.render.labels import arguments, columns, cut, doer, edges, plain, some
+from graph.plan.render.labels import answer_text, arguments, columns, cut, doer, plain, some, waits_within
 from graph.plan.render.rails import rails, steps_in_order
 from graph.plan.render.statuses import LOOKS, status_of
 from graph.plan.schedule import Waits, levels
@@ -20,8 +20,8 @@ def plan_text(plan: Plan, status: Mapping[str, str] | None = None, *, width: int
     The text holds no markup of its own: print it as it is.
     """
     if not plan.steps:
-        return cut(f"no steps; {_answer(plan)}" if plan.answer is not None else "no steps", width)
-    waits = edges(plan)
+        return cut(f"no steps; answer: {answer_text(plan)}", width)
+    waits = waits_within(plan)
     order = steps_in_order(waits)
     words = {step: status_of(step, status) for step in order}
     marks = {step: LOOKS[word].mark if word else "●" for step, word in words.items()}
@@ -34,7 +34,7 @@ def plan_text(plan: Plan, status: Mapping[str, str] | None = None, *, width: int
     if status is not None:
         lines.append(_tally(Counter(word for word in words.values() if word)))
     if plan.answer is not None:
-        lines.append(cut(_answer(plan), width))
+        lines.append(cut(f"answer: {answer_text(plan)}", width))
     return "\n".join(lines)
 
 
@@ -70,7 +70,3 @@ def _level_rows(waits: Waits, order: Sequence[str], marks: Mapping[str, str]) ->
 
 def _tally(counts: Counter[str]) -> str:
     return "   ".join(f"{look.mark} {counts[word]} {word}" for word, look in LOOKS.items() if counts[word])
-
-
-def _answer(plan: Plan) -> str:
-    return "answer: " + arguments({"": plan.answer}).removeprefix("=")
