@@ -1,4 +1,4 @@
-"""The state of a thread, as LangGraph keeps it: plain JSON, so that Studio, the HTTP API and checkpoints agree on it."""
+"""The state of a thread, as LangGraph keeps it: plain JSON, so that Studio, the HTTP API and checkpoints agree."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
@@ -15,6 +15,13 @@ def latest(_before: Any, after: Any) -> Any:
     return after
 
 
+def furthest(before: Any, after: Any) -> Any:
+    """Of two that name a run of one thread, the one that knows more of the ledger stands."""
+    if not (isinstance(before, dict) and isinstance(after, dict)) or before.get("thread") != after.get("thread"):
+        return after
+    return max(before, after, key=lambda run: (run.get("n", 0), run.get("seq", 0)))
+
+
 class Input(TypedDict, total=False):
     """What starts a run: a goal with constraints, or a chat; `plan` brings a plan that the planner need not make."""
 
@@ -27,12 +34,12 @@ class Input(TypedDict, total=False):
 class State(Input, total=False):
     """Everything a thread shows. Keys take the last value, `messages` add up.
 
-    `run` names the run in the ledger, `seq` is the last of its events that this state knows of. `brought` is the
-    digest of the input that the run was started with: a different input is a new run.
+    `run` names the run in the ledger, its `seq` is the last event that this state knows of. `brought` is set where
+    the caller brought the plan, `doubts` are the keys of calls that may have taken effect.
     """
 
-    run: Annotated[dict[str, Any], latest]
-    seq: Annotated[int, latest]
+    doubts: Annotated[list[str], latest]
+    run: Annotated[dict[str, Any], furthest]
     brought: Annotated[str, latest]
     revision: Annotated[int, latest]
     digest: Annotated[str | None, latest]

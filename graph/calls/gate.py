@@ -1,6 +1,7 @@
 """The choke point: every tool and model call passes here, and is in the ledger before it has an effect."""
 
 import asyncio
+import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,12 +61,22 @@ class Finished:
         return Draft("call_finished", payload, self.call.step)
 
 
+@dataclass(frozen=True)
+class ModelCall:
+    """What a role asks its model: `label` tells calls with the same words apart, such as two rounds of replanning."""
+
+    role: str
+    label: str
+    messages: Sequence[BaseMessage]
+    step: str | None = None
+
+
 class Refused(Exception):
     """A call that the step's grant does not cover; it becomes an error for the model and never leaves the node."""
 
 
 class CallGate:
-    """Tool calls of one run under one approved plan."""
+    """Tool and model calls of one run, as the ledger knew it when the node began."""
 
     def __init__(self, ledger: Ledger, run: RunKey, record: RunRecord, toolbox: Toolbox) -> None:
         self._ledger, self._run, self._record, self._toolbox = ledger, run, record, toolbox
@@ -95,18 +106,20 @@ class CallGate:
             return None
         return self._record.doubt_about(call.tool, call.args_digest, self._record.revision, call.key)
 
-    async def commit(self, finished: Sequence[Finished | Draft], starting: Sequence[ToolCall]) -> None:
-        """Write outcomes and intents in one transaction; when it returns the calls may be made.
+    async def commit(
+        self, ended: Sequence[Finished | Draft], starting: Sequence[ToolCall], kept: Sequence[Kept] = ()
+    ) -> None:
+        """Write outcomes, their artifacts, and intents in one transaction; when it returns the calls may be made.
 
         Raises:
             StaleRunError: What is allowed has changed since the run was looked at; nothing may start.
             LedgerUnavailableError: It could not be written; nothing may start.
         """
-        outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in finished]
-        kept = [entry.kept for entry in finished if isinstance(entry, Finished) and entry.kept]
+        outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in ended]
+        values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
         intents = [self._intent(call) for call in starting]
         guard = self._record.control_seq if starting else None
-        await self._ledger.append(self._run, [*outcomes, *intents], artifacts=kept, control_seq=guard)
+        await self._ledger.append(self._run, [*outcomes, *intents], artifacts=values, control_seq=guard)
 
     async def perform(self, call: ToolCall) -> Finished:
         """Make a call whose intent is written; whatever the tool does ends in data."""
@@ -130,8 +143,48 @@ class CallGate:
             result = StepResult("failed", error=error[:ERROR_CHARACTERS], started_at=started_at, ended_at=ended_at)
             return Finished(call, result, nothing_happened=nothing)
         assert kept is not None
-        inline = {"artifact": kept.artifact.to_json()} if kept.artifact else {"value": kept.value}
-        return Finished(call, StepResult("succeeded", **inline, started_at=started_at, ended_at=ended_at), kept)
+        result = StepResult("succeeded", **kept.fields(), started_at=started_at, ended_at=ended_at)
+        return Finished(call, result, kept)
+
+    async def recall(self, call: ToolCall) -> Finished | None:
+        """Return the outcome on record that stands for this call, with its whole value."""
+        known = self.known(call)
+        if known is None or known.result is None:
+            return None
+        return Finished(call, known.result, keep(await self.value_of(known.result)))
+
+    async def value_of(self, result: StepResult) -> JsonValue:
+        """Return a succeeded result's whole value, wherever it is kept."""
+        if result.artifact is None:
+            return result.value
+        value: JsonValue = json.loads(await self._ledger.artifact(result.artifact["id"]))
+        return value
+
+    async def ask(self, model: Runnable[Any, AIMessage], named: BaseChatModel, call: ModelCall) -> AIMessage | str:
+        """Return the model's answer, or how the call failed; an answer on record is not asked for again.
+
+        Args:
+            model: What is invoked, tools bound.
+            named: The chat model in it, for the record.
+            call: Who asks what.
+        """
+        prompt_digest = digest(messages_to_dict(call.messages))  # type: ignore[arg-type]
+        key = digest([self._record.id, call.role, call.label, prompt_digest])
+        if key in self._record.responses:
+            return AIMessage.model_validate(self._record.responses[key])
+        name = model_name(named)
+        intent = {"key": key, "role": call.role, "model": name, "prompt_digest": prompt_digest}
+        await self._ledger.append(self._run, [Draft("model_started", intent, call.step)])
+        try:
+            answer = await model.ainvoke(list(call.messages))
+            outcome: dict[str, Any] = {"response": _storable(answer), "usage": answer.usage_metadata}
+        except Exception as failure:  # noqa: BLE001  (around a model call, where it becomes data)
+            words = f"the {call.role} model {name} failed: {_words(failure)}"[:ERROR_CHARACTERS]
+            outcome = {"error": words}
+        await self._ledger.append(
+            self._run, [Draft("model_finished", {"key": key, "role": call.role, **outcome}, call.step)]
+        )
+        return answer if "response" in outcome else str(outcome["error"])
 
     async def _within_time(self, call: ToolCall) -> Any:
         bound = self._toolbox[call.tool]
@@ -158,44 +211,6 @@ class CallGate:
             "revision": self._record.revision,
         }
         return Draft("call_started", payload, call.step, safe=spec.repeatable)
-
-
-@dataclass(frozen=True)
-class ModelCall:
-    """What a role asks its model: `label` tells calls with the same words apart, such as two rounds of replanning."""
-
-    role: str
-    label: str
-    messages: Sequence[BaseMessage]
-    step: str | None = None
-
-
-async def ask(
-    ledger: Ledger,
-    run: RunKey,
-    record: RunRecord,
-    model: Runnable[Any, AIMessage],
-    name: str,
-    call: ModelCall,
-) -> AIMessage | str:
-    """Return the model's answer, or text that says how the call failed; an answer on record is not asked for again."""
-    prompt_digest = digest(messages_to_dict(call.messages))  # type: ignore[arg-type]
-    key = digest([record.id, call.role, call.label, prompt_digest])
-    if key in record.responses:
-        return AIMessage.model_validate(record.responses[key])
-    intent = {"key": key, "role": call.role, "model": name, "prompt_digest": prompt_digest}
-    await ledger.append(run, [Draft("model_started", intent, call.step)])
-    outcome: dict[str, Any] = {"key": key, "role": call.role}
-    try:
-        answer = await model.ainvoke(list(call.messages))
-        response = _storable(answer)
-    except Exception as failure:  # noqa: BLE001  (around a model call, where it becomes data)
-        words = f"the {call.role} model {name} failed: {_words(failure)}"[:ERROR_CHARACTERS]
-        await ledger.append(run, [Draft("model_finished", {**outcome, "error": words}, call.step)])
-        return words
-    outcome |= {"response": response, "usage": answer.usage_metadata}
-    await ledger.append(run, [Draft("model_finished", outcome, call.step)])
-    return answer
 
 
 def model_name(model: BaseChatModel) -> str:

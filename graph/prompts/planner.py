@@ -18,9 +18,10 @@ FORMAT = """\
 A plan is one JSON object: {"steps": [...], "answer": ...}.
 A step is {"id": "step_1", "objective": "...", "tool": "<name>", "args": {...}, "depends_on": ["..."],
 "success_criteria": "..."}; the last two may be left out. With "tool" the step is that one call with those args.
-Without it a model does the step: "tools": [<names>] it may call, [] for pure reasoning; it sees the results of depends_on.
-{step_1_result} in a string of args or answer stands for the result of step_1, {step_1_result.items[0].url} for a part
-of it (JMESPath). Such a reference implies the dependency. Steps that do not wait for each other run at once.
+Without it a model does the step: "tools": [<names>] it may call, [] for pure reasoning; it sees the results of
+depends_on. {step_1_result} in a string of args or answer stands for the result of step_1,
+{step_1_result.items[0].url} for a part of it (JMESPath). Such a reference implies the dependency. Steps that do not
+wait for each other run at once.
 "answer" is what the run returns, text or JSON with references; without it, the result of the last step.
 Name only the tools listed, with only their args and types. Prefer "tool" steps; use as few steps as will do."""
 

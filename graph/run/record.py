@@ -25,8 +25,7 @@ class Request:
     """A review request that was shown; `skip` answers stored at its checkpoint were given before it."""
 
     number: int
-    digest: str
-    actions: tuple[Mapping[str, Any], ...]
+    subject: str
     error: str | None
     checkpoint: str
     skip: int
@@ -76,6 +75,9 @@ class RunRecord:
     requests: int = 0
     replans: int = 0
     feedback: list[str] = field(default_factory=list)
+    awaits_plan: bool = True
+    revised_at: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    approved_plan: Mapping[str, Any] | None = None
     decided_at: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     checkpoints: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
@@ -108,6 +110,11 @@ class RunRecord:
     def succeeded(self) -> set[str]:
         """Ids of the steps that succeeded."""
         return {step for step, result in self.results.items() if result.status == "succeeded"}
+
+    def failed_in(self, step: str, revision: int) -> bool:
+        """Whether the step failed under this revision, and so waits for another one."""
+        failed = step in self.results and self.results[step].status == "failed"
+        return failed and self.result_revision.get(step) == revision
 
     def doubt_about(self, tool: str, args_digest: str, revision: int, key: str) -> Call | None:
         """Return an earlier call that may have had the effect this call would have again, unless a person cleared it.
@@ -167,15 +174,15 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.revision = event.payload["revision"]
     record.plan, record.digest = event.payload["plan"], event.payload["digest"]
     record.dropped = (*record.dropped, *event.payload.get("dropped", ()))
+    record.awaits_plan = False
+    record.revised_at[event.payload.get("checkpoint", "")] = event.payload
     record.replans += event.payload["author"] == "replanner"
 
 
 def _review_requested(record: RunRecord, event: Event) -> None:
     shown = event.payload
     record.requests = shown["request"]
-    record.request = Request(
-        shown["request"], shown["digest"], tuple(shown["actions"]), shown["error"], shown["checkpoint"], shown["skip"]
-    )
+    record.request = Request(shown["request"], shown["subject"], shown["error"], shown["checkpoint"], shown["skip"])
 
 
 def _decided(record: RunRecord, event: Event) -> None:
@@ -185,8 +192,10 @@ def _decided(record: RunRecord, event: Event) -> None:
     record.decided_at[decided["checkpoint"]] = decided
     if decided["decision"] == "approve":
         record.approval = Approval(event.seq, decided["digest"], decided["binding"], decided["by"])
+        record.approved_plan = record.plan
     elif decided["decision"] == "feedback":
         record.feedback.append(decided["message"])
+        record.awaits_plan = True
     for entry in decided.get("settled", ()):
         _settle(record, entry)
 

@@ -72,19 +72,19 @@ class Kept:
     text: str
     artifact: Artifact | None
 
-    def to_json(self) -> dict[str, JsonValue]:
-        """Return `{"value": ...}` or `{"artifact": ...}`."""
+    def fields(self) -> dict[str, Any]:
+        """Return `{"value": ...}` or `{"artifact": ...}`: how results, state and ledger hold it."""
         return {"artifact": self.artifact.to_json()} if self.artifact else {"value": self.value}
 
 
-def keep(value: JsonValue) -> Kept:
-    """Decide how a normalised value is kept: inline up to 8 KB of JSON, else as an artifact."""
+def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
+    """Decide how a normalised value is kept: inline up to `inline_bytes` of JSON, else as an artifact."""
     text = to_text(value)
     data = text.encode()
     wide = _holds_wide_integer(value)
-    if len(data) <= INLINE_BYTES and not wide:
+    if len(data) <= inline_bytes and not wide:
         return Kept(value, text, None)
-    preview = text if wide and len(data) <= INLINE_BYTES else text[:PREVIEW_CHARACTERS]
+    preview = text if wide and len(data) <= inline_bytes else text[:PREVIEW_CHARACTERS]
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), preview))
 
 

@@ -1,0 +1,99 @@
+"""Where a graph keeps its records: the checkpointer, and the ledger that belongs to it."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import aiosqlite
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from graph.calls.threads import in_thread
+from graph.errors import ConfigError, LedgerUnavailableError
+from graph.ledger.protocol import Ledger
+from graph.ledger.sqlite import SqliteLedger, create_private
+
+IN_MEMORY = ":memory:"
+_in_memory: WeakKeyDictionary[Any, SqliteLedger] = WeakKeyDictionary()
+
+
+def strict_serializer() -> JsonPlusSerializer:
+    """Return a serializer that revives no type but LangChain's messages and plain data."""
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+@asynccontextmanager
+async def open_checkpointer(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the SQLite checkpointer of a file, which is created with mode 0600.
+
+    Raises:
+        LedgerUnavailableError: The file cannot be opened.
+    """
+    await in_thread(lambda: create_private(Path(path)))
+    try:
+        async with aiosqlite.connect(str(path)) as connection:
+            saver = AsyncSqliteSaver(connection, serde=strict_serializer())
+            await saver.setup()
+            yield saver
+    except sqlite3.Error as error:
+        raise LedgerUnavailableError(str(path), str(error)) from error
+
+
+def ledger_of(
+    path: str | Path | None, checkpointer: BaseCheckpointSaver[Any] | bool | None
+) -> Callable[[], Awaitable[Ledger]]:
+    """Return how to get the ledger: at `path`, or in the checkpointer's file, or in memory with an in-memory one.
+
+    Raises:
+        ConfigError: The checkpointer is of a kind whose file is not known, and no path is given.
+    """
+    if path is not None:
+        return _always(SqliteLedger(path))
+    if isinstance(checkpointer, SqliteSaver):
+        file = _file_of(checkpointer.conn.execute("PRAGMA database_list").fetchall())
+        return _always(SqliteLedger(file) if file else _ledger_in_memory(checkpointer))
+    if isinstance(checkpointer, AsyncSqliteSaver):
+        return _located(checkpointer)
+    if checkpointer is None or isinstance(checkpointer, bool):
+        return _always(SqliteLedger(IN_MEMORY))
+    if isinstance(checkpointer, InMemorySaver):
+        return _always(_ledger_in_memory(checkpointer))
+    kind = type(checkpointer).__name__
+    raise ConfigError(f"name a file for the ledger: ledger='runs.db'; a {kind} does not tell where one belongs")
+
+
+def _always(ledger: Ledger) -> Callable[[], Awaitable[Ledger]]:
+    async def get() -> Ledger:
+        return ledger
+
+    return get
+
+
+def _located(saver: AsyncSqliteSaver) -> Callable[[], Awaitable[Ledger]]:
+    """The file of an asynchronous saver can only be asked for once it is in use."""
+    found: list[Ledger] = []
+
+    async def get() -> Ledger:
+        if not found:
+            async with saver.conn.execute("PRAGMA database_list") as cursor:
+                file = _file_of(list(await cursor.fetchall()))
+            if not found:
+                found.append(SqliteLedger(file) if file else _ledger_in_memory(saver))
+        return found[0]
+
+    return get
+
+
+def _ledger_in_memory(saver: Any) -> SqliteLedger:
+    """Graphs over one in-memory checkpointer share one ledger."""
+    return _in_memory.setdefault(saver, SqliteLedger(IN_MEMORY))
+
+
+def _file_of(databases: list[Any]) -> str:
+    return next((str(row[2]) for row in databases if row[1] == "main"), "")

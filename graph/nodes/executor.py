@@ -1,0 +1,97 @@
+"""Executor: carry out the approved plan, as parallel as its dependencies allow, within one call of the node."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_stream_writer
+
+from graph.context import Services
+from graph.errors import StaleRunError
+from graph.execution.dataflow import Dataflow
+from graph.plan.canonical import digest
+from graph.plan.schema import Plan
+from graph.run.ending import ending_of
+from graph.run.events import Draft
+from graph.run.results import StepResult
+from graph.run.scope import in_force
+from graph.state import State, StateUpdate
+from graph.story import Story, open_story
+
+
+@dataclass(frozen=True)
+class Executor:
+    """Node `executor`; runs nothing but the plan that the ledger says was approved."""
+
+    services: Services
+
+    async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
+        """Return the results, and whether a person, a revision or nothing more is needed."""
+        story = await open_story(self.services, state, config)
+        if story is None or story.is_fork(state):
+            return {"status": "waiting", "doubts": []}
+        if story.record.ended:
+            return story.ended()
+        plan = self._approved(story, state)
+        if plan is None:
+            return story.update(status="waiting", doubts=[])
+        flow = self._flow(story, plan)
+        try:
+            await story.write(Draft("executing", {"revision": story.record.revision}))
+            await flow.run()
+        except StaleRunError:
+            await story.reload()
+            return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
+        except asyncio.CancelledError:
+            await story.ledger.append(story.key, [Draft("paused", {"reason": "interrupted"})])
+            raise
+        return await self._outcome(story, plan, flow)
+
+    def _approved(self, story: Story, state: State) -> Plan | None:
+        """Return the plan in the state if the approval in force is of exactly that plan."""
+        record = story.record
+        if record.approval is None or record.approved_plan is None:
+            return None
+        try:
+            shown = digest(state.get("plan"))
+        except (ValueError, TypeError):
+            return None
+        plan = Plan.model_validate(record.approved_plan)
+        same = shown == plan.digest == record.digest and in_force(record, plan, self.services.toolbox.specs)
+        return plan if same else None
+
+    def _flow(self, story: Story, plan: Plan) -> Dataflow:
+        write = get_stream_writer()
+
+        def announce(step: str, result: StepResult) -> None:
+            write({"run": story.record.id, "step": step, **_brief(result)})
+
+        settings = self.services.settings
+        return Dataflow(
+            plan,
+            story.record,
+            story.gate(),
+            self.services.toolbox,
+            self.services.executor,
+            settings.max_concurrency,
+            announce,
+        )
+
+    async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
+        await story.reload()
+        results = story.results_shown(plan, flow.results)
+        if flow.doubts:
+            return story.update(status="waiting", results=results, doubts=flow.doubts)
+        failed = any(result.status == "failed" for result in flow.results.values())
+        settings = self.services.settings
+        if failed and settings.replan == "failure" and story.record.replans < settings.max_replans:
+            return story.update(status="planning", results=results, doubts=[])
+        ending = ending_of(plan, flow.results, flow.values, story.record.dropped)
+        return await story.end(ending, results=results, doubts=[])
+
+
+def _brief(result: StepResult) -> dict[str, Any]:
+    """Return what a progress event says of a step; values are left to the results."""
+    shown = result.to_json()
+    return {key: shown[key] for key in ("status", "error", "started_at", "ended_at")}

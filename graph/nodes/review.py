@@ -1,0 +1,287 @@
+"""Review: the only node that asks; it asks once for everything that needs a person now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import interrupt
+
+from graph.context import Services
+from graph.plan.canonical import digest
+from graph.plan.issues import Issue
+from graph.plan.revision import difference, read_revision
+from graph.plan.schema import Plan
+from graph.plan.validation import Reading, read_plan
+from graph.run.decision import Decision, UnreadableAnswer, read_answer
+from graph.run.ending import Ending, ending_of
+from graph.run.events import Draft
+from graph.run.policy import binding_of, needs_person
+from graph.run.record import Call
+from graph.run.request import Action, ReviewRequest
+from graph.run.review_text import doubt_description, estimate, invalid_description, plan_description
+from graph.run.scope import in_force, repeats, within_approved
+from graph.state import State, StateUpdate
+from graph.story import Story, open_story, revision_draft, start_story, thread_of
+
+STALE = "the answer came before this was shown; look at what is asked now"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be decided: the plan in the state (None where it cannot run) and calls that are in doubt."""
+
+    raw: Any
+    plan: Plan | None
+    issues: tuple[Issue, ...]
+    doubts: tuple[Call, ...]
+
+    @property
+    def digest(self) -> str:
+        """Digest of the plan that is shown, valid or not."""
+        if self.plan is not None:
+            return self.plan.digest
+        try:
+            return digest(self.raw)
+        except (ValueError, TypeError):
+            return digest(repr(self.raw))
+
+
+@dataclass(frozen=True)
+class Review:
+    """Node `review`; what policy allows passes through and is recorded, the rest is asked."""
+
+    services: Services
+
+    async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
+        """Return the decision's consequence; until there is one, the graph is interrupted here."""
+        story = await open_story(self.services, state, config)
+        if story is None or story.is_fork(state) or _is_after_the_end(story, state):
+            story = await self._run_of_its_own(state, config)
+        if story.record.ended:
+            return story.ended()
+        if decided := story.record.decided_at.get(story.checkpoint):
+            return self._carried_out(story, decided)
+        if state.get("plan") is None:
+            return await story.end(Ending("failed", "there is no plan to review"))
+        subject = await self._subject(story, state)
+        request = self._request(story, subject)
+        if not request.actions:
+            return await self._passed(story, subject)
+        return await self._asked(story, subject, request)
+
+    async def _run_of_its_own(self, state: State, config: RunnableConfig) -> Story:
+        """A state from before a closed decision goes on as the thread's next run; it inherits neither nor results."""
+        goal, constraints = state.get("goal"), state.get("constraints")
+        known = goal if isinstance(goal, str) else ""
+        return await start_story(self.services, thread_of(state, config), known, constraints or ())
+
+    async def _subject(self, story: Story, state: State) -> Subject:
+        """Read the plan in the state; one that the ledger does not know becomes a revision."""
+        raw = state.get("plan")
+        reading = self._read(story, raw)
+        if reading.plan is not None and reading.plan.digest != story.record.digest:
+            await story.revise(reading.plan, "state", "the plan stood in the state")
+        named = state.get("doubts") or ()
+        calls = (story.record.calls.get(key) for key in named)
+        doubts = tuple(call for call in calls if call is not None and call.doubtful)
+        return Subject(raw, reading.plan, reading.issues, doubts)
+
+    def _read(self, story: Story, raw: Any) -> Reading:
+        """Read a plan from outside: what succeeded stays as it is."""
+        specs, most = self.services.toolbox.specs, self.services.settings.max_steps
+        current = story.recorded_plan()
+        if current is None or not story.record.succeeded:
+            return read_plan(raw, specs, most)
+        return read_revision(raw, current, story.record.succeeded, specs, most)
+
+    def _request(self, story: Story, subject: Subject) -> ReviewRequest:
+        record, plan = story.record, subject.plan
+        actions = [self._about_plan(story, subject)] if self._plan_needs_person(story, plan) else []
+        for call in subject.doubts:
+            asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
+            actions.append(Action("settle_effect", asked, doubt_description(call)))
+        return ReviewRequest(
+            run=record.id,
+            revision=record.revision,
+            digest=subject.digest,
+            actions=tuple(actions),
+            diff=self._diff(story, plan),
+            issues=tuple(issue.to_json() for issue in subject.issues),
+            estimate=estimate(plan, record.succeeded) if plan is not None else {},
+        )
+
+    def _plan_needs_person(self, story: Story, plan: Plan | None) -> bool:
+        specs = self.services.toolbox.specs
+        if plan is None:
+            return True
+        if in_force(story.record, plan, specs) or within_approved(story.record, plan, specs):
+            return False
+        return needs_person(plan, specs, self.services.settings.approval)
+
+    def _about_plan(self, story: Story, subject: Subject) -> Action:
+        record, plan = story.record, subject.plan
+        if plan is None:
+            shown = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
+            return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
+        diff = difference(_approved(story), plan)
+        text = plan_description(plan, record.revision, diff, self.services.toolbox.specs, repeats(record, plan))
+        return Action("run_plan", {"plan": plan.to_json()}, text)
+
+    def _diff(self, story: Story, plan: Plan | None) -> Mapping[str, Any]:
+        return difference(_approved(story), plan).to_json() if plan is not None else {}
+
+    async def _passed(self, story: Story, subject: Subject) -> StateUpdate:
+        """Nothing needs a person: record what allowed it, once."""
+        plan = subject.plan
+        assert plan is not None
+        specs = self.services.toolbox.specs
+        if not in_force(story.record, plan, specs):
+            within = within_approved(story.record, plan, specs)
+            mode = "within what was approved" if within else f"approval={self.services.settings.approval}"
+            await story.write(self._decided(story, plan, "approve", by="policy", message=mode))
+        return story.show_plan(plan, "running", doubts=[])
+
+    async def _asked(self, story: Story, subject: Subject, request: ReviewRequest) -> StateUpdate:
+        """Ask until there is a decision; answers that were given before the request was shown are passed over."""
+        fresh = await self._open(story, request)
+        shown = story.record.request
+        assert shown is not None
+        skip = shown.skip if shown.checkpoint == story.checkpoint else 0
+        if shown.error:
+            request = request.with_error(shown.error)
+        answers = 0
+        while True:
+            answer = interrupt(request.to_json())
+            answers += 1
+            if answers <= skip:
+                continue
+            try:
+                if fresh:
+                    raise UnreadableAnswer(STALE)
+                return await self._decide(story, subject, read_answer(answer, request))
+            except UnreadableAnswer as fault:
+                request = request.with_error(str(fault))
+                await self._note_request(story, request, skip=answers)
+
+    async def _open(self, story: Story, request: ReviewRequest) -> bool:
+        """Write down what is shown; return whether it was not open already."""
+        open_now = story.record.request
+        if open_now is not None and open_now.subject == request.subject:
+            return False
+        await self._note_request(story, request, skip=0)
+        return True
+
+    async def _note_request(self, story: Story, request: ReviewRequest, skip: int) -> None:
+        again = story.record.request is not None and story.record.request.subject == request.subject
+        payload = {
+            "request": story.record.requests + (not again),
+            "digest": request.digest,
+            "subject": request.subject,
+            "revision": request.revision,
+            "asked": [action.name for action in request.actions],
+            "error": request.error,
+            "skip": skip,
+        }
+        await story.write(Draft("review_requested", payload, safe=False))
+
+    async def _decide(self, story: Story, subject: Subject, decisions: Sequence[Decision]) -> StateUpdate:
+        """Write the decisions down, all at once, and return what follows.
+
+        Raises:
+            UnreadableAnswer: One of them cannot be carried out; none is.
+        """
+        about_plan = decisions[0] if len(decisions) > len(subject.doubts) else None
+        about_doubts = decisions[1:] if about_plan else decisions
+        stop = next((d for d in decisions if d.type == "reject" and (d.final or d is not about_plan)), None)
+        if stop is not None:
+            return await self._stop(story, subject, stop)
+        settled = [_settled(call, d) for call, d in zip(subject.doubts, about_doubts, strict=True)]
+        plan, revision = subject.plan, None
+        if about_plan is None:
+            return await self._go_on(story, subject, [self._decided(story, subject.plan, "settle", settled=settled)])
+        if about_plan.type == "reject":
+            return await self._send_back(story, subject, about_plan, settled)
+        if about_plan.type == "edit":
+            plan, revision = self._edited(story, about_plan)
+        if plan is None:
+            raise UnreadableAnswer("this plan cannot be approved; edit it or reject it")
+        after = replace(subject, plan=plan)
+        decided = self._decided(story, plan, "approve", settled=settled, message=about_plan.type)
+        return await self._go_on(story, after, [*([revision] if revision else []), decided])
+
+    async def _go_on(self, story: Story, subject: Subject, drafts: Sequence[Draft]) -> StateUpdate:
+        await story.write(*drafts)
+        assert subject.plan is not None
+        return story.show_plan(subject.plan, "running", doubts=[])
+
+    async def _stop(self, story: Story, subject: Subject, stop: Decision) -> StateUpdate:
+        decided = self._decided(story, subject.plan, "reject", message=stop.message)
+        plan = story.recorded_plan() or Plan()
+        results = story.record.results
+        reason = f"rejected: {stop.message}" if stop.message else "rejected"
+        kept = ending_of(plan, results, await story.values(plan)).answer if story.record.succeeded else None
+        return await story.end(Ending("rejected", reason, kept), decided)
+
+    async def _send_back(
+        self, story: Story, subject: Subject, rejection: Decision, settled: Sequence[Mapping[str, Any]]
+    ) -> StateUpdate:
+        """Feedback: the planner plans again, as often as the settings allow."""
+        most = self.services.settings.max_feedback
+        if len(story.record.feedback) >= most:
+            return await self._stop(story, subject, replace(rejection, message=f"no agreement after {most} rounds"))
+        await story.write(self._decided(story, subject.plan, "feedback", settled=settled, message=rejection.message))
+        return story.update(status="planning", reason=f"planning again: {rejection.message}", doubts=[])
+
+    def _edited(self, story: Story, edit: Decision) -> tuple[Plan, Draft | None]:
+        assert edit.args is not None
+        raw = edit.args.get("plan")
+        if not isinstance(raw, dict | list):
+            raise UnreadableAnswer('an edit of the plan has args: {"plan": {"steps": [...]}}')
+        reading = self._read(story, raw)
+        if reading.plan is None:
+            raise UnreadableAnswer("the edited plan cannot run: " + "; ".join(map(str, reading.issues)))
+        if reading.plan.digest == story.record.digest:
+            return reading.plan, None
+        return reading.plan, revision_draft(story.record, reading.plan, "person", "edited in review")
+
+    def _decided(self, story: Story, plan: Plan | None, decision: str, *, by: str = "person", **more: Any) -> Draft:
+        payload = {
+            "request": story.record.requests,
+            "decision": decision,
+            "by": by,
+            "approver": "policy" if by == "policy" else "unverified",
+            "digest": plan.digest if plan else None,
+            "binding": binding_of(plan, self.services.toolbox.specs) if plan else None,
+            "message": None,
+            "settled": [],
+            **more,
+        }
+        return Draft("decided", payload, safe=False)
+
+    def _carried_out(self, story: Story, decided: Mapping[str, Any]) -> StateUpdate:
+        """The decision of this checkpoint is on record: what follows from it follows again."""
+        if decided["decision"] == "feedback":
+            return story.update(status="planning", reason=f"planning again: {decided['message']}", doubts=[])
+        plan = story.recorded_plan()
+        assert plan is not None
+        return story.show_plan(plan, "running", doubts=[])
+
+
+def _is_after_the_end(story: Story, state: State) -> bool:
+    """Whether somebody put another plan into a finished thread; the finished run stays as it is."""
+    record = story.record
+    return record.ended is not None and not story.here_before and state.get("plan") != record.plan
+
+
+def _approved(story: Story) -> Plan | None:
+    approved = story.record.approved_plan
+    return Plan.model_validate(approved) if approved is not None else None
+
+
+def _settled(call: Call, decision: Decision) -> Mapping[str, Any]:
+    args = decision.args or {}
+    happened = args.get("happened")
+    if not isinstance(happened, bool):
+        raise UnreadableAnswer(f"say of {call.step} whether {call.tool} happened: true or false")
+    return {"key": call.key, "happened": happened, "result": args.get("result")}

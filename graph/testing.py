@@ -1,0 +1,96 @@
+"""Small fakes for tests: a chat model that answers from a script, and tools that keep a log. Imported by tests only."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import PrivateAttr
+
+Answer = str | dict[str, Any] | list[Any] | AIMessage | Exception
+
+
+class ScriptedModel(BaseChatModel):
+    """Answers in order, whatever it is asked; an object is sent as JSON text, an exception is raised.
+
+    It can neither bind tools nor give structured output, like the plainest of models. `prompts` keeps what it got.
+    """
+
+    model_name: str = "scripted"
+    _answers: list[Answer] = PrivateAttr()
+    _prompts: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
+
+    def __init__(self, answers: Iterable[Answer]) -> None:
+        super().__init__()
+        self._answers = list(answers)
+
+    @property
+    def prompts(self) -> Sequence[list[BaseMessage]]:
+        """What the model was asked, call by call."""
+        return self._prompts
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002  (LangChain's signature)
+        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002  (LangChain's signature)
+        **kwargs: Any,  # noqa: ARG002  (LangChain's signature)
+    ) -> ChatResult:
+        self._prompts.append(list(messages))
+        if not self._answers:
+            raise AssertionError(f"the script has no answer left for: {messages[-1].text[:300]}")
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        if not isinstance(answer, AIMessage):
+            answer = AIMessage(answer if isinstance(answer, str) else json.dumps(answer))
+        return ChatResult(generations=[ChatGeneration(message=answer)])
+
+
+class LoggedTools:
+    """Makes tools that write down each call they get, in `calls`, as (name, arguments)."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+
+    def tool(
+        self,
+        name: str,
+        work: Callable[..., Any] = lambda **args: args,
+        *,
+        is_async: bool = False,
+        schema: dict[str, Any] | None = None,
+        **metadata: Any,
+    ) -> BaseTool:
+        """Return a tool that does `work`; `metadata` declares its effect, undeclared means external."""
+
+        def run(**args: Any) -> Any:
+            self.calls.append((name, args))
+            return work(**args)
+
+        async def arun(**args: Any) -> Any:
+            self.calls.append((name, args))
+            await asyncio.sleep(0)
+            return work(**args)
+
+        return StructuredTool(
+            name=name,
+            description=f"{name}, for tests",
+            args_schema=schema or {"type": "object", "properties": {}, "additionalProperties": True},
+            func=None if is_async else run,
+            coroutine=arun if is_async else None,
+            metadata=metadata,
+        )
+
+    def named(self, name: str) -> list[dict[str, Any]]:
+        """Return the arguments of each call of one tool."""
+        return [args for called, args in self.calls if called == name]
