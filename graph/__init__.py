@@ -1,0 +1,35 @@
+"""A planner-executor agent on LangGraph: explicit plans, binding approval, effects at most once, an audit ledger.
+
+Importing this package is light; what a name needs is imported when the name is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graph.agent import Agent, AsyncAgent
+    from graph.builder import build_graph
+    from graph.errors import AgentError
+    from graph.runs import Run
+    from tools.errors import NothingHappened
+
+__all__ = ["Agent", "AgentError", "AsyncAgent", "NothingHappened", "Run", "build_graph"]
+
+_HOME = {
+    "Agent": "graph.agent",
+    "AgentError": "graph.errors",
+    "AsyncAgent": "graph.agent",
+    "NothingHappened": "tools.errors",
+    "Run": "graph.runs",
+    "build_graph": "graph.builder",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'graph' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -22,6 +22,7 @@ from graph.chat_models.roles import chat_model
 from graph.checkpoint import ledger_of
 from graph.context import Services, Settings
 from graph.errors import ConfigError
+from graph.ledger.protocol import Ledger
 from graph.nodes.executor import Executor
 from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
@@ -47,7 +48,7 @@ def build_graph(
     replanner: Model = None,
     tools: Sequence[BaseTool | Callable[..., Any]] | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
-    ledger: str | Path | None = None,
+    ledger: str | Path | Ledger | None = None,
     **settings: Any,
 ) -> Graph:
     """Return the compiled graph; `.invoke` and `.ainvoke` both work, with any mix of tools.
@@ -58,7 +59,7 @@ def build_graph(
         replanner: Revises plans; the planner's model by default.
         tools: LangChain tools or functions with a docstring; None means the project's own.
         checkpointer: Where the graph's state is kept; without one a run cannot wait for a person.
-        ledger: A database file; by default the one behind a SQLite checkpointer, else memory.
+        ledger: A database file (or an open ledger); by default the one behind a SQLite checkpointer, else memory.
         settings: Fields of `graph.context.Settings`: `approval`, `replan`, `max_replans`, `max_concurrency`, ...
 
     Raises:

@@ -46,15 +46,15 @@ async def open_checkpointer(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]
 
 
 def ledger_of(
-    path: str | Path | None, checkpointer: BaseCheckpointSaver[Any] | bool | None
+    given: str | Path | Ledger | None, checkpointer: BaseCheckpointSaver[Any] | bool | None
 ) -> Callable[[], Awaitable[Ledger]]:
-    """Return how to get the ledger: at `path`, or in the checkpointer's file, or in memory with an in-memory one.
+    """Return how to get the ledger: the given one, or in the checkpointer's file, or in memory with an in-memory one.
 
     Raises:
-        ConfigError: The checkpointer is of a kind whose file is not known, and no path is given.
+        ConfigError: The checkpointer is of a kind whose file is not known, and none is given.
     """
-    if path is not None:
-        return _always(SqliteLedger(path))
+    if given is not None:
+        return _always(SqliteLedger(given) if isinstance(given, str | Path) else given)
     if isinstance(checkpointer, SqliteSaver):
         file = _file_of(checkpointer.conn.execute("PRAGMA database_list").fetchall())
         return _always(SqliteLedger(file) if file else _ledger_in_memory(checkpointer))

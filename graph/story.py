@@ -18,6 +18,7 @@ from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.run.ending import Ending
 from graph.run.events import Draft
+from graph.run.goal import Goal
 from graph.run.record import RunRecord, read_record
 from graph.run.results import StepResult
 from graph.run.values import Kept, keep
@@ -130,11 +131,17 @@ async def load_story(services: Services, ledger: Ledger, key: RunKey) -> Story:
     return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id())
 
 
-async def start_story(services: Services, thread: str, goal: str, constraints: Sequence[str]) -> Story:
-    """Start the thread's next run."""
+async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
+    """Start the thread's next run; `setup` in the configuration is what its caller needs to resume it elsewhere."""
     ledger = await services.ledger()
-    payload = {"goal": goal, "constraints": list(constraints), "checkpoint": checkpoint_id()}
-    return await load_story(services, ledger, await ledger.open_run(thread, [Draft("run_started", payload)]))
+    payload = {
+        "goal": goal.goal,
+        "constraints": list(goal.constraints),
+        "setup": config.get("configurable", {}).get("setup") or {},
+        "checkpoint": checkpoint_id(),
+    }
+    key = await ledger.open_run(thread_of(state, config), [Draft("run_started", payload)])
+    return await load_story(services, ledger, key)
 
 
 def checkpoint_id() -> str:

@@ -39,8 +39,7 @@ class Planner:
         """
         story = await self._known(state, config)
         if story is None:
-            goal = goal_of(state)
-            story = await start_story(self.services, thread_of(state, config), goal.goal, goal.constraints)
+            story = await start_story(self.services, state, config, goal_of(state))
         if story.record.ended:
             return story.ended(goal=story.record.goal)
         if not story.record.awaits_plan:

@@ -16,13 +16,14 @@ from graph.plan.validation import Reading, read_plan
 from graph.run.decision import Decision, UnreadableAnswer, read_answer
 from graph.run.ending import Ending, ending_of
 from graph.run.events import Draft
+from graph.run.goal import Goal
 from graph.run.policy import binding_of, needs_person
 from graph.run.record import Call
 from graph.run.request import Action, ReviewRequest
 from graph.run.review_text import doubt_description, estimate, invalid_description, plan_description
 from graph.run.scope import in_force, repeats, within_approved
 from graph.state import State, StateUpdate
-from graph.story import Story, open_story, revision_draft, start_story, thread_of
+from graph.story import Story, open_story, revision_draft, start_story
 
 STALE = "the answer came before this was shown; look at what is asked now"
 
@@ -72,9 +73,8 @@ class Review:
 
     async def _run_of_its_own(self, state: State, config: RunnableConfig) -> Story:
         """A state from before a closed decision goes on as the thread's next run; it inherits neither nor results."""
-        goal, constraints = state.get("goal"), state.get("constraints")
-        known = goal if isinstance(goal, str) else ""
-        return await start_story(self.services, thread_of(state, config), known, constraints or ())
+        goal = Goal(str(state.get("goal") or ""), tuple(map(str, state.get("constraints") or ())))
+        return await start_story(self.services, state, config, goal)
 
     async def _subject(self, story: Story, state: State) -> Subject:
         """Read the plan in the state; one that the ledger does not know becomes a revision."""

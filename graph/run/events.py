@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal[
-    "run_started",  # goal, constraints, thread, n, checkpoint
+    "run_started",  # goal, constraints, setup, thread, n, checkpoint
     "plan_revised",  # revision, plan, digest, reason, author, dropped, checkpoint
     "review_requested",  # request, digest, subject, revision, asked, error, checkpoint, skip
     "decided",  # request, decision, by, approver, digest, binding, message, settled, checkpoint

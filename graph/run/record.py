@@ -64,6 +64,7 @@ class RunRecord:
     n: int = 0
     goal: str = ""
     constraints: tuple[str, ...] = ()
+    setup: Mapping[str, Any] = field(default_factory=dict)
     seq: int = 0
     control_seq: int = 0
     revision: int = 0
@@ -167,6 +168,7 @@ def read_record(events: Iterable[Event]) -> RunRecord:
 def _run_started(record: RunRecord, event: Event) -> None:
     record.thread, record.n = event.payload["thread"], event.payload["n"]
     record.goal, record.constraints = event.payload["goal"], tuple(event.payload["constraints"])
+    record.setup = event.payload.get("setup", {})
     record.started_at = event.at
 
 

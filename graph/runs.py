@@ -1,0 +1,135 @@
+"""Runs as the ledger tells them: to list, look at and cancel them no model, no tool and no graph is needed."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.errors import UnknownRunError
+from graph.ledger.protocol import Ledger, RunKey
+from graph.ledger.sqlite import SqliteLedger
+from graph.plan.schema import Plan
+from graph.run.events import Draft, Event
+from graph.run.record import RunRecord, read_record, run_name
+from graph.run.results import StepResult
+
+END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as it stood when it was looked at.
+
+    `request` is the open review request where the run waits for a decision and the graph was asked, `results` has an
+    entry for each step that has begun. Times are Unix seconds.
+    """
+
+    id: str
+    thread: str
+    n: int
+    goal: str
+    constraints: tuple[str, ...]
+    status: str
+    reason: str | None
+    answer: JsonValue
+    plan: Plan | None
+    revision: int
+    results: Mapping[str, StepResult]
+    setup: Mapping[str, Any]
+    started_at: float
+    updated_at: float
+    request: Mapping[str, Any] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has come to its end."""
+        return self.status in END_STATUSES
+
+    @property
+    def step_status(self) -> dict[str, str]:
+        """Step id -> status, for every step of the plan."""
+        steps = self.plan.steps if self.plan else ()
+        return {step.id: self.results[step.id].status if step.id in self.results else "pending" for step in steps}
+
+    def with_request(self, request: Mapping[str, Any]) -> "Run":
+        """Return the run with its open review request."""
+        return replace(self, request=request)
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one ledger."""
+
+    ledger: Ledger
+
+    async def find(self, name: str) -> RunKey:
+        """Return the run of that id, or the latest run of that thread.
+
+        Raises:
+            UnknownRunError: There is neither.
+        """
+        runs = await self.ledger.runs()
+        by_id = (run for run in runs if run_name(run.thread, run.n) == name)
+        found = next(by_id, None) or next((run for run in runs if run.thread == name), None)
+        if found is None:
+            raise UnknownRunError(name, self.ledger.name)
+        return found
+
+    async def show(self, run: RunKey | str) -> Run:
+        """Return a run as the ledger has it."""
+        key = await self.find(run) if isinstance(run, str) else run
+        return await self._told(read_record(await self.ledger.events(key)))
+
+    async def events(self, run: str) -> list[Event]:
+        """Return a run's events, in order."""
+        return await self.ledger.events(await self.find(run))
+
+    async def list(self) -> "list[Run]":
+        """Return all runs, the latest first."""
+        return [await self.show(key) for key in await self.ledger.runs()]
+
+    async def cancel(self, name: str) -> Run:
+        """End a run; a run that has ended stays as it is."""
+        key = await self.find(name)
+        record = read_record(await self.ledger.events(key))
+        if not record.ended:
+            end = {"status": "cancelled", "reason": "cancelled", "value": None}
+            await self.ledger.append(key, [Draft("run_ended", end, safe=False)], control_seq=record.control_seq)
+        return await self.show(key)
+
+    async def _told(self, record: RunRecord) -> Run:
+        ended = record.ended or {}
+        answer = {"artifact": ended["artifact"]} if "artifact" in ended else ended.get("value")
+        return Run(
+            id=record.id,
+            thread=record.thread,
+            n=record.n,
+            goal=record.goal,
+            constraints=record.constraints,
+            status=record.status,
+            reason=ended.get("reason"),
+            answer=answer,
+            plan=Plan.model_validate(record.plan) if record.plan is not None else None,
+            revision=record.revision,
+            results=dict(record.results),
+            setup=record.setup,
+            started_at=record.started_at,
+            updated_at=record.updated_at,
+        )
+
+
+@asynccontextmanager
+async def open_runs(database: str | Path) -> AsyncIterator[Runs]:
+    """Open a database's ledger.
+
+    Raises:
+        LedgerUnavailableError: On first use, where the file cannot be opened.
+    """
+    ledger = SqliteLedger(database)
+    try:
+        yield Runs(ledger)
+    finally:
+        await ledger.close()
