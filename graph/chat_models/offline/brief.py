@@ -1,0 +1,161 @@
+"""A cited brief over a folder of documents: searches side by side, a summary of all, a report where one is wanted."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from graph.chat_models.offline.goals import BriefGoal
+from graph.chat_models.offline.wishes import Order
+from graph.chat_models.offline.words import capitalised, slug, telling_words
+from graph.plan.references import escape
+
+SEARCH = {"search_documents": ("query",)}
+SUMMARY = {"summarize_text": ("text",)}
+REPORT = {"write_report": ("content", "path")}
+WEB = {"web_search": ("query",)}
+
+_SEARCHES = 4
+_PASSAGES = 8
+_MOST_SENTENCES = 100
+_EVERY_WORD = 9
+
+_NEWS = re.compile(
+    r"^(?:(?:latest|recent|current|newest|new|key|main|important|global|future)\s+)*"
+    r"(?:trends?|developments?|news|advances?|progress|outlook|state|market|markets)\s+(?:in|of|on|for|about)\s+(?:the\s+)?",
+    re.I,
+)
+_QUESTION = re.compile(
+    r"^(?:how|why|whether|what|which|when|where|who)(?:\s+(?:is|are|do|does|did|can|to|the|this|these))*\s+", re.I
+)
+_SIDES_OF_NEWS = (
+    ("growth", "capacity added", "share", "record year"),
+    ("cost", "price", "investment"),
+    ("limits", "risks", "obstacles", "delays"),
+    ("policy", "targets", "outlook"),
+)
+_SIDES_OF_HOW = (
+    ("rules", "order", "checks"),
+    ("failure", "error", "crash", "retry"),
+    ("limits", "cost", "exceptions"),
+    ("records", "examples"),
+)
+_SIDES = (
+    ("reasons", "examples", "rules"),
+    ("limits", "failure", "cost"),
+    ("figures", "growth", "records"),
+    ("order", "steps", "checks"),
+)
+WORDS_OF_SIDES = frozenset(telling_words(str((_SIDES_OF_NEWS, _SIDES_OF_HOW, _SIDES))))
+"""Words that queries hold besides those of the topic."""
+
+
+def order_for(goal: BriefGoal) -> Order:
+    """Return what a brief about a goal is made of, before constraints and feedback."""
+    queries = queries_for(goal.topic)
+    return Order(
+        topic=goal.topic,
+        queries=queries[:_SEARCHES],
+        spare=queries[_SEARCHES:],
+        sentences=goal.sentences,
+        brief=goal.brief,
+        web=goal.web,
+        report=goal.report,
+        path=goal.path,
+    )
+
+
+def queries_for(topic: str) -> tuple[str, ...]:
+    """Return the topic, and the topic from different sides.
+
+    Any word of a query counts for a passage, more of them count more; so the words of a side do not outnumber those of
+    the topic, but where news of a wide field are wanted.
+
+    >>> queries_for("offshore wind")[2]
+    'offshore wind: limits and failure'
+    """
+    subject = about(topic)
+    most = len(telling_words(subject))
+    sides: tuple[tuple[str, ...], ...] = _SIDES_OF_HOW if _QUESTION.match(topic) else _SIDES
+    if _NEWS.match(topic):
+        sides, most = _SIDES_OF_NEWS, _EVERY_WORD
+    return (topic, *(f"{subject}: {_listed(side[:most])}" for side in sides))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def about(topic: str) -> str:
+    """Return what a topic is about, without words that only say what kind of statements are wanted.
+
+    >>> about("latest trends in renewable energy"), about("how this agent keeps side effects safe")
+    ('renewable energy', 'agent keeps side effects safe')
+    """
+    return _QUESTION.sub("", _NEWS.sub("", topic)) or topic
+
+
+def brief_plan(order: Order, without: str | None = None) -> dict[str, Any]:
+    """Return the plan of a brief.
+
+    Args:
+        order: What it is made of.
+        without: What of it has been left out, to be said with the answer.
+    """
+    searches = [_search(number, query) for number, query in enumerate(order.queries, 1)]
+    if order.web:
+        searches.append(_web_search(len(searches) + 1, order.topic))
+    summary = _summary(order, [step["id"] for step in searches])
+    answer: dict[str, Any] = {"summary": f"{{{summary['id']}_result.summary}}"}
+    steps = [*searches, summary]
+    if order.report:
+        steps.append(_report(order, summary["id"]))
+        answer = {"report": f"{{{steps[-1]['id']}_result.path}}", **answer}
+    else:
+        answer["statements"] = f"{{{summary['id']}_result.statements}}"
+    return {"steps": steps, "answer": {**answer, "note": without} if without else answer}
+
+
+def _search(number: int, query: str) -> dict[str, Any]:
+    return {
+        "id": f"step_{number}",
+        "objective": f"Find what the documents say about {query}",
+        "tool": "search_documents",
+        "args": {"query": escape(query), "limit": _PASSAGES},
+    }
+
+
+def _web_search(number: int, topic: str) -> dict[str, Any]:
+    return {
+        "id": f"step_{number}",
+        "objective": f"Find what the web says about {topic}",
+        "tool": "web_search",
+        "args": {"query": escape(topic)},
+    }
+
+
+def _summary(order: Order, searches: list[str]) -> dict[str, Any]:
+    sentences = order.sentences or (2 if order.brief else 3) * len(searches)
+    return {
+        "id": f"step_{len(searches) + 1}",
+        "objective": f"Choose the sentences that say most about {order.topic}",
+        "tool": "summarize_text",
+        "args": {
+            "text": [f"{{{step}_result}}" for step in searches],
+            "max_sentences": min(sentences, _MOST_SENTENCES),
+            "focus": escape(order.topic),
+        },
+    }
+
+
+def _report(order: Order, summary: str) -> dict[str, Any]:
+    path = order.path or f"{slug(order.topic)}.md"
+    return {
+        "id": f"step_{int(summary.removeprefix('step_')) + 1}",
+        "objective": f"Write the brief with its sources to {path}",
+        "tool": "write_report",
+        "args": {
+            "content": f"{{{summary}_result}}",
+            "path": escape(path),
+            "title": escape(capitalised(order.topic)),
+        },
+    }

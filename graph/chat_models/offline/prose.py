@@ -1,0 +1,62 @@
+"""What the rules say in plain words; never a bracket, so that nobody takes the words for JSON."""
+
+from collections.abc import Mapping, Sequence
+
+_NAME_A_MODEL = (
+    "For anything else name a model, with --planner openai:gpt-5-mini on the command line "
+    "or build_graph(planner=...) in Python."
+)
+_CAN = (
+    "They can plan arithmetic, such as: What is 12 * 4 + 5? And a brief with sources over a folder of documents, "
+    "such as: Research offshore wind and write a brief report."
+)
+_NO_BRACKETS = str.maketrans("{}[]", "()()")
+
+NO_MODEL_STEP = (
+    "the offline model is a set of rules and cannot do a step that needs a model; name an executor model, "
+    "with --executor openai:gpt-5-mini or build_graph(executor=...)"
+)
+FEEDBACK_ON_PLANS = (
+    "fewer searches; only 2 searches; add a search for something; no web; use the web; at most 5 statements; "
+    "write it to notes.md; no report"
+)
+FEEDBACK_ON_REVISIONS = "search for something else instead; no web; write it to notes.md"
+
+
+def what_it_can_do(missing: Sequence[str] = ()) -> str:
+    """Return what the rules are and what they can plan; `missing` names the tools that this goal would need."""
+    said = "This is the offline model: a built-in set of rules, no language model."
+    if missing:
+        tools = ", ".join(missing)
+        return f"{said} Its rules would plan this goal with tools that are not listed: {tools}. {_NAME_A_MODEL}"
+    return f"{said} No rule fits this goal. {_CAN} {_NAME_A_MODEL}"
+
+
+def no_topic() -> str:
+    """Return that a brief needs something to be about."""
+    return (
+        "The offline rules can write a brief over the documents, but find no topic in this goal. "
+        f"Say what it is to be about, such as: Summarise what the documents say about offshore wind. {_NAME_A_MODEL}"
+    )
+
+
+def feedback_not_understood(feedback: str, understood: str) -> str:
+    """Return that the rules cannot use a person's feedback, and what they could use."""
+    return (
+        f"The offline rules cannot use this feedback: {_plain(feedback)}. They understand: {understood}. "
+        f"Or edit the plan itself. {_NAME_A_MODEL}"
+    )
+
+
+def gives_up(errors: Mapping[str, str], why: str) -> str:
+    """Return what failed and why there is no other way; `errors` is step id -> error."""
+    steps: dict[str, list[str]] = {}
+    for step, error in errors.items():
+        steps.setdefault(_plain(error), []).append(step)
+    failed = "; ".join(f"{', '.join(same)}: {error}" for error, same in list(steps.items())[:3])
+    return f"The offline rules have no other way to go on: {why}. What failed: {failed}"
+
+
+def _plain(text: str, most: int = 240) -> str:
+    line = " ".join(text.split()).translate(_NO_BRACKETS)
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -1,0 +1,139 @@
+"""What is left of a plan, as a revision changes it: steps kept, replaced and dropped."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph.chat_models.offline.asked import Asked
+from graph.plan.references import Reference, escape, pieces, references_in
+from graph.plan.schedule import last_steps, waits_for
+from graph.plan.schema import Step
+
+JsonObject = dict[str, Any]
+
+
+class NoOtherWay(Exception):
+    """The rules cannot go on; the message says why."""
+
+
+class Remaining:
+    """The steps that have not succeeded, by id, and the answer; changes are noted."""
+
+    def __init__(self, asked: Asked) -> None:
+        plan = asked.document["plan"]
+        shown: Mapping[str, JsonObject] = asked.document.get("results", {})
+        errors: Mapping[str, Any] = asked.document.get("failed", {})
+        self.asked = asked
+        self.every_step: dict[str, JsonObject] = {step["id"]: step for step in plan["steps"]}
+        self.status = {step: shown.get(step, {}).get("status", "pending") for step in self.every_step}
+        self.succeeded = [step for step, status in self.status.items() if status == "succeeded"]
+        self.steps = {step: fields for step, fields in self.every_step.items() if step not in self.succeeded}
+        self.failed = {step: str(errors[step] or "no reason given") for step in self.steps if step in errors}
+        self.answer = plan.get("answer")
+        self._changed: list[str] = []
+        self._old_answer = self.answer
+
+    def failed_calls(self, tool: str) -> list[JsonObject]:
+        """Return the failed steps that called a tool."""
+        return [self.steps[step] for step in self.failed if step in self.steps and self.tool(step) == tool]
+
+    def tool(self, step: str) -> str | None:
+        """Return the tool of a deterministic step."""
+        return self.every_step[step].get("tool")
+
+    def give(self, step: JsonObject) -> None:
+        """Put a step in the place of the one with its id, or add it."""
+        self.steps[step["id"]] = step
+        if step["id"] not in self._changed:
+            self._changed.append(step["id"])
+
+    def note(self, words: str) -> None:
+        """Say something with the answer, where it has room for it."""
+        if isinstance(self.answer, dict):
+            before = self.answer.get("note")
+            self.answer = {**self.answer, "note": f"{before}; {words}" if isinstance(before, str) else words}
+
+    def new_id(self) -> str:
+        """Return an id that no step has."""
+        taken = {*self.every_step, *self.steps}
+        return next(
+            name for name in (f"step_{n}" for n in range(len(taken) + 1, 2 * len(taken) + 2)) if name not in taken
+        )
+
+    def can_drop(self, step: str) -> bool:
+        """Whether the rest of the plan makes sense without a step."""
+        return self._without(step) is not None
+
+    def drop(self, step: str) -> None:
+        """Leave a step out, and what refers to it in lists and in the answer.
+
+        Raises:
+            NoOtherWay: Another step or the answer needs it.
+        """
+        left = self._without(step)
+        if left is None:
+            raise NoOtherWay(f"the rest of the plan needs {step}")
+        steps, self.answer = left
+        if step in self.failed:
+            self.note(f"left out, since it failed: {escape(str(self.steps[step].get('objective', step)))}")
+        del self.steps[step]
+        for fields in steps:
+            self.give(fields)
+
+    def refers_to_parts_of(self, step: str) -> bool:
+        """Whether anything left uses a part of a step's result, and so depends on its shape."""
+        values = [*(fields.get("args", {}) for fields in self.steps.values()), self.answer]
+        return any(reference.step == step and reference.path for value in values for reference in references_in(value))
+
+    def revision(self) -> JsonObject:
+        """Return the revision; where nothing is left to run, it is the answer."""
+        keep = [step for step in self.steps if step not in self._changed]
+        revision: JsonObject = {"keep": keep} if keep else {}
+        revision["steps"] = [self.steps[step] for step in self._changed if step in self.steps]
+        if self.answer != self._old_answer or not self.steps:
+            revision["answer"] = self.answer if self.answer is not None else self._results()
+        return revision
+
+    def _without(self, dropped: str) -> tuple[list[JsonObject], Any] | None:
+        """Return the steps that change and the answer when one step is left out, or None where that cannot be."""
+        if any(_waits_for(self.every_step[step], dropped) for step in self.succeeded):
+            return None
+        steps = []
+        for fields in (fields for step, fields in self.steps.items() if step != dropped):
+            old = {"args": fields.get("args", {}), "depends_on": fields.get("depends_on", [])}
+            args = {name: _without_items(value, dropped) for name, value in old["args"].items()}
+            if _refers(args, dropped) or any(args[name] == [] != old["args"][name] for name in args):
+                return None
+            new = {"args": args, "depends_on": [before for before in old["depends_on"] if before != dropped]}
+            if new != old:
+                steps.append({**fields, **new})
+        answer = self.answer
+        if isinstance(answer, dict):
+            answer = {key: value for key, value in answer.items() if not _refers(value, dropped)}
+        return None if _refers(answer, dropped) or answer == {} else (steps, answer)
+
+    def _results(self) -> Any:
+        """Return an answer that refers to the results that nothing else waits for."""
+        done = [Step.model_validate(self.every_step[step]) for step in self.succeeded]
+        last = last_steps(waits_for(done)) if done else ()
+        if len(last) == 1:
+            return f"{{{last[0]}_result}}"
+        return {step: f"{{{step}_result}}" for step in last} or "Nothing was done."
+
+
+def _waits_for(fields: JsonObject, step: str) -> bool:
+    return step in fields.get("depends_on", []) or _refers(fields.get("args", {}), step)
+
+
+def _refers(value: Any, step: str) -> bool:
+    return any(reference.step == step for reference in references_in(value))
+
+
+def _without_items(value: Any, step: str) -> Any:
+    """Return a list without the items that are nothing but a reference to a step."""
+    if not isinstance(value, list):
+        return value
+    return [item for item in value if not (isinstance(item, str) and _is_reference_to(step, pieces(item)))]
+
+
+def _is_reference_to(step: str, parts: tuple[str | Reference, ...]) -> bool:
+    return len(parts) == 1 and isinstance(parts[0], Reference) and parts[0].step == step

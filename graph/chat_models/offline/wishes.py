@@ -1,0 +1,99 @@
+"""Constraints and feedback in plain English -> changes to what a brief is made of."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
+from graph.chat_models.offline.words import one_line, telling_words
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a brief is made of.
+
+    `spare` are further queries that could be asked; `path` is where the report goes, None for a name of its own.
+    """
+
+    topic: str
+    queries: tuple[str, ...]
+    spare: tuple[str, ...] = ()
+    sentences: int | None = None
+    brief: bool = False
+    web: bool = False
+    report: bool = False
+    path: str | None = None
+
+
+Change = Callable[[Order, re.Match[str]], Order]
+
+_WORDS_FOR_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a single": 1}
+_COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS_FOR_NUMBERS)})"
+SEARCH_FOR = re.compile(
+    r"\bsearch(?:es)?(?: also| instead)? for (?P<query>.+?)(?: (?:too|also|instead|as well))?"
+    r"(?=[.;]|,? and (?:write|use|do|without)\b|$)",
+    re.I,
+)
+WRITE_TO = re.compile(rf"\b(?:(?:in)?to|in|as|called|named|file)(?: (?:a|the))?(?: file)? {FILE}", re.I)
+
+
+def _count(order: Order, match: re.Match[str]) -> Order:
+    given = match["count"].lower()
+    wanted = max(1, int(given) if given.isdigit() else _WORDS_FOR_NUMBERS[given])
+    every = order.queries + order.spare
+    return replace(order, queries=every[:wanted], spare=every[wanted:])
+
+
+def _fewer(order: Order, _: re.Match[str]) -> Order:
+    wanted = max(1, len(order.queries) // 2)
+    return replace(order, queries=order.queries[:wanted], spare=order.queries[wanted:] + order.spare)
+
+
+def _also(order: Order, match: re.Match[str]) -> Order:
+    query = one_line(match["query"], 300).strip("\"'` ")
+    return replace(order, queries=(*order.queries, query)) if telling_words(query) else order
+
+
+_CHANGES: list[tuple[re.Pattern[str], Change]] = [
+    (
+        re.compile(rf"\b(?:only|at most|no more than|just|exactly|max(?:imum)?) {_COUNT} search(?:es)?\b", re.I),
+        _count,
+    ),
+    (re.compile(rf"^(?:use )?{_COUNT} search(?:es)?[.!]?$", re.I), _count),
+    (
+        re.compile(r"\b(?:fewer|less) (?:search(?:es)?|steps|queries)\b|\btoo many (?:searches|steps|queries)\b", re.I),
+        _fewer,
+    ),
+    (SEARCH_FOR, _also),
+    (SENTENCES, lambda order, match: replace(order, sentences=max(1, int(match["count"])))),
+    (
+        re.compile(r"^(?:be |keep it |make it |a )?(?:brief|short|concise|shorter)[.!]?$", re.I),
+        lambda o, _: replace(o, brief=True),
+    ),
+    (
+        re.compile(r"\b(?:no|without (?:a|the|any)|don't write a) (?:report|file)\b", re.I),
+        lambda o, _: replace(o, report=False),
+    ),
+    (WRITE_TO, lambda order, match: replace(order, report=True, path=match["path"])),
+]
+_ANY_WEB = re.compile(r"\b(?:web|internet|online)\b", re.I)
+_NO_WEB = re.compile(NOT_THE_WEB.pattern + r"|\boffline\b|\bnothing online\b|\blocal (?:documents|files) only\b", re.I)
+
+
+def changed(order: Order, wish: str) -> Order | None:
+    """Return the order as a person wishes it, or None where nothing in the wish is understood.
+
+    >>> order = Order("wind", ("wind", "wind: cost"))
+    >>> changed(order, "Fewer searches, please").queries
+    ('wind',)
+    >>> changed(order, "Make it rhyme") is None
+    True
+    """
+    wish = one_line(wish.replace("\u2019", "'"), 1000)
+    understood = False
+    if _NO_WEB.search(wish) or _ANY_WEB.search(wish):
+        order, understood = replace(order, web=not _NO_WEB.search(wish)), True
+    for pattern, change in _CHANGES:
+        if match := pattern.search(wish):
+            order, understood = change(order, match), True
+    return order if understood else None

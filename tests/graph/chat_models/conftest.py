@@ -1,0 +1,118 @@
+"""The rules as a graph asks them: the prompts' own messages, the project's own tools."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.tools import ToolException
+
+from graph.calls.toolbox import Toolbox
+from graph.chat_models.offline import OfflineModel
+from graph.plan.catalog import ToolSpec
+from graph.plan.references import resolve
+from graph.plan.revision import read_revision
+from graph.plan.schedule import waits_for
+from graph.plan.schema import Plan
+from graph.plan.validation import read_plan
+from graph.prompts.planner import planner_messages
+from graph.prompts.replanner import replanner_messages
+from graph.run.goal import Goal
+from graph.run.results import StepResult
+from tools import default_tools
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "renewable-energy"
+
+Ask = Callable[..., str]
+Planned = Callable[..., Plan]
+
+
+@pytest.fixture
+def toolbox(tmp_path: Path) -> Toolbox:
+    return Toolbox(default_tools(EXAMPLES, tmp_path / "workspace"))
+
+
+@pytest.fixture
+def specs(toolbox: Toolbox) -> Mapping[str, ToolSpec]:
+    return toolbox.specs
+
+
+@pytest.fixture
+def ask(specs: Mapping[str, ToolSpec]) -> Ask:
+    """Return what the planner answers."""
+
+    def asked(goal: str, *constraints: str, feedback: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
+        offered = [spec for name, spec in specs.items() if name not in without]
+        messages = planner_messages(Goal(goal, constraints), offered, None, feedback)
+        return str(OfflineModel().invoke(messages).text)
+
+    return asked
+
+
+@pytest.fixture
+def planned(ask: Ask, specs: Mapping[str, ToolSpec]) -> Planned:
+    """Return the planner's plan, which must be valid."""
+
+    def read(*args: Any, **options: Any) -> Plan:
+        reading = read_plan(json.loads(ask(*args, **options)), specs)
+        assert reading.plan is not None, reading.issues
+        return reading.plan
+
+    return read
+
+
+@pytest.fixture
+def replan(specs: Mapping[str, ToolSpec]) -> Ask:
+    """Return what the replanner answers."""
+
+    def asked(
+        goal: str,
+        plan: Plan,
+        results: Mapping[str, StepResult],
+        *,
+        feedback: tuple[str, ...] = (),
+        without: tuple[str, ...] = (),
+    ) -> str:
+        offered = [spec for name, spec in specs.items() if name not in without]
+        messages = replanner_messages(Goal(goal), offered, plan, results, 1, feedback)
+        return str(OfflineModel().invoke(messages).text)
+
+    return asked
+
+
+@pytest.fixture
+def revised(replan: Ask, specs: Mapping[str, ToolSpec]) -> Planned:
+    """Return the plan after the replanner's revision, which must be valid."""
+
+    def read(goal: str, plan: Plan, results: Mapping[str, StepResult], **options: Any) -> Plan:
+        succeeded = {step for step, result in results.items() if result.status == "succeeded"}
+        reading = read_revision(json.loads(replan(goal, plan, results, **options)), plan, succeeded, specs)
+        assert reading.plan is not None, reading.issues
+        return reading.plan
+
+    return read
+
+
+@pytest.fixture
+def carry_out(toolbox: Toolbox) -> Callable[..., dict[str, StepResult]]:
+    """Run a plan's steps one by one with the real tools, as far as they go."""
+
+    def run(plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, StepResult]:
+        done = {step: result for step, result in (results or {}).items() if result.status == "succeeded"}
+        waits = waits_for(plan.steps)
+        while ready := [s for s in plan.steps if s.id not in done and all(b in done for b in waits[s.id])]:
+            step = ready[0]
+            values = {name: result.value for name, result in done.items()}
+            if any(done[before].status != "succeeded" for before in waits[step.id]):
+                done[step.id] = StepResult("blocked")
+                continue
+            try:
+                done[step.id] = StepResult(
+                    "succeeded", toolbox[step.tool or ""].tool.invoke(resolve(step.args, values))
+                )
+            except ToolException as error:
+                done[step.id] = StepResult("failed", error=str(error))
+        return done
+
+    return run

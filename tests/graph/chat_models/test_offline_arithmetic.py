@@ -1,0 +1,174 @@
+"""Arithmetic: one step for each operation."""
+
+import json
+import operator
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph.calls.toolbox import Toolbox
+from graph.chat_models.json_text import NoJson, json_from
+from graph.chat_models.offline import OfflineModel
+from graph.plan.catalog import ToolSpec
+from graph.plan.references import resolve
+from graph.plan.schedule import waits_for
+from graph.plan.schema import Plan
+from graph.plan.validation import read_plan
+from graph.prompts.planner import planner_messages
+from graph.run.goal import Goal
+from tools.calculator import calculator
+
+CALCULATOR = Toolbox([calculator()]).specs
+
+
+def plan_for(goal: str, tools: dict[str, ToolSpec] | None = None) -> Plan:
+    messages = planner_messages(Goal(goal), (tools or CALCULATOR).values(), None, ())
+    reading = read_plan(json.loads(str(OfflineModel().invoke(messages).text)), CALCULATOR)
+    assert reading.plan is not None, reading.issues
+    return reading.plan
+
+
+def value_of(plan: Plan, evaluate: Callable[[str], object]) -> object:
+    results: dict[str, object] = {}
+    for step in plan.steps:
+        results[step.id] = evaluate(resolve(step.args, results)["expression"])
+    return resolve(plan.answer, results)
+
+
+def value_in_python(text: str) -> object:
+    return eval(text, {"__builtins__": {}}, {"abs": abs, "max": max})
+
+
+def by_tool(text: str) -> object:
+    return calculator().invoke({"expression": text})
+
+
+def test_one_step_for_each_operation_with_references_between_them() -> None:
+    plan = plan_for("What is 12 * 4 + 5?")
+
+    assert plan.to_json() == {
+        "steps": [
+            {
+                "id": "step_1",
+                "objective": "Multiply 12 by 4",
+                "tool": "calculator",
+                "args": {"expression": "12 * 4"},
+            },
+            {
+                "id": "step_2",
+                "objective": "Add 5 to the result of step_1",
+                "tool": "calculator",
+                "args": {"expression": "({step_1_result}) + 5"},
+            },
+        ],
+        "answer": "{step_2_result}",
+    }
+    assert value_of(plan, by_tool) == 53
+
+
+def test_parts_that_do_not_wait_for_each_other_run_at_once() -> None:
+    plan = plan_for("calculate (2+3)*7 - 4/2")
+
+    assert waits_for(plan.steps) == {
+        "step_1": (),
+        "step_2": ("step_1",),
+        "step_3": (),
+        "step_4": ("step_2", "step_3"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("goal", "value"),
+    [
+        ("12 times 4 plus 5", 53),
+        ("what's 2^10", 1024),
+        ("What\u2019s 1,234,567 \u00f7 7?", 176366.71428571428),
+        ("3 \u00d7 4 \u2212 20", -8),
+        ("15% of 80", 12),
+        ("what is the square root of 16 plus 2", 6),
+        ("sqrt(9 + 7) * 2", 8),
+        ("add 5 to 7", 12),
+        ("subtract 3 from 10", 7),
+        ("divide 10 by 4", 2.5),
+        ("Please compute 12 x 4.", 48),
+        ("how much is 2(3 + 4)?", 14),
+        ("max(3, 40) mod 7", 5),
+        ("-(2 + 3)", -5),
+        ("(1 - 4) ** 2", 9),
+        ("-3 squared", -9),
+        ("10 over -4", -2.5),
+    ],
+)
+def test_many_ways_to_ask_are_read(goal: str, value: float) -> None:
+    assert value_of(plan_for(goal), by_tool) == value
+
+
+@pytest.mark.parametrize(
+    ("goal", "number"), [("What is 42?", 42), ("-7", -7), ("2,500.5", 2500.5), (str(2**70), str(2**70))]
+)
+def test_a_mere_number_needs_no_steps(goal: str, number: object) -> None:
+    assert plan_for(goal) == Plan(answer=number)
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "3 apples plus 4",
+        "what is 5!",
+        "100 + 10%",
+        "1, 2",
+        "5 5",
+        "1 if 2",
+        "(" * 300 + "1",
+        "1+" * 900 + "1",
+        "1e999 + 1",
+    ],
+)
+def test_what_is_not_plain_arithmetic_is_left_alone(goal: str) -> None:
+    answer = OfflineModel().invoke(planner_messages(Goal(goal), CALCULATOR.values(), None, ()))
+
+    with pytest.raises(NoJson):
+        json_from(str(answer.text))
+
+
+def test_without_a_calculator_the_missing_tool_is_named() -> None:
+    answer = OfflineModel().invoke(planner_messages(Goal("What is 12 * 4 + 5?"), [], None, ()))
+
+    assert "calculator" in str(answer.text)
+
+
+def test_feedback_on_arithmetic_is_declined_in_words() -> None:
+    answer = OfflineModel().invoke(planner_messages(Goal("1 + 2"), CALCULATOR.values(), {}, ["use {words}"]))
+
+    assert "use (words)" in str(answer.text)
+
+
+NUMBERS = st.one_of(
+    st.integers(0, 10**6).map(str), st.floats(0, 1e6, allow_nan=False).map(repr), st.just("2"), st.just("0.5")
+)
+EXPRESSIONS = st.recursive(
+    NUMBERS,
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(["+", "-", "*", "/", "//", "%"]), inner),
+        st.builds("{} {} {}".format, NUMBERS, st.sampled_from(["+", "-", "*"]), inner),
+        st.builds("(-{})".format, inner),
+        st.builds("({}) ** 2".format, inner),
+        st.builds("abs({})".format, inner),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(EXPRESSIONS)
+def test_the_steps_together_give_what_python_gives(expression: str) -> None:
+    try:
+        expected = value_in_python(expression)
+    except (ZeroDivisionError, OverflowError) as error:
+        with pytest.raises(type(error)):
+            value_of(plan_for(expression), value_in_python)
+        return
+
+    assert operator.eq(value_of(plan_for(expression), value_in_python), expected)

@@ -1,0 +1,98 @@
+"""The rules as a chat model."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import HumanMessage
+
+from graph.calls.toolbox import Toolbox
+from graph.chat_models.json_text import NoJson, json_from
+from graph.chat_models.offline import OfflineModel
+from graph.chat_models.roles import chat_model
+from graph.plan.schema import Step
+from graph.plan.validation import read_plan
+from graph.prompts.executor import executor_messages
+from graph.prompts.planner import planner_messages, repair_message
+from graph.run.goal import Goal
+from tools import default_tools
+
+SPECS = Toolbox(default_tools(Path("documents"), Path("workspace"))).specs
+
+
+def test_no_model_named_means_the_rules() -> None:
+    assert isinstance(chat_model(None), OfflineModel)
+    assert isinstance(chat_model("offline"), OfflineModel)
+
+
+def test_it_says_what_it_is_and_costs_nothing() -> None:
+    model = OfflineModel()
+
+    answer = model.invoke("hello")
+
+    assert (model.model_name, model._llm_type) == ("offline", "offline-rules")
+    assert answer.usage_metadata == {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}
+    assert "set of rules" in str(answer.text)
+
+
+def test_awaited_it_answers_the_same() -> None:
+    messages = planner_messages(Goal("What is 42?"), [], None, ())
+
+    answer = asyncio.run(OfflineModel().ainvoke(messages))
+
+    assert answer.text == OfflineModel().invoke(messages).text
+    assert json.loads(str(answer.text)) == {"steps": [], "answer": 42}
+
+
+def test_a_step_for_a_model_is_refused_and_not_answered_with_an_excuse() -> None:
+    messages = executor_messages("any", Step(id="step_1", objective="Decide which matters most"), {}, {})
+
+    with pytest.raises(NotImplementedError, match="executor"):
+        OfflineModel().invoke(messages)
+
+
+def test_a_question_for_repair_is_answered_like_the_first() -> None:
+    messages = planner_messages(Goal("Write a poem"), [], None, ())
+    first = OfflineModel().invoke(messages)
+
+    assert OfflineModel().invoke([*messages, first, repair_message([])]).text == first.text
+
+
+@pytest.mark.parametrize(
+    "goal", ["Write a poem about love", "Book a flight", "What is love?", "", "{", '[{"steps": []}]']
+)
+def test_other_goals_are_answered_in_words_that_nobody_takes_for_json(goal: str) -> None:
+    answer = str(OfflineModel().invoke(planner_messages(Goal(goal), [], None, ())).text)
+
+    with pytest.raises(NoJson):
+        json_from(answer)
+    assert "openai:gpt-5-mini" in answer
+
+
+@pytest.mark.parametrize("text", ["no JSON", "[]", "3", '{"goal": 3}', '{"plan": {"steps": []}, "goal": "x"}', "{}"])
+def test_any_message_gets_an_answer(text: str) -> None:
+    assert OfflineModel().invoke([HumanMessage(text)]).text
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["", "Research ", "write a report about ", "What is ", "summarise what the documents say about "]),
+    st.text(max_size=40),
+    st.sampled_from(["", " and write a report", " to notes.md", " on the web", " + 2"]),
+    st.lists(st.text(max_size=30) | st.sampled_from(["only 99 searches", "search for {a_result}"]), max_size=2),
+)
+def test_whatever_is_asked_the_answer_is_a_valid_plan_or_words(
+    before: str, words: str, after: str, wishes: list[str]
+) -> None:
+    goal = Goal(before + words + after, tuple(wishes))
+
+    answer = str(OfflineModel().invoke(planner_messages(goal, SPECS.values(), None, wishes)).text)
+
+    try:
+        raw = json_from(answer)
+    except NoJson:
+        return
+    assert read_plan(raw, SPECS).issues == ()
