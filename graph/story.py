@@ -114,7 +114,10 @@ class Story:
 
 
 async def open_story(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> Story | None:
-    """Return the run that the state names, or None where it names none on this thread."""
+    """Return the run that the state belongs to, or None where it names none on this thread.
+
+    A later run that has been at this checkpoint already comes first: a fork's first node began it.
+    """
     ledger = await services.ledger()
     named = state.get("run")
     thread = thread_of(state, config)
@@ -123,6 +126,10 @@ async def open_story(services: Services, state: Mapping[str, Any], config: Runna
     last = await ledger.last_run(thread)
     if last is None or not 1 <= named["n"] <= last.n:
         return None
+    for n in range(last.n, named["n"], -1):
+        story = await load_story(services, ledger, RunKey(thread, n))
+        if story.here_before:
+            return story
     return await load_story(services, ledger, RunKey(thread, named["n"]))
 
 

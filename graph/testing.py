@@ -94,3 +94,23 @@ class LoggedTools:
     def named(self, name: str) -> list[dict[str, Any]]:
         """Return the arguments of each call of one tool."""
         return [args for called, args in self.calls if called == name]
+
+
+def on_thread(name: str = "thread") -> Any:
+    """Return the configuration that names a thread."""
+    return {"configurable": {"thread_id": name}}
+
+
+def asked(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the review request that a graph's output shows; fails where it shows none."""
+    (interrupt,) = state["__interrupt__"]
+    request: dict[str, Any] = interrupt.value
+    return request
+
+
+def step(name: str, tool: str | None = None, *, after: Sequence[str] = (), **args: Any) -> dict[str, Any]:
+    """Return a step as a plan writes it: deterministic with a tool, pure reasoning without one."""
+    made: dict[str, Any] = {"id": name, "objective": f"do {name}"}
+    made |= {"tool": tool} if tool else {}
+    made |= {"args": args} if args else {}
+    return made | ({"depends_on": list(after)} if after else {})

@@ -149,7 +149,7 @@ class Review:
         assert shown is not None
         skip = shown.skip if shown.checkpoint == story.checkpoint else 0
         if shown.error:
-            request = request.with_error(shown.error)
+            request = request.again(shown.error, shown.issues)
         answers = 0
         while True:
             answer = interrupt(request.to_json())
@@ -161,7 +161,7 @@ class Review:
                     raise UnreadableAnswer(STALE)
                 return await self._decide(story, subject, read_answer(answer, request))
             except UnreadableAnswer as fault:
-                request = request.with_error(str(fault))
+                request = request.again(str(fault), [issue.to_json() for issue in fault.issues])
                 await self._note_request(story, request, skip=answers)
 
     async def _open(self, story: Story, request: ReviewRequest) -> bool:
@@ -181,6 +181,7 @@ class Review:
             "revision": request.revision,
             "asked": [action.name for action in request.actions],
             "error": request.error,
+            "issues": [dict(issue) for issue in request.issues],
             "skip": skip,
         }
         await story.write(Draft("review_requested", payload, safe=False))
@@ -240,7 +241,8 @@ class Review:
             raise UnreadableAnswer('an edit of the plan has args: {"plan": {"steps": [...]}}')
         reading = self._read(story, raw)
         if reading.plan is None:
-            raise UnreadableAnswer("the edited plan cannot run: " + "; ".join(map(str, reading.issues)))
+            faults = "; ".join(map(str, reading.issues))
+            raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
         if reading.plan.digest == story.record.digest:
             return reading.plan, None
         return reading.plan, revision_draft(story.record, reading.plan, "person", "edited in review")

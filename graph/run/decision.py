@@ -1,10 +1,11 @@
 """What a person answers to a review request; what cannot be read for sure is asked again, never guessed."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graph.plan.issues import Issue
 from graph.run.request import Action, ReviewRequest
 
 YES = ("approve", "yes", "y", "ok")
@@ -28,7 +29,14 @@ class Decision:
 
 
 class UnreadableAnswer(Exception):
-    """The answer is none; its text says what would be one. It never leaves the review node."""
+    """The answer is none; its text says what would be one. It never leaves the review node.
+
+    `issues` are the faults of a plan that was given with it.
+    """
+
+    def __init__(self, message: str, issues: Sequence[Issue] = ()) -> None:
+        self.issues = tuple(issues)
+        super().__init__(message)
 
 
 def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:

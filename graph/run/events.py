@@ -7,7 +7,7 @@ from typing import Any, Literal
 Kind = Literal[
     "run_started",  # goal, constraints, setup, thread, n, checkpoint
     "plan_revised",  # revision, plan, digest, reason, author, dropped, checkpoint
-    "review_requested",  # request, digest, subject, revision, asked, error, checkpoint, skip
+    "review_requested",  # request, digest, subject, revision, asked, error, issues, checkpoint, skip
     "decided",  # request, decision, by, approver, digest, binding, message, settled, checkpoint
     "executing",  # revision, checkpoint
     "call_started",  # key, call, tool, args, args_digest, effect, repeatable, revision

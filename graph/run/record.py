@@ -27,6 +27,7 @@ class Request:
     number: int
     subject: str
     error: str | None
+    issues: tuple[Mapping[str, Any], ...]
     checkpoint: str
     skip: int
 
@@ -184,7 +185,14 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
 def _review_requested(record: RunRecord, event: Event) -> None:
     shown = event.payload
     record.requests = shown["request"]
-    record.request = Request(shown["request"], shown["subject"], shown["error"], shown["checkpoint"], shown["skip"])
+    record.request = Request(
+        number=shown["request"],
+        subject=shown["subject"],
+        error=shown["error"],
+        issues=tuple(shown["issues"]),
+        checkpoint=shown["checkpoint"],
+        skip=shown["skip"],
+    )
 
 
 def _decided(record: RunRecord, event: Event) -> None:

@@ -1,6 +1,6 @@
 """The review request: everything that needs a person now, in LangChain's `HITLRequest` shape."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -51,9 +51,9 @@ class ReviewRequest:
             [self.digest, [[action.name, dict(action.args)] for action in self.actions if action.name != "run_plan"]]
         )
 
-    def with_error(self, error: str) -> "ReviewRequest":
-        """Return the request as it is asked again."""
-        return replace(self, error=error)
+    def again(self, error: str, issues: Sequence[Mapping[str, Any]]) -> "ReviewRequest":
+        """Return the request as it is asked again; without new issues the old ones stand."""
+        return replace(self, error=error, issues=tuple(issues) or self.issues)
 
     def to_json(self) -> dict[str, Any]:
         """Return the interrupt value; each description repeats difference, digest and error."""

@@ -1,0 +1,53 @@
+# Everything happens in a virtual environment of the project's own; `uv` is used where it is there, pip where it is not.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+DOCS ?= docs
+GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check static clean
+
+help: ## Say what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=dir] [GOAL="..."]
+	@$(BIN)/planner-executor run "$(GOAL)" --docs "$(DOCS)" --yes
+
+test: static ## All that `check` does, plus the slow tests
+	$(BIN)/pytest
+
+check: static ## Formatting, lint, types, layers and the fast tests
+	$(BIN)/pytest -m "not slow"
+
+static: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean: ## Remove the environment and what tests and tools leave behind
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/.run: pyproject.toml constraints.txt
+	$(call install,.[documents,web])
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt
+	$(call install,.[dev])
+	@touch $@ $(VENV)/.run
+
+define install
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.12 ..."; exit 1; }
+	@echo "installing into $(VENV) (once)"
+	@if command -v uv >/dev/null 2>&1; then \
+		{ test -x $(BIN)/python || uv venv --quiet --python "$(PYTHON)" $(VENV); } && \
+		uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '$(1)'; \
+	else \
+		{ test -x $(BIN)/pip || "$(PYTHON)" -m venv $(VENV); } && \
+		$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '$(1)'; \
+	fi
+endef
