@@ -108,7 +108,7 @@ def asked(state: dict[str, Any]) -> dict[str, Any]:
     return request
 
 
-def step(name: str, tool: str | None = None, *, after: Sequence[str] = (), **args: Any) -> dict[str, Any]:
+def step(name: str, tool: str | None = None, /, *, after: Sequence[str] = (), **args: Any) -> dict[str, Any]:
     """Return a step as a plan writes it: deterministic with a tool, pure reasoning without one."""
     made: dict[str, Any] = {"id": name, "objective": f"do {name}"}
     made |= {"tool": tool} if tool else {}

@@ -81,8 +81,8 @@ def _why(story: Story, current: Plan) -> str:
 
 
 def _dropped(story: Story, current: Plan, revised: Plan) -> list[str]:
-    """Return failed steps that the revision drops without giving anything new."""
+    """Return failed steps that the revision drops without a new step in their place."""
     diff = difference(current, revised)
-    if diff.added or diff.changed:
+    if diff.added:
         return []
     return [step for step in diff.removed if story.record.failed_in(step, story.record.revision)]

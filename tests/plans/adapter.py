@@ -33,7 +33,9 @@ async def execute(goal: str, steps: list[dict[str, Any]], tools: dict[str, Any])
     """Plan, approve and run; the checker's own tools note what they are called with."""
     saver = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
     planner = ScriptedModel([json.dumps({"steps": steps})] * 2)
-    app = build_graph(planner, tools=[_tool(name, tool) for name, tool in tools.items()], checkpointer=saver, replan="never")
+    app = build_graph(
+        planner, tools=[_tool(name, tool) for name, tool in tools.items()], checkpointer=saver, replan="never"
+    )
     config: Any = {"configurable": {"thread_id": "case"}}
     state = await app.ainvoke({"goal": goal}, config)
     if "__interrupt__" not in state:

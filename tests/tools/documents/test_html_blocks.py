@@ -45,6 +45,19 @@ def test_a_table_row_is_one_passage() -> None:
     assert [(p.block, p.text) for p in html_blocks("a.html", page)[1]] == [("row", "Year GW"), ("row", "2023 11")]
 
 
+def test_signs_that_only_look_like_tags_are_words() -> None:
+    page = "<!DOCTYPE html><p title='a > b' x=\"<p>\">1 < 2 &lt; 3 <!-- <p>no</p> --> end</p>"
+
+    assert [p.text for p in html_blocks("a.html", page)[1]] == ["1 < 2 < 3 end"]
+
+
+def test_a_page_of_tags_that_are_never_closed_is_read_in_no_time() -> None:
+    for broken in ("<a ", "<!--", "<script>", '<a b="', "<", "</", "<?"):
+        title, passages = html_blocks("a.html", broken * 300_000)
+        assert title is None
+        assert len(list(passages)) < 1000
+
+
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_words_of_any_page_stand_on_their_line(page: str) -> None:
     lines = page.split("\n")

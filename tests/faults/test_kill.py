@@ -1,0 +1,81 @@
+"""kill -9 in the middle of a run: finished steps stay finished, and an effect that may have happened is asked about."""
+
+import importlib.util
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import Agent
+from graph.testing import ScriptedModel
+
+SCRIPT = Path(__file__).with_name("crashing_run.py")
+pytestmark = pytest.mark.slow
+
+
+def crash(tmp_path: Path, kill_at: str) -> tuple[str, Path]:
+    database, log = str(tmp_path / "runs.db"), tmp_path / "effects.log"
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), database, str(log), kill_at], env={"PYTHONPATH": root}, cwd=tmp_path, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    return database, log
+
+
+def surviving_tools(log: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("crashing_run", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.tools(log, "never")
+
+
+def effects(log: Path) -> list[str]:
+    return log.read_text().split() if log.exists() else []
+
+
+@pytest.mark.parametrize("kill_at", ["before:a", "before:d", "after:d"])
+def test_a_run_goes_on_and_no_finished_step_runs_again(tmp_path: Path, kill_at: str) -> None:
+    database, log = crash(tmp_path, kill_at)
+
+    with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
+        run = agent.resume("crash")
+
+    assert (run.status, run.answer) == ("succeeded", ["did a", "did c", "did d"])
+    assert effects(log).count("c") == 1
+    if kill_at != "before:a":
+        assert effects(log).count("a") == effects(log).count("b") == 1
+
+
+@pytest.mark.parametrize(("kill_at", "happened", "times"), [("before:c", False, 1), ("after:c", True, 1)])
+def test_an_effect_that_may_have_happened_is_settled_by_a_person(
+    tmp_path: Path, kill_at: str, happened: bool, times: int
+) -> None:
+    database, log = crash(tmp_path, kill_at)
+
+    with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
+        run = agent.resume("crash")
+        assert run.status == "waiting" and run.request is not None
+        (action,) = run.request["action_requests"]
+        assert (action["name"], action["args"]["tool"]) == ("settle_effect", "pay")
+        assert effects(log).count("c") == (kill_at == "after:c")
+
+        args = {"happened": happened, "result": "did c"}
+        run = agent.resume("crash", {"type": "edit", "edited_action": {"name": "settle_effect", "args": args}})
+
+    assert (run.status, run.answer) == ("succeeded", ["did a", "did c", "did d"])
+    assert effects(log).count("c") == times
+
+
+def test_a_person_may_stop_a_run_whose_effect_is_in_doubt(tmp_path: Path) -> None:
+    database, log = crash(tmp_path, "after:c")
+
+    with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
+        agent.resume("crash")
+        run = agent.resume("crash", {"type": "reject"})
+
+    assert run.status == "rejected" and effects(log).count("c") == 1 and "d" not in effects(log)
