@@ -111,10 +111,11 @@ def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple
 def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Draft:
     """Read one step: its spelling, its own fields and its arguments against the tool's schema."""
     faults = json_faults(raw)
-    fields, issues = read_fields({} if TOO_DEEP in (fault[1] for fault in faults) else raw, tools)
+    too_deep = any(message == TOO_DEEP for _, message in faults)
+    fields, issues = read_fields({} if too_deep else raw, tools)
     issues += [Issue(name_of(raw), path.lstrip(".") or "step", message) for path, message in faults]
     draft = Draft(fields, issues)
-    if not fields:
+    if too_deep:
         return draft
     try:
         draft.step = Step.model_validate(fields)
@@ -160,16 +161,19 @@ def finish(drafts: list[Draft], answer: Any, issues: list[Issue]) -> Reading:
 
 
 def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
-    """Return (path, what is wrong) of the things in `value` that plans cannot hold, at most about `most`."""
+    """Return (path, what is wrong) of the things in `value` that plans cannot hold, at most about `most`.
+
+    Nesting that is too deep is never cut from the list: whoever walks the value next relies on it.
+    """
     stack: list[tuple[Any, str, int]] = [(value, "", 0)]
     faults: list[tuple[str, str]] = []
-    while stack and len(faults) < most:
+    while stack:
         item, where, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            return [*faults, (where[:80], TOO_DEEP)]
         message = _scalar_fault(item)
         if message:
-            faults.append((where, message))
-        elif depth > MAX_DEPTH:
-            faults.append((where[:80], TOO_DEEP))
+            faults += [(where, message)] if len(faults) < most else []
         elif isinstance(item, dict):
             faults += [(where, f"the key {key!r} is no text or not plain") for key in item if not _is_plain_text(key)]
             stack += [(part, f"{where}.{key}", depth + 1) for key, part in item.items()]
