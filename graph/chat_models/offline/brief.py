@@ -6,7 +6,7 @@ from typing import Any
 
 from graph.chat_models.offline.goals import BriefGoal
 from graph.chat_models.offline.wishes import Order
-from graph.chat_models.offline.words import capitalised, slug, telling_words
+from graph.chat_models.offline.words import capitalised, telling_words
 from graph.plan.references import escape
 
 SEARCH = {"search_documents": ("query",)}
@@ -118,16 +118,22 @@ def brief_plan(order: Order, without: str | None = None) -> dict[str, Any]:
 def _search(number: int, query: str) -> dict[str, Any]:
     return {
         "id": f"step_{number}",
-        "objective": f"Find what the documents say about {query}",
+        "objective": _searched(query),
         "tool": "search_documents",
         "args": {"query": escape(query), "limit": _PASSAGES},
     }
 
 
+def _searched(query: str) -> str:
+    """Return the objective of a search, its side of the topic first: that is what tells it from the others."""
+    subject, _, side = query.rpartition(": ")
+    return f"Search for {side} ({subject})" if subject else f"Search for {query}"
+
+
 def _web_search(number: int, topic: str) -> dict[str, Any]:
     return {
         "id": f"step_{number}",
-        "objective": f"Find what the web says about {topic}",
+        "objective": f"Search the web for {topic}",
         "tool": "web_search",
         "args": {"query": escape(topic)},
     }
@@ -137,7 +143,7 @@ def _summary(order: Order, searches: list[str]) -> dict[str, Any]:
     sentences = order.sentences or (2 if order.brief else 3) * len(searches)
     return {
         "id": f"step_{len(searches) + 1}",
-        "objective": f"Choose the sentences that say most about {order.topic}",
+        "objective": f"Summarise what was found on {order.topic}",
         "tool": "summarize_text",
         "args": {
             "text": [f"{{{step}_result}}" for step in searches],
@@ -148,10 +154,10 @@ def _summary(order: Order, searches: list[str]) -> dict[str, Any]:
 
 
 def _report(order: Order, summary: str) -> dict[str, Any]:
-    path = order.path or f"{slug(order.topic)}.md"
+    path = order.path or "report.md"
     return {
         "id": f"step_{int(summary.removeprefix('step_')) + 1}",
-        "objective": f"Write the brief with its sources to {path}",
+        "objective": f"Write {path}",
         "tool": "write_report",
         "args": {
             "content": f"{{{summary}_result}}",

@@ -29,7 +29,7 @@ def test_a_report_is_searches_side_by_side_then_a_summary_of_all_then_the_file(p
     assert plan.steps[4].args["focus"] == "latest trends in renewable energy"
     assert plan.steps[5].args == {
         "content": "{step_5_result}",
-        "path": "latest-trends-in-renewable-energy.md",
+        "path": "report.md",
         "title": "Latest trends in renewable energy",
     }
     assert plan.answer == {"report": "{step_6_result.path}", "summary": "{step_5_result.summary}"}
@@ -52,7 +52,7 @@ def test_the_plan_works_with_the_real_tools(
 
     assert {result.status for result in results.values()} == {"succeeded"}
     answer = resolve(plan.answer, {step: result.value for step, result in results.items()})
-    report = (tmp_path / "workspace" / "latest-trends-in-renewable-energy.md").read_text()
+    report = (tmp_path / "workspace" / "report.md").read_text()
     assert report.count("\n- ") > 8
     assert len({line.split(":")[0] for line in report.split("Sources")[1].splitlines() if line.startswith("- ")}) >= 3
     assert set(answer) == {"report", "summary"}
