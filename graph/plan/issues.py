@@ -11,6 +11,12 @@ class Issue:
     field: str
     message: str
 
+    def __post_init__(self) -> None:
+        for name in ("step", "field", "message"):
+            text = getattr(self, name)
+            if text is not None:
+                object.__setattr__(self, name, storable(text))
+
     def __str__(self) -> str:
         """Return the issue as one line."""
         where = f"{self.step}.{self.field}" if self.step else self.field
@@ -19,3 +25,12 @@ class Issue:
     def to_json(self) -> dict[str, str | None]:
         """Return the issue as the state and the review show it."""
         return asdict(self)
+
+
+def storable(text: str) -> str:
+    r"""Return words that may quote anything as words that every record can hold.
+
+    >>> print(storable("half a pair: \ud800"))
+    half a pair: \ud800
+    """
+    return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
