@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-_START = re.compile(r'[\[\s]*\{\s*"|\[\s*"')
+_START = re.compile(r'[\[{](?=\s{0,20}["\[{])')
 _DECODER = json.JSONDecoder()
-_MOST_TRIES = 500
+_MOST_TRIES = 300
 
 
 def json_pieces(text: str) -> Iterator[tuple[str, dict[str, Any] | list[Any] | None]]:
@@ -24,7 +24,7 @@ def json_pieces(text: str) -> Iterator[tuple[str, dict[str, Any] | list[Any] | N
         match = _START.search(text, position)
         if match is None:
             break
-        start = match.start() + len(match.group()) - len(match.group().lstrip())
+        start = match.start()
         try:
             value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):

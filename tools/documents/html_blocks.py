@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from html import unescape
-from html.parser import HTMLParser
 
+from tools.documents.html_tokens import html_tokens
 from tools.documents.passages import Block, Passage, cut_long
 
 _UNSEEN = {"script", "style", "template", "noscript", "svg", "nav", "iframe"}
@@ -19,62 +19,54 @@ _KIND: dict[str, Block] = {"li": "item", "dd": "item", "tr": "row", "pre": "code
 def html_blocks(source: str, text: str) -> tuple[str | None, Iterator[Passage]]:
     """Return the title, or None, and the passages of a page in order."""
     reader = _Reader(source)
-    reader.feed(text)
-    reader.close()
+    for kind, value, line in html_tokens(text):
+        if kind == "text":
+            reader.take_words(value, line)
+        elif kind == "start":
+            reader.start_tag(value, line)
+        else:
+            reader.end_tag(value)
     reader.end_block("")
     return reader.title, (part for passage in reader.found for part in cut_long(passage))
 
 
-class _Reader(HTMLParser):
+class _Reader:
     """Collects words by source line until a block ends."""
 
     def __init__(self, source: str) -> None:
-        super().__init__(convert_charrefs=False)  # one call for each stretch of text, so its line is known
         self.source = source
         self.title: str | None = None
         self.found: list[Passage] = []
         self.headings: list[tuple[int, str]] = []
         self.block: str = ""
         self.unseen: list[str] = []
-        self.held: dict[int, str] = {}
+        self.held: dict[int, list[str]] = {}
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002 (HTMLParser's)
+    def start_tag(self, tag: str, line: int) -> None:
         if tag in _UNSEEN:
             self.unseen.append(tag)
         if tag in _BLOCKS:
             self.end_block(tag)
         elif tag in {"td", "th"}:
-            self._hold(self.getpos()[0], " ")
+            self._hold(line, " ")
 
-    def handle_endtag(self, tag: str) -> None:
+    def end_tag(self, tag: str) -> None:
         if tag in self.unseen:
             del self.unseen[self.unseen.index(tag) :]
         if tag in _BLOCKS:
             self.end_block("")
 
-    def handle_data(self, data: str) -> None:
-        if self.unseen:
-            return
-        first = self.getpos()[0]
-        for offset, piece in enumerate(data.split("\n")):
-            self._hold(first + offset, piece)
-
-    def handle_entityref(self, name: str) -> None:
-        self._hold_sign(f"&{name};")
-
-    def handle_charref(self, name: str) -> None:
-        self._hold_sign(f"&#{name};")
-
-    def _hold_sign(self, reference: str) -> None:
+    def take_words(self, words: str, first: int) -> None:
         if not self.unseen:
-            self._hold(self.getpos()[0], unescape(reference).replace("\n", " "))
+            for line, piece in enumerate(words.split("\n"), first):
+                self._hold(line, unescape(piece))
 
     def _hold(self, line: int, piece: str) -> None:
-        self.held[line] = self.held.get(line, "") + piece
+        self.held.setdefault(line, []).append(piece)
 
     def end_block(self, next_block: str) -> None:
         """Make a passage of the words held, and start the next block."""
-        held = {line: words for line, piece in self.held.items() if (words := " ".join(piece.split()))}
+        held = {line: words for line, pieces in self.held.items() if (words := " ".join("".join(pieces).split()))}
         block, self.block, self.held = self.block, next_block, {}
         if not held:
             return
