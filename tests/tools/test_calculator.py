@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.calculator import calculator, compute
@@ -71,6 +71,7 @@ def test_a_refusal_says_how_to_write_a_power() -> None:
     assert "**" in refusal.value.reason
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789.+-*/%() eabsqrtmin,x_", max_size=60))
 def test_any_text_gives_a_finite_number_or_is_refused(expression: str) -> None:
     try:
@@ -81,6 +82,7 @@ def test_any_text_gives_a_finite_number_or_is_refused(expression: str) -> None:
     assert math.isfinite(value) if isinstance(value, float) else value.bit_length() <= 4096
 
 
+@settings(deadline=None)
 @given(st.integers(), st.integers())
 def test_sums_of_integers_are_exact(left: int, right: int) -> None:
     assert compute(f"{left} + ({right})") == left + right

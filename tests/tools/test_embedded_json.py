@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.embedded_json import json_pieces
@@ -14,6 +14,7 @@ def test_two_objects_in_a_row_are_both_found() -> None:
     assert [value for _, value in json_pieces('{"a": 1} {"b": [2]}') if value] == [{"a": 1}, {"b": [2]}]
 
 
+@settings(deadline=None)
 @given(st.text(alphabet='[]{}",: a1\n', max_size=200))
 def test_the_pieces_are_the_text(text: str) -> None:
     assert "".join(words for words, _ in json_pieces(text)) == text

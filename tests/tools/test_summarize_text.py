@@ -178,6 +178,7 @@ def test_every_statement_stands_word_for_word_where_its_citation_says(tmp_path: 
         assert statement["text"].split()[0] in lines[statement["line"] - 1]
 
 
+@settings(deadline=None)
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 def test_any_json_is_summarised_or_refused(value: Any) -> None:
     with suppress(NothingToSummarise):

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.documents.html_blocks import html_blocks
@@ -58,6 +58,7 @@ def test_a_page_of_tags_that_are_never_closed_is_read_in_no_time() -> None:
         assert len(list(passages)) < 1000
 
 
+@settings(deadline=None)
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_words_of_any_page_stand_on_their_line(page: str) -> None:
     lines = page.split("\n")

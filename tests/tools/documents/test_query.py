@@ -1,6 +1,6 @@
 import sqlite3
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.documents.query import match_any, query_words
@@ -9,6 +9,7 @@ DATABASE = sqlite3.connect(":memory:", check_same_thread=False)
 DATABASE.execute("CREATE VIRTUAL TABLE t USING fts5(a, tokenize = 'porter unicode61 remove_diacritics 2')")
 
 
+@settings(deadline=None)
 @given(st.text() | st.text(alphabet="\"'*()^:+-ANDORNEAR \0\ud800{}_", max_size=60))
 def test_no_query_is_a_syntax_error(query: str) -> None:
     if words := query_words(query):

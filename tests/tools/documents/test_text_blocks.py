@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.documents.passages import Passage
@@ -84,6 +84,7 @@ def test_a_very_long_line_is_cut_behind_a_sentence() -> None:
     assert all(p.line == 1 and p.text.endswith("repeated.") and len(p.text) <= 1600 for p in passages)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(MARKUP) | st.text(alphabet="ab #-|>`*1.=\t", max_size=12), max_size=25), st.booleans())
 def test_every_line_of_a_passage_stands_on_its_line_of_the_source(lines: list[str], markup: bool) -> None:
     for passage in text_blocks("a.md", lines, markup=markup):
