@@ -15,10 +15,12 @@ from jmespath.exceptions import JMESPathError
 from pydantic import JsonValue
 
 from graph.errors import UnresolvedReferenceError
+from graph.plan.canonical import canonical_json
+from graph.plan.issues import storable
 
 _HEAD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
-_REST = re.compile(r"""((?:[^}"'`]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)*)\}""", re.DOTALL)
-_LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?\d+)\]""")
+_REST = re.compile(r"""((?:[^}"'`]++|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`)*+)\}""", re.DOTALL)
+_LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Reference:
             return None
         try:
             jmespath.compile("@" + self.path)
-        except (JMESPathError, ValueError) as error:
+        except (JMESPathError, ValueError, RecursionError) as error:
             return f'{self} is no JMESPath: {str(error).splitlines()[0]}; quote unusual field names: ."a name"'
         return None
 
@@ -52,20 +54,24 @@ class Reference:
             UnresolvedReferenceError: No such result, field or index, or the path does not fit the result.
         """
         if self.step not in results:
-            raise UnresolvedReferenceError(str(self), f"{self.step} has no result")
+            raise self._unresolved(f"{self.step} has no result")
         result = results[self.step]
         if not self.path:
             return result
         if isinstance(result, str) and self.path.lstrip().startswith((".", "[")):
-            raise UnresolvedReferenceError(str(self), "the result is text, which has no fields")
+            raise self._unresolved("the result is text, which has no fields")
         links = _links(self.path)
         if links is not None:
             return self._walk(result, links)
         try:
             found: JsonValue = jmespath.search("@" + self.path, result)
-        except (JMESPathError, ValueError, TypeError) as error:
-            raise UnresolvedReferenceError(str(self), str(error).splitlines()[0]) from error
+            canonical_json(found)  # a literal or `to_number` may make what JSON has no words for
+        except (JMESPathError, ValueError, TypeError, RecursionError) as error:
+            raise self._unresolved(str(error).splitlines()[0]) from error
         return found
+
+    def _unresolved(self, why: str) -> UnresolvedReferenceError:
+        return UnresolvedReferenceError(str(self), storable(why))
 
     def _walk(self, value: Any, links: tuple[str | int, ...]) -> JsonValue:
         for link in links:
@@ -76,7 +82,7 @@ class Reference:
                 value = value[link]
             except LookupError:
                 name = f".{link}" if isinstance(link, str) else f"[{link}]"
-                raise UnresolvedReferenceError(str(self), f"{name} is not there, but {_kind(value)}") from None
+                raise self._unresolved(f"{name} is not there, but {_kind(value)}") from None
         found: JsonValue = value
         return found
 
@@ -175,13 +181,10 @@ def _links(path: str) -> tuple[str | int, ...] | None:
         if link is None:
             return None
         field, quoted, index = link.groups()
-        if index is not None:
-            links.append(int(index))
-        else:
-            try:
-                links.append(field or json.loads(quoted))
-            except ValueError:
-                return None
+        try:
+            links.append(int(index) if index is not None else field or json.loads(quoted))
+        except ValueError:
+            return None
         position = link.end()
     return tuple(links)
 
