@@ -28,7 +28,17 @@ _HOME = {
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'graph' has no attribute {name!r}")
+    _refuse_a_hidden_package()
     return getattr(import_module(_HOME[name]), name)
+
+
+def _refuse_a_hidden_package() -> None:
+    """A user's own `tools.py` that comes first on the import path would be loaded in place of our package."""
+    from graph.errors import ShadowedPackageError
+    from planner_executor import shadowing_file
+
+    if found := shadowing_file("tools"):
+        raise ShadowedPackageError("tools", str(found))
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,33 @@
+"""What README and docs show is run: each Python block on its own, in an empty folder; each link leads somewhere."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def python_blocks() -> list[Any]:
+    return [
+        pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
+        for page in PAGES
+        for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL), 1)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore:the checkpointer's serializer:UserWarning")
+@pytest.mark.parametrize("block", python_blocks())
+def test_a_python_block_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    exec(compile(block, "block", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text()) + re.findall(r'src="([^"]+)"', page.read_text())
+    lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert lost == []
