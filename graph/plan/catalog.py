@@ -1,5 +1,6 @@
 """What plans may name: the tools, their arguments and what they do to the world."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,12 +14,13 @@ from referencing import Registry
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import SchemaRegistry
 
-from graph.plan.canonical import digest
+from graph.plan.canonical import canonical_json, digest
 
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""
 
 NOTHING_REMOTE: SchemaRegistry = Registry()
+EXTRAS = ("additionalProperties", "unevaluatedProperties")
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,10 @@ class ToolSpec:
     @property
     def first_parameter(self) -> str | None:
         """The parameter that a plain string is meant for: the only one, or the first that is required."""
-        properties = list(self.schema.get("properties", {}))
-        if len(properties) == 1:
-            return str(properties[0])
-        required = set(self.schema.get("required", ()))
-        return next((str(name) for name in properties if name in required), None)
+        if len(self.parameters) == 1:
+            return self.parameters[0]
+        required = {name for part in self._parts for name in part.get("required", ())}
+        return next((name for name in self.parameters if name in required), None)
 
     @property
     def face(self) -> str:
@@ -60,8 +61,14 @@ class ToolSpec:
         """Say why the schema is none, or None where it is one."""
         try:
             type(self._validator).check_schema(dict(self.schema))
+            canonical_json(dict(self.schema))
+            self.argument_faults({})
         except SchemaError as error:
             return error.message
+        except (ValueError, TypeError) as error:
+            return f"it is no JSON: {error}"
+        except RecursionError:
+            return "it refers to itself without end"
         return None
 
     def argument_faults(self, args: Mapping[str, JsonValue], unresolved: Collection[str] = ()) -> list[tuple[str, str]]:
@@ -80,19 +87,45 @@ class ToolSpec:
             errors = list(self._validator.iter_errors(dict(args)))
         except Unresolvable as error:
             return [*faults, ("args", f"the schema of {self.name} points outside itself: {error}")]
+        if faults:
+            errors = [error for error in errors if error.absolute_path or error.validator not in EXTRAS]
         return faults + [_fault(error) for error in errors if not _is_open(error, unresolved)]
 
-    @property
+    @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the arguments the schema lists."""
-        return tuple(self.schema.get("properties", {}))
+        """The names of the arguments the schema lists, in any of its alternatives."""
+        return tuple(dict.fromkeys(name for part in self._parts for name in part.get("properties", {})))
 
     def takes(self, argument: str) -> bool:
         """Whether the tool has this argument, or its schema allows others outright."""
-        extras = (
-            bool(self.schema.get("patternProperties")) or self.schema.get("additionalProperties", False) is not False
+        if argument in self.parameters:
+            return True
+        patterns = [pattern for part in self._parts for pattern in part.get("patternProperties", {})]
+        return any(re.search(pattern, argument) for pattern in patterns) or any(
+            part.get(extras, False) is not False for part in self._parts for extras in EXTRAS
         )
-        return extras or argument in self.parameters
+
+    @cached_property
+    def _parts(self) -> tuple[Mapping[str, Any], ...]:
+        """The schema and what it is put together from at its root."""
+        found: list[Mapping[str, Any]] = []
+        waiting: list[Any] = [self.schema]
+        while waiting:
+            part = waiting.pop(0)
+            if isinstance(part, Mapping) and part not in found:
+                found.append(part)
+                waiting += [item for name in ("allOf", "anyOf", "oneOf") for item in part.get(name, ())]
+                waiting += [part.get(name) for name in ("then", "else")] + [self._referred(part.get("$ref"))]
+        return tuple(found)
+
+    def _referred(self, reference: Any) -> Any:
+        """Return what a reference within the schema points at, or None."""
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            return None
+        part: Any = self.schema
+        for name in reference[2:].split("/"):
+            part = part.get(name.replace("~1", "/").replace("~0", "~")) if isinstance(part, Mapping) else None
+        return part
 
     @cached_property
     def _validator(self) -> Validator:
@@ -104,9 +137,7 @@ def _is_open(error: ValidationError, unresolved: Collection[str]) -> bool:
     """Whether the error is about an argument that is not there yet; a rule over all arguments may be."""
     if error.absolute_path:
         return error.absolute_path[0] in unresolved
-    if error.validator == "additionalProperties":
-        return True  # said by name already
-    return bool(unresolved) and error.validator not in ("required", "maxProperties", "minProperties")
+    return bool(unresolved) and error.validator not in ("required", "maxProperties", "minProperties", *EXTRAS)
 
 
 def _fault(error: ValidationError) -> tuple[str, str]:
