@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from jsonschema.exceptions import SchemaError
-from jsonschema.validators import validator_for
 from pydantic import ValidationError
 
 from graph.errors import listed
@@ -241,11 +239,10 @@ def _output_issues(draft: Draft) -> list[Issue]:
     output = draft.fields.get("output")
     if not isinstance(output, dict):
         return []
-    try:
-        validator_for(output).check_schema(output)
-    except SchemaError as error:
-        return [Issue(draft.id, "output", f"no JSON Schema: {error.message}")]
-    return []
+    if not isinstance(output.get("$schema", ""), str):
+        return [Issue(draft.id, "output", "no JSON Schema: $schema is text")]
+    fault = ToolSpec(name="output", description="", schema=output).schema_fault()
+    return [Issue(draft.id, "output", f"no JSON Schema: {fault}")] if fault else []
 
 
 def _edge_issues(draft: Draft, known: set[str]) -> list[Issue]:
