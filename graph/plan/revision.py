@@ -70,7 +70,7 @@ def read_revision(
     issues += step_issues
     keep, keep_issues = _kept(revision.get("keep"), current)
     issues += keep_issues
-    given, given_issues = _changing(given, current, succeeded, keep)
+    given, given_issues = _changing(given, current, succeeded, set(keep))
     issues += given_issues
     if not issues and not given and not keep and revision.get("answer") is None:
         issues.append(Issue(None, "steps", "the revision is empty: keep or give steps, or give an answer"))
@@ -93,12 +93,12 @@ def _kept(raw: Any, current: Plan) -> tuple[list[str], list[Issue]]:
     return known, [
         Issue(None, "keep", f"no step {name!r} in the plan; keep names steps that are left")
         for name in names
-        if name not in known
+        if not (isinstance(name, str) and name in current.by_id)
     ]
 
 
 def _changing(
-    given: list[Draft], current: Plan, succeeded: Collection[str], keep: list[str]
+    given: list[Draft], current: Plan, succeeded: Collection[str], keep: Collection[str]
 ) -> tuple[list[Draft], list[Issue]]:
     """Return the given steps that are news; one that repeats a succeeded step unchanged is none."""
     news, issues = [], []
@@ -121,7 +121,7 @@ def _merge(current: Plan, staying: list[str], given: list[Draft]) -> list[Draft]
     merged = [
         replacing.get(step.id) or _draft(step) for step in current.steps if step.id in stays or step.id in replacing
     ]
-    return merged + [draft for draft in given if all(draft is not other for other in replacing.values())]
+    return merged + [draft for draft in given if replacing.get(draft.id) is not draft]
 
 
 def _draft(step: Step) -> Draft:

@@ -27,7 +27,8 @@ def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
         except CycleError as error:
             circle = tuple(reversed(error.args[1]))
             found.append(circle)
-            left = {step: befores for step, befores in left.items() if step not in circle}
+            closed = set(circle)
+            left = {step: befores for step, befores in left.items() if step not in closed}
             left = {step: tuple(before for before in befores if before in left) for step, befores in left.items()}
         else:
             break

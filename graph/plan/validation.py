@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -135,7 +136,7 @@ def graph_issues(drafts: list[Draft], answer: Any, finished: frozenset[str] = fr
     issues = [
         Issue(step, "id", f"{count} steps have this id; ids are unique") for step, count in counts.items() if count > 1
     ]
-    known = set(counts) | finished
+    known = Known(set(counts) | finished)
     for draft in drafts:
         issues += _edge_issues(draft, known)
     waits = {draft.id: tuple(b for b in draft.waits if b != draft.id) for draft in drafts if draft.id is not None}
@@ -245,13 +246,25 @@ def _output_issues(draft: Draft) -> list[Issue]:
     return [Issue(draft.id, "output", f"no JSON Schema: {fault}")] if fault else []
 
 
-def _edge_issues(draft: Draft, known: set[str]) -> list[Issue]:
+@dataclass(frozen=True)
+class Known:
+    """The ids that may be named."""
+
+    ids: set[str]
+
+    @cached_property
+    def words(self) -> str:
+        """What to say to an author who named another one."""
+        return f"the steps are {listed(sorted(self.ids))}"
+
+
+def _edge_issues(draft: Draft, known: Known) -> list[Issue]:
     issues = []
     for before in dict.fromkeys(draft.listed("depends_on")):
         if before == draft.id:
             issues.append(Issue(draft.id, "depends_on", f"{before} waits for itself; remove it from depends_on"))
-        elif before not in known:
-            issues.append(Issue(draft.id, "depends_on", f"no step {before!r}; the steps are {listed(sorted(known))}"))
+        elif before not in known.ids:
+            issues.append(Issue(draft.id, "depends_on", f"no step {before!r}; {known.words}"))
     for name, value in draft.args.items():
         for reference in references_in(value):
             if reference.step == draft.id:
@@ -263,9 +276,9 @@ def _edge_issues(draft: Draft, known: set[str]) -> list[Issue]:
     return issues
 
 
-def _reference_faults(reference: Any, known: set[str]) -> list[str]:
-    if reference.step not in known:
-        return [f"{reference} refers to no step; the steps are {listed(sorted(known))}"]
+def _reference_faults(reference: Any, known: Known) -> list[str]:
+    if reference.step not in known.ids:
+        return [f"{reference} refers to no step; {known.words}"]
     return [reference.fault] if reference.fault else []
 
 
