@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.references import references_in
@@ -44,9 +45,9 @@ def difference(before: Plan | None, after: Plan) -> Difference:
     before = before or Plan()
     return Difference(
         added=tuple(step.id for step in after.steps if step.id not in before.by_id),
-        changed=tuple(step.id for step in after.steps if step.id in before.by_id and before.by_id[step.id] != step),
+        changed=tuple(s.id for s in after.steps if s.id in before.by_id and not s.same_as(before.by_id[s.id])),
         removed=tuple(step.id for step in before.steps if step.id not in after.by_id),
-        answer=before.answer != after.answer,
+        answer=canonical_json(before.answer) != canonical_json(after.answer),
     )
 
 
@@ -104,7 +105,7 @@ def _changing(
     news, issues = [], []
     for draft in given:
         if draft.id in succeeded:
-            if draft.step is None or draft.step != current.by_id.get(str(draft.id)):
+            if draft.issues or draft.step is None or not draft.step.same_as(current.by_id.get(str(draft.id))):
                 message = f"{draft.id} succeeded and cannot change; give the new step another id"
                 issues.append(Issue(draft.id, "id", message))
             continue

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from graph.plan.canonical import digest
+from graph.plan.canonical import canonical_json, digest
 
 StepId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
@@ -34,6 +34,10 @@ class Step(BaseModel):
     def tool_names(self) -> tuple[str, ...]:
         """The tools this step may call, in plan order."""
         return (self.tool,) if self.tool is not None else self.tools
+
+    def same_as(self, other: "Step | None") -> bool:
+        """Whether nothing differs, as JSON sees it: to Python, 1 and true are equal."""
+        return self == other and canonical_json(self.to_json()) == canonical_json(other.to_json())
 
     def to_json(self) -> dict[str, JsonValue]:
         """Return the step as JSON, defaults left out."""

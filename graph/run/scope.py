@@ -20,7 +20,7 @@ def within_approved(record: RunRecord, plan: Plan, tools: Mapping[str, ToolSpec]
         return False
     approved = Plan.model_validate(record.approved_plan)
     same_tools = binding_of(approved, tools) == record.approval.binding
-    return same_tools and all(approved.by_id.get(step.id) == step for step in plan.steps)
+    return same_tools and all(step.same_as(approved.by_id.get(step.id)) for step in plan.steps)
 
 
 def repeats(record: RunRecord, plan: Plan) -> list[str]:
