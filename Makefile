@@ -9,13 +9,16 @@ DOCS ?= docs
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check static clean
+.PHONY: help run studio test check static clean
 
 help: ## Say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=dir] [GOAL="..."]
 	@$(BIN)/planner-executor run "$(GOAL)" --docs "$(DOCS)" --yes
+
+studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
+	@$(BIN)/langgraph dev --no-browser
 
 test: static ## All that `check` does, plus the slow tests
 	$(BIN)/pytest
@@ -36,9 +39,13 @@ $(VENV)/.run: pyproject.toml constraints.txt
 	$(call install,.[documents,web])
 	@touch $@
 
+$(VENV)/.studio: pyproject.toml constraints.txt
+	$(call install,.[documents,web,studio])
+	@touch $@ $(VENV)/.run
+
 $(VENV)/.dev: pyproject.toml constraints.txt
 	$(call install,.[dev])
-	@touch $@ $(VENV)/.run
+	@touch $@ $(VENV)/.run $(VENV)/.studio
 
 define install
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.12 ..."; exit 1; }

@@ -12,11 +12,10 @@ from langgraph.types import Command
 from pydantic import JsonValue
 
 from graph.builder import Graph, build_graph
-from graph.checkpoint import open_checkpointer
+from graph.checkpoint import DATABASE, open_checkpointer
 from graph.errors import InputError, NothingToDecideError
 from graph.runs import Run, Runs, open_runs
 
-DATABASE = "planner-executor.db"
 Progress = Callable[[Mapping[str, Any]], None]
 
 

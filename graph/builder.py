@@ -16,11 +16,12 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import get_runtime
 
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import chat_model
 from graph.checkpoint import ledger_of
-from graph.context import Services, Settings
+from graph.context import Context, Services, Settings
 from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
 from graph.nodes.executor import Executor
@@ -31,7 +32,7 @@ from graph.routing import after_executor, after_planner, after_replanner, after_
 from graph.state import Input, State, StateUpdate
 
 Model = str | BaseChatModel | None
-Graph = CompiledStateGraph[State, None, Input, State]
+Graph = CompiledStateGraph[State, Context, Input, State]
 
 
 class Node(Protocol):
@@ -75,11 +76,11 @@ def build_graph(
         ledger=ledger_of(ledger, checkpointer),
     )
     _warn_if_lax(checkpointer)
-    graph = StateGraph(State, input_schema=Input)
-    graph.add_node("planner", paired(Planner(services), "planner"))
-    graph.add_node("review", paired(Review(services), "review"))
-    graph.add_node("executor", paired(Executor(services), "executor"))
-    graph.add_node("replanner", paired(Replanner(services), "replanner"))
+    graph = StateGraph(State, context_schema=Context, input_schema=Input)
+    graph.add_node("planner", paired(Planner, services, "planner"))
+    graph.add_node("review", paired(Review, services, "review"))
+    graph.add_node("executor", paired(Executor, services, "executor"))
+    graph.add_node("replanner", paired(Replanner, services, "replanner"))
     graph.add_edge(START, "planner")
     graph.add_conditional_edges("planner", after_planner, ["review", END])
     graph.add_conditional_edges("review", after_review, ["executor", "planner", END])
@@ -88,14 +89,15 @@ def build_graph(
     return graph.compile(checkpointer=checkpointer, name="planner-executor")
 
 
-def paired(node: Node, name: str) -> RunnableLambda[State, StateUpdate]:
+def paired(make: Callable[[Services], Node], services: Services, name: str) -> RunnableLambda[State, StateUpdate]:
     """Return the node with a synchronous twin, which runs it on an event loop of its own."""
 
-    def run(state: State, config: RunnableConfig) -> StateUpdate:
-        return on_a_loop(node(state, config))
-
     async def arun(state: State, config: RunnableConfig) -> StateUpdate:
+        node = make(await services.under(get_runtime(Context).context))
         return await node(state, config)
+
+    def run(state: State, config: RunnableConfig) -> StateUpdate:
+        return on_a_loop(arun(state, config))
 
     return RunnableLambda(run, afunc=arun, name=name)
 

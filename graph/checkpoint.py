@@ -1,5 +1,6 @@
 """Where a graph keeps its records: the checkpointer, and the ledger that belongs to it."""
 
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ from graph.errors import ConfigError, LedgerUnavailableError
 from graph.ledger.protocol import Ledger
 from graph.ledger.sqlite import SqliteLedger, create_private
 
+DATABASE = "planner-executor.db"
 IN_MEMORY = ":memory:"
 _in_memory: WeakKeyDictionary[Any, SqliteLedger] = WeakKeyDictionary()
 
@@ -26,6 +28,18 @@ _in_memory: WeakKeyDictionary[Any, SqliteLedger] = WeakKeyDictionary()
 def strict_serializer() -> JsonPlusSerializer:
     """Return a serializer that revives no type but LangChain's messages and plain data."""
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+def database() -> str:
+    """Return the file that records are kept in where nobody names one."""
+    return os.environ.get("PLANNER_EXECUTOR_DB") or DATABASE
+
+
+@asynccontextmanager
+async def studio_checkpointer() -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the checkpointer of the LangGraph server, in the ledger's file; `langgraph.json` names this function."""
+    async with open_checkpointer(database()) as saver:
+        yield saver
 
 
 @asynccontextmanager

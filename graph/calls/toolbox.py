@@ -85,17 +85,26 @@ def spec_of(tool: BaseTool) -> ToolSpec:
     """Return what plans may know of a tool; what it does to the world is read from its `metadata`."""
     metadata = dict(tool.metadata or {})
     effect, idempotent = _effect(tool.name, metadata)
-    schema: Any = tool.tool_call_schema
     return ToolSpec(
         name=tool.name,
         description=tool.description,
-        schema=schema if isinstance(schema, dict) else schema.model_json_schema(),
+        schema=_schema(tool),
         effect=effect,
         idempotent=idempotent,
         timeout_s=metadata.get("timeout_s"),
         trusted=metadata.get("trusted") is True,
         free_args=tuple(metadata.get("free_args", ())),
     )
+
+
+def _schema(tool: BaseTool) -> dict[str, Any]:
+    """Return the JSON Schema of the arguments a caller gives; LangChain's own forgets that extras are allowed."""
+    schema: Any = tool.tool_call_schema
+    if isinstance(schema, dict):
+        return schema
+    described: dict[str, Any] = schema.model_json_schema()
+    config = getattr(tool.args_schema, "model_config", {})
+    return {**described, "additionalProperties": True} if config.get("extra") == "allow" else described
 
 
 def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:

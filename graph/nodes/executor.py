@@ -2,19 +2,17 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.config import get_stream_writer
 
 from graph.context import Services
 from graph.errors import StaleRunError
 from graph.execution.dataflow import Dataflow
+from graph.execution.progress import Progress
 from graph.plan.canonical import digest
 from graph.plan.schema import Plan
 from graph.run.ending import ending_of
 from graph.run.events import Draft
-from graph.run.results import StepResult
 from graph.run.scope import in_force
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story
@@ -62,21 +60,10 @@ class Executor:
         return plan if same else None
 
     def _flow(self, story: Story, plan: Plan) -> Dataflow:
-        write = get_stream_writer()
-
-        def announce(step: str, result: StepResult) -> None:
-            write({"run": story.record.id, "step": step, **_brief(result)})
-
-        settings = self.services.settings
-        return Dataflow(
-            plan,
-            story.record,
-            story.gate(),
-            self.services.toolbox,
-            self.services.executor,
-            settings.max_concurrency,
-            announce,
-        )
+        toolbox, model = self.services.toolbox, self.services.executor
+        most = self.services.settings.max_concurrency
+        announce = Progress(story.record.id, len(plan.steps)).announce
+        return Dataflow(plan, story.record, story.gate(), toolbox, model, most, announce)
 
     async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
         await story.reload()
@@ -89,9 +76,3 @@ class Executor:
             return story.update(status="planning", results=results, doubts=[])
         ending = ending_of(plan, flow.results, flow.values, story.record.dropped)
         return await story.end(ending, results=results, doubts=[])
-
-
-def _brief(result: StepResult) -> dict[str, Any]:
-    """Return what a progress event says of a step; values are left to the results."""
-    shown = result.to_json()
-    return {key: shown[key] for key in ("status", "error", "started_at", "ended_at")}

@@ -1,0 +1,41 @@
+"""What others see while the executor works: an event per change, and a message for chat surfaces."""
+
+import time
+from dataclasses import dataclass, field
+
+from langchain_core.messages import AIMessage
+from langgraph.config import get_stream_writer
+from langgraph.graph.message import push_message
+
+from graph.run.results import StepResult
+
+MESSAGE_EVERY_S = 1.0
+
+
+@dataclass
+class Progress:
+    """Tells of one pass over a plan of `steps` steps; the message has one id and comes at most once a second."""
+
+    run: str
+    steps: int
+    status: dict[str, str] = field(default_factory=dict)
+    _told_at: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        self._write = get_stream_writer()
+
+    def announce(self, step: str, result: StepResult) -> None:
+        """Send a step's change to the stream; values are left to the results."""
+        self.status[step] = result.status
+        event = {"run": self.run, "step": step, "status": result.status, "error": result.error}
+        self._write({**event, "started_at": result.started_at, "ended_at": result.ended_at})
+        now = time.monotonic()
+        if now - self._told_at >= MESSAGE_EVERY_S:
+            self._told_at = now
+            push_message(AIMessage(self._words(), id=f"{self.run}-progress"), state_key=None)
+
+    def _words(self) -> str:
+        running = [step for step, status in self.status.items() if status == "running"]
+        done = sum(status == "succeeded" for status in self.status.values())
+        now = f"; at work: {', '.join(running[:5])}" if running else ""
+        return f"{done} of {self.steps} steps succeeded{now}"
