@@ -17,10 +17,15 @@ FIELDS = ("id", "objective", "tool", "tools", "args", "success_criteria", "depen
 
 
 def unwrap(raw: Any) -> Any:
-    """Return the object that holds `steps`: a bare list and `{"plan": ...}` are opened."""
+    """Return the object that holds `steps`, null keys left out: a bare list and `{"plan": ...}` are opened."""
+    raw = _without_nulls(raw)
     if isinstance(raw, dict) and set(raw) == {"plan"}:
-        raw = raw["plan"]
+        raw = _without_nulls(raw["plan"])
     return {"steps": raw} if isinstance(raw, list) else raw
+
+
+def _without_nulls(raw: Any) -> Any:
+    return {key: value for key, value in raw.items() if value is not None} if isinstance(raw, dict) else raw
 
 
 def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> tuple[dict[str, Any], list[Issue]]:
@@ -30,10 +35,10 @@ def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> tuple[
     step = name_of(raw)
     for key, value in raw.items():
         name = ALIASES.get(key, key) if isinstance(key, str) else key
+        if value is None:
+            continue
         if name not in FIELDS:
             issues.append(Issue(step, str(key), f"unknown key {key!r}; a step has {', '.join(FIELDS)}"))
-        elif value is None:
-            continue
         elif name in fields:
             issues.append(Issue(step, name, f"given twice, the second time as {key!r}; keep one"))
         else:
