@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph.plan.issues import Issue
+from graph.plan.issues import Issue, storable
+from graph.plan.validation import json_faults
 from graph.run.request import Action, ReviewRequest
 
 YES = ("approve", "yes", "y", "ok")
@@ -36,7 +37,7 @@ class UnreadableAnswer(Exception):
 
     def __init__(self, message: str, issues: Sequence[Issue] = ()) -> None:
         self.issues = tuple(issues)
-        super().__init__(message)
+        super().__init__(storable(message))
 
 
 def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
@@ -60,10 +61,15 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
 
 
 def _from_text(text: str) -> Any:
+    """Read text as JSON if it is JSON; NaN and Infinity are words."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return text
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
 
 
 def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decision, ...]:
@@ -118,7 +124,7 @@ def _read_reject(decision: Mapping[str, Any]) -> Decision:
 
 def rejection(message: str | None, final: bool = False) -> Decision:
     """Return a rejection: with words it is feedback, without, or with a word that stops, it ends the run."""
-    words = (message or "").strip()
+    words = storable((message or "").strip())
     return Decision("reject", message=words or None, final=final or not words or words.lower() in FINAL)
 
 
@@ -130,7 +136,16 @@ def _edited_args(edited: Any, action: Action) -> Mapping[str, Any]:
     extra = set(edited["args"]) - set(action.args)
     if extra:
         raise UnreadableAnswer(f"{action.name} has no {', '.join(sorted(map(str, extra)))}")
-    return {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
+    args = {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
+    for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
+        raise UnreadableAnswer(f"{path.lstrip('.')} is {message}")
+    if action.name == "answer_question" and _is_blank(args.get("answer")):
+        raise UnreadableAnswer("fill in the answer")
+    return args
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _as_shown(value: Any, shown: Any, name: str) -> Any:
@@ -140,10 +155,8 @@ def _as_shown(value: Any, shown: Any, name: str) -> Any:
     text = value.strip()
     if name == "happened" and text.lower() in ("true", "false"):
         return text.lower() == "true"
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return value
+    read = _from_text(text)
+    return value if read is text else read
 
 
 def _read_short(answer: Any) -> Decision:
