@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from graph.builder import Graph, build_graph
 from graph.checkpoint import DATABASE, open_checkpointer
 from graph.errors import InputError, NothingToDecideError
-from graph.runs import Run, Runs, open_runs
+from graph.runs import Log, Run, Runs, open_runs
 
 Progress = Callable[[Mapping[str, Any]], None]
 
@@ -111,6 +111,10 @@ class AsyncAgent:
         """Return all runs, the latest first."""
         return await self.runs.list()
 
+    async def log(self, run: str) -> Log:
+        """Return what the ledger says of a run, event by event."""
+        return await self.runs.log(run)
+
     async def cancel(self, run: str) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
         return await self.runs.cancel(run)
@@ -171,6 +175,10 @@ class Agent:
     def list(self) -> "list[Run]":
         """See `AsyncAgent.list`."""
         return self._portal.call(self._agent.list)
+
+    def log(self, run: str) -> Log:
+        """See `AsyncAgent.log`."""
+        return self._portal.call(self._agent.log, run)
 
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""

@@ -1,6 +1,6 @@
 """Runs as the ledger tells them: to list, look at and cancel them no model, no tool and no graph is needed."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +11,12 @@ from pydantic import JsonValue
 from graph.errors import UnknownRunError
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.sqlite import SqliteLedger
+from graph.plan.render import plan_svg, plan_text
 from graph.plan.schema import Plan
-from graph.run.events import Draft, Event
+from graph.run.events import Draft, Event, event_line
 from graph.run.record import RunRecord, read_record, run_name
 from graph.run.results import StepResult
+from graph.run.timeline import timeline_svg
 
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
 
@@ -54,9 +56,37 @@ class Run:
         steps = self.plan.steps if self.plan else ()
         return {step.id: self.results[step.id].status if step.id in self.results else "pending" for step in steps}
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Draw the run in a notebook: its plan with the status of each step."""
+        head = f"run {self.id}: {self.status}" + (f" ({self.reason})" if self.reason else "")
+        if self.plan is None:
+            return {"text/plain": head}
+        text = f"{head}\n\n{plan_text(self.plan, self.step_status)}"
+        return {"image/svg+xml": plan_svg(self.plan, self.step_status), "text/plain": text}
+
     def with_request(self, request: Mapping[str, Any]) -> "Run":
         """Return the run with its open review request."""
         return replace(self, request=request)
+
+
+@dataclass(frozen=True)
+class Log:
+    """What the ledger says of a run, event by event."""
+
+    run: Run
+    events: Sequence[Event]
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Draw when each step ran; the text is one line per event."""
+        steps = [step.id for step in self.run.plan.steps] if self.run.plan else []
+        text = "\n".join(event_line(event) for event in self.events)
+        return {"image/svg+xml": timeline_svg(steps, self.run.results), "text/plain": text}
 
 
 @dataclass(frozen=True)
@@ -81,11 +111,12 @@ class Runs:
     async def show(self, run: RunKey | str) -> Run:
         """Return a run as the ledger has it."""
         key = await self.find(run) if isinstance(run, str) else run
-        return await self._told(read_record(await self.ledger.events(key)))
+        return _told(read_record(await self.ledger.events(key)))
 
-    async def events(self, run: str) -> list[Event]:
+    async def log(self, name: str) -> Log:
         """Return a run's events, in order."""
-        return await self.ledger.events(await self.find(run))
+        events = await self.ledger.events(await self.find(name))
+        return Log(_told(read_record(events)), events)
 
     async def list(self) -> "list[Run]":
         """Return all runs, the latest first."""
@@ -100,25 +131,26 @@ class Runs:
             await self.ledger.append(key, [Draft("run_ended", end, safe=False)], control_seq=record.control_seq)
         return await self.show(key)
 
-    async def _told(self, record: RunRecord) -> Run:
-        ended = record.ended or {}
-        answer = {"artifact": ended["artifact"]} if "artifact" in ended else ended.get("value")
-        return Run(
-            id=record.id,
-            thread=record.thread,
-            n=record.n,
-            goal=record.goal,
-            constraints=record.constraints,
-            status=record.status,
-            reason=ended.get("reason"),
-            answer=answer,
-            plan=Plan.model_validate(record.plan) if record.plan is not None else None,
-            revision=record.revision,
-            results=dict(record.results),
-            setup=record.setup,
-            started_at=record.started_at,
-            updated_at=record.updated_at,
-        )
+
+def _told(record: RunRecord) -> Run:
+    ended = record.ended or {}
+    answer = {"artifact": ended["artifact"]} if "artifact" in ended else ended.get("value")
+    return Run(
+        id=record.id,
+        thread=record.thread,
+        n=record.n,
+        goal=record.goal,
+        constraints=record.constraints,
+        status=record.status,
+        reason=ended.get("reason"),
+        answer=answer,
+        plan=Plan.model_validate(record.plan) if record.plan is not None else None,
+        revision=record.revision,
+        results=dict(record.results),
+        setup=record.setup,
+        started_at=record.started_at,
+        updated_at=record.updated_at,
+    )
 
 
 @asynccontextmanager

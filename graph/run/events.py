@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from graph.plan.render.labels import plain
+
 Kind = Literal[
     "run_started",  # goal, constraints, setup, thread, n, checkpoint
     "plan_revised",  # revision, plan, digest, reason, author, dropped, checkpoint
@@ -42,3 +44,13 @@ class Event:
     step: str | None
     at: float
     payload: Mapping[str, Any]
+
+
+TELLING = ("status", "decision", "by", "tool", "role", "revision", "author", "reason", "message", "error", "digest")
+
+
+def event_line(event: Event) -> str:
+    """Return an event as one line for people; arguments and values are left to the event itself."""
+    told = {name: event.payload[name] for name in TELLING if event.payload.get(name) is not None}
+    words = ", ".join(f"{name} {str(value)[:12] if name == 'digest' else value}" for name, value in told.items())
+    return f"{event.seq:>4} {event.kind}{f' {event.step}' if event.step else ''}{f': {plain(words)}' if words else ''}"

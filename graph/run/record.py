@@ -130,11 +130,14 @@ class RunRecord:
         return None
 
     def finished_call(self, key: str, tool: str, args_digest: str) -> Call | None:
-        """Return the call whose result may be reused: this one, or the same one that a person says happened."""
+        """Return the call whose result may be reused: this one, or the same one that a person says happened.
+
+        The latter counts in later revisions only: two steps of one plan that make the same call make two calls.
+        """
         for other in (key, *self.same_calls.get((tool, args_digest), ())):
             call = self.calls.get(other)
             done = call is not None and call.result is not None and call.result.status == "succeeded"
-            if call is not None and done and (other == key or call.settled):
+            if call is not None and done and (other == key or (call.settled and call.revision < self.revision)):
                 return call
         return None
 

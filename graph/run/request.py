@@ -75,4 +75,7 @@ class ReviewRequest:
         }
 
     def _described(self, action: Action) -> str:
-        return f"Asked again: {self.error}\n\n{action.description}" if self.error else action.description
+        text = action.description
+        if self.digest not in text:
+            text = f"{text}\n\nDigest: {self.digest}"
+        return f"Asked again: {self.error}\n\n{text}" if self.error else text

@@ -36,7 +36,7 @@ def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
     if isinstance(value, Enum):
         return normalise(value.value, path, depth)
     if isinstance(value, str):
-        return _text(str(value), path)
+        return _text(str.__str__(value), path)  # a subclass may show itself as something else
     if isinstance(value, int | float):
         return _number(value, path)
     if isinstance(value, dict):

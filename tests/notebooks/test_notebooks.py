@@ -1,0 +1,41 @@
+"""Every notebook runs from top to bottom, offline; plans, runs and ledgers draw themselves in it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
+nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+
+
+def executed(name: str) -> Any:
+    notebook = nbformat.read(ROOT / "notebooks" / name, as_version=4)
+    client = nbclient.NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(ROOT / "notebooks")}})
+    client.execute()
+    return notebook
+
+
+def outputs(notebook: Any, kind: str) -> list[str]:
+    shown = (output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", []))
+    return [data[kind] for data in shown if kind in data]
+
+
+def test_the_first_notebook_plans_edits_approves_runs_and_looks_into_the_ledger() -> None:
+    notebook = executed("first_plan.ipynb")
+
+    pictures = outputs(notebook, "image/svg+xml")
+    assert len(pictures) == 5 and all(picture.startswith("<svg") for picture in pictures)
+    assert "Sources" in "".join(outputs(notebook, "text/markdown"))
+    assert any("decided" in text and "run_ended" in text for text in outputs(notebook, "text/plain"))
+    assert outputs(notebook, "text/plain")[-2] == "53"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "notebooks").glob("*.ipynb")), ids=lambda path: path.name)
+def test_a_notebook_is_kept_without_outputs(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+
+    assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in notebook.cells)
