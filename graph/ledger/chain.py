@@ -34,9 +34,12 @@ class Row:
     digest: bytes
     link: bytes
 
-    def expected_link(self, before: bytes) -> bytes:
-        """Return the hash this row must have after the row whose hash is `before`."""
-        return link(before, self.seq, self.kind, self.step, self.at, self.digest)
+    def is_whole(self, before: bytes) -> bool:
+        """Whether it is what was written after the row whose hash is `before`; SQLite keeps any type in any column."""
+        if not (isinstance(self.payload, str) and isinstance(self.salt, bytes) and isinstance(self.digest, bytes)):
+            return False
+        expected = link(before, self.seq, self.kind, self.step, self.at, self.digest)
+        return self.digest == payload_digest(self.salt, self.payload) and self.link == expected
 
 
 def link(before: bytes, seq: int, kind: str, step: str | None, at: float, digest: bytes) -> bytes:

@@ -19,7 +19,8 @@ class RunKey:
 class Ledger(Protocol):
     """Append-only events per run, and artifacts. No call ever makes the event loop's thread wait.
 
-    Every method raises LedgerUnavailableError where the database cannot be used.
+    Every method raises LedgerUnavailableError where the database cannot be used, and a plain LedgerError where an event
+    holds what no record can (half a surrogate pair, NaN).
     """
 
     @property

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
-from graph.errors import LedgerCorruptError, LedgerUnavailableError, StaleRunError
+from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError, StaleRunError
 from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
 from graph.ledger.protocol import RunKey
 from graph.ledger.writer import WriterThread
@@ -89,7 +89,7 @@ class SqliteLedger:
         """Return an artifact's JSON text."""
         query = "SELECT content FROM ledger_artifacts WHERE id = ?"
         row = await self._do(lambda db: db.execute(query, (artifact_id,)).fetchone())
-        if row is None or sha256(row[0].encode()).hexdigest() != artifact_id:
+        if row is None or not isinstance(row[0], str) or sha256(row[0].encode()).hexdigest() != artifact_id:
             raise LedgerCorruptError(self.name, "(any)", 0, f"names artifact {artifact_id}, which is lost or changed")
         content: str = row[0]
         return content
@@ -103,13 +103,19 @@ class SqliteLedger:
             return await self._writer.run(do, full=full)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, _advice(error)) from error
+        except ValueError as error:
+            raise LedgerError(self.name, f"it cannot hold what is to be written: {error}") from error
 
     def _connect(self) -> sqlite3.Connection:
         if self.name != ":memory:":
             create_private(Path(self.name))
         connection = sqlite3.connect(self.name, isolation_level=None, timeout=BUSY_MS / 1000)
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.executescript(SCHEMA)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.executescript(SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
     def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft]) -> int:
@@ -152,8 +158,8 @@ class SqliteLedger:
         for place, row in enumerate(rows, 1):
             if row.seq != place:
                 raise LedgerCorruptError(self.name, name, place, "is missing")
-            if row.digest != payload_digest(row.salt, row.payload) or row.link != row.expected_link(before):
-                raise LedgerCorruptError(self.name, name, row.seq, "was changed")
+            if not row.is_whole(before):
+                raise LedgerCorruptError(self.name, name, place, "was changed")
             before = row.link
         return [Event(row.seq, row.kind, row.step, row.at, json.loads(row.payload)) for row in rows]  # type: ignore[arg-type]
 
@@ -173,7 +179,7 @@ def create_private(path: Path) -> None:
 
 
 def _row(draft: Draft, seq: int, before: bytes) -> Row:
-    payload = json.dumps(draft.payload, ensure_ascii=False, separators=(",", ":"))
+    payload = json.dumps(draft.payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     salt, at = secrets.token_bytes(SALT_BYTES), time.time()
     digest = payload_digest(salt, payload)
     return Row(

@@ -22,6 +22,9 @@ class _Work:
     done: "Future[Any]" = field(default_factory=Future)
 
 
+_Queue = queue.SimpleQueue[_Work | None]
+
+
 class WriterThread:
     """Runs functions on the connection, one at a time; what waits meanwhile shares one commit.
 
@@ -30,7 +33,7 @@ class WriterThread:
 
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
-        self._queue: queue.SimpleQueue[_Work | None] = queue.SimpleQueue()
+        self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
@@ -42,7 +45,10 @@ class WriterThread:
         work = _Work(do, full)
         with self._starting:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="ledger-writer", daemon=True)
+                self._queue = queue.SimpleQueue()  # the thread before may still be at work on its own
+                self._thread = threading.Thread(
+                    target=self._serve, args=(self._queue,), name="ledger-writer", daemon=True
+                )
                 self._thread.start()
             self._queue.put(work)
         result: Result = await asyncio.wrap_future(work.done)
@@ -57,11 +63,12 @@ class WriterThread:
         if thread is not None:
             await asyncio.to_thread(thread.join)
 
-    def _serve(self) -> None:
+    def _serve(self, asked: _Queue) -> None:
         connection: sqlite3.Connection | None = None
         stopping = False
         while not stopping:
-            batch, stopping = self._take()
+            batch, stopping = _take(asked)
+            batch = [work for work in batch if work.done.set_running_or_notify_cancel()]
             try:
                 connection = connection or self._connect()
                 _commit(connection, batch)
@@ -72,22 +79,22 @@ class WriterThread:
         if connection is not None:
             connection.close()
 
-    def _take(self) -> tuple[list[_Work], bool]:
-        """Return what is asked now, at least one thing, and whether to stop after it."""
-        batch: list[_Work] = []
-        item = self._queue.get()
-        while item is not None:
-            batch.append(item)
-            try:
-                item = self._queue.get_nowait()
-            except queue.Empty:
-                return batch, False
-        return batch, True
+
+def _take(asked: _Queue) -> tuple[list[_Work], bool]:
+    """Return what is asked now, at least one thing, and whether to stop after it."""
+    batch: list[_Work] = []
+    item = asked.get()
+    while item is not None:
+        batch.append(item)
+        try:
+            item = asked.get_nowait()
+        except queue.Empty:
+            return batch, False
+    return batch, True
 
 
 def _commit(connection: sqlite3.Connection, batch: list[_Work]) -> None:
     """Do a batch in one transaction; answers are given after the commit."""
-    batch = [work for work in batch if work.done.set_running_or_notify_cancel()]
     if not batch:
         return
     connection.execute(f"PRAGMA synchronous={'FULL' if any(work.full for work in batch) else 'NORMAL'}")
