@@ -5,6 +5,10 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
+FOR_RUN := .[documents,web]
+FOR_STUDIO := .[documents,web,studio]
+FOR_TESTS := .[dev]
+
 DOCS ?= docs
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
@@ -36,15 +40,15 @@ clean: ## Remove the environment and what tests and tools leave behind
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.run: pyproject.toml constraints.txt
-	$(call install,.[documents,web])
+	$(call install,$(FOR_RUN))
 	@touch $@
 
 $(VENV)/.studio: pyproject.toml constraints.txt
-	$(call install,.[documents,web,studio])
+	$(call install,$(FOR_STUDIO))
 	@touch $@ $(VENV)/.run
 
 $(VENV)/.dev: pyproject.toml constraints.txt
-	$(call install,.[dev])
+	$(call install,$(FOR_TESTS))
 	@touch $@ $(VENV)/.run $(VENV)/.studio
 
 define install
