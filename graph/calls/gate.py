@@ -14,7 +14,7 @@ from langchain_core.tools import ToolException
 from pydantic import JsonValue
 
 from graph.calls.toolbox import Toolbox
-from graph.errors import AgentError
+from graph.errors import AgentError, StaleRunError
 from graph.ledger.protocol import Ledger, RunKey
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
@@ -80,6 +80,7 @@ class CallGate:
 
     def __init__(self, ledger: Ledger, run: RunKey, record: RunRecord, toolbox: Toolbox) -> None:
         self._ledger, self._run, self._record, self._toolbox = ledger, run, record, toolbox
+        self._raised: dict[tuple[str, str, str], Call] = {}
 
     def call_of(self, step: Step, tool: str, args: Mapping[str, JsonValue], number: int = 0) -> ToolCall:
         """Return the call with its idempotency key: equal across attempts and revisions.
@@ -101,9 +102,11 @@ class CallGate:
         return self._record.finished_call(call.key, call.tool, call.args_digest)
 
     def doubt(self, call: ToolCall) -> Call | None:
-        """Return an earlier call whose effect this one might repeat."""
+        """Return an earlier call whose effect this one might repeat, be it one of the same step a moment ago."""
         if self._toolbox.specs[call.tool].repeatable:
             return None
+        if raised := self._raised.get((call.step, call.tool, call.args_digest)):
+            return raised
         return self._record.doubt_about(call.tool, call.args_digest, self._record.revision, call.key)
 
     async def commit(
@@ -119,7 +122,12 @@ class CallGate:
         values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
         intents = [self._intent(call) for call in starting]
         guard = self._record.control_seq if starting else None
-        await self._ledger.append(self._run, [*outcomes, *intents], artifacts=values, control_seq=guard)
+        try:
+            await self._ledger.append(self._run, [*outcomes, *intents], artifacts=values, control_seq=guard)
+        except StaleRunError:
+            if outcomes:  # what has happened is written all the same
+                await self._ledger.append(self._run, outcomes, artifacts=values)
+            raise
 
     async def perform(self, call: ToolCall) -> Finished:
         """Make a call whose intent is written; whatever the tool does ends in data."""
@@ -141,6 +149,8 @@ class CallGate:
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
             result = StepResult("failed", error=error[:ERROR_CHARACTERS], started_at=started_at, ended_at=ended_at)
+            if not nothing:
+                self._raised[call.step, call.tool, call.args_digest] = self._call(call, result)
             return Finished(call, result, nothing_happened=nothing)
         assert kept is not None
         result = StepResult("succeeded", **kept.fields(), started_at=started_at, ended_at=ended_at)
@@ -197,6 +207,20 @@ class CallGate:
                 raise
             running = "" if bound.awaitable else "; it cannot be stopped and may still be at work"
             raise TimeoutError(f"no answer within {limit_s} s{running}") from None
+
+    def _call(self, call: ToolCall, result: StepResult) -> Call:
+        return Call(
+            key=call.key,
+            step=call.step,
+            tool=call.tool,
+            args=call.args,
+            args_digest=call.args_digest,
+            repeatable=self._toolbox.specs[call.tool].repeatable,
+            revision=self._record.revision,
+            number=call.number,
+            started_seq=self._record.seq,
+            result=result,
+        )
 
     def _intent(self, call: ToolCall) -> Draft:
         spec = self._toolbox.specs[call.tool]
