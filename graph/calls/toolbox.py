@@ -11,12 +11,13 @@ from langchain_core.runnables import ensure_config
 from langchain_core.tools import BaseTool, StructuredTool, Tool
 from langchain_core.tools import tool as as_tool
 from pydantic import JsonValue
+from pydantic.errors import PydanticInvalidForJsonSchema
 
 from graph.calls.threads import in_thread
 from graph.errors import ToolConfigError
 from graph.plan.catalog import Effect, ToolSpec
 
-SWALLOWED = {"config", "run_manager"}
+SWALLOWED = {"config", "run_manager", "callbacks", "self"}
 """Argument names that LangChain takes for itself when it calls a function tool."""
 
 
@@ -33,7 +34,8 @@ class BoundTool:
         function = getattr(self.tool, "coroutine" if self.awaitable else "func", None)
         if function is not None and SWALLOWED & set(args):
             work: Callable[[], Any] = partial(function, **args)
-            return await (work() if self.awaitable else in_thread(work))
+            returned = await (work() if self.awaitable else in_thread(work))
+            return returned[0] if self.tool.response_format == "content_and_artifact" else returned
         config = ensure_config()
         traced: dict[str, Any] = {"callbacks": config.get("callbacks"), "config": config}
         if self.awaitable:
@@ -91,7 +93,7 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         schema=_schema(tool),
         effect=effect,
         idempotent=idempotent,
-        timeout_s=metadata.get("timeout_s"),
+        timeout_s=_timeout_s(tool.name, metadata),
         trusted=metadata.get("trusted") is True,
         free_args=tuple(metadata.get("free_args", ())),
     )
@@ -102,9 +104,19 @@ def _schema(tool: BaseTool) -> dict[str, Any]:
     schema: Any = tool.tool_call_schema
     if isinstance(schema, dict):
         return schema
-    described: dict[str, Any] = schema.model_json_schema()
+    try:
+        described: dict[str, Any] = schema.model_json_schema()
+    except PydanticInvalidForJsonSchema as error:
+        raise ToolConfigError(tool.name, f"an argument is nothing that JSON can carry: {error.message}") from error
     config = getattr(tool.args_schema, "model_config", {})
     return {**described, "additionalProperties": True} if config.get("extra") == "allow" else described
+
+
+def _timeout_s(name: str, metadata: Mapping[str, Any]) -> float | None:
+    given = metadata.get("timeout_s")
+    if given is None or (isinstance(given, int | float) and not isinstance(given, bool) and given > 0):
+        return given
+    raise ToolConfigError(name, f"timeout_s {given!r} is no number of seconds above 0")
 
 
 def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
@@ -132,7 +144,10 @@ def _from_function(function: Any) -> BaseTool:
     name = getattr(function, "__name__", repr(function)[:80])
     if not (function.__doc__ or "").strip():
         raise ToolConfigError(name, "a function needs a docstring that says what it does")
-    made: BaseTool = as_tool(function)
+    try:
+        made: BaseTool = as_tool(function)
+    except (ValueError, TypeError) as error:
+        raise ToolConfigError(name, f"cannot be made a tool: {error}") from error
     return made
 
 
