@@ -105,6 +105,7 @@ class Review:
             run=record.id,
             revision=record.revision,
             digest=subject.digest,
+            binding=binding_of(plan, self.services.toolbox.specs) if plan is not None else "",
             actions=tuple(actions),
             diff=self._diff(story, plan),
             issues=tuple(issue.to_json() for issue in subject.issues),

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from pydantic import JsonValue
+
 from graph.plan.canonical import digest
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
@@ -33,11 +35,12 @@ class Action:
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """What is shown; `digest` is of the plan that an approval would be about."""
+    """What is shown; `digest` is of the plan that an approval would be about, `binding` of the plan with its tools."""
 
     run: str
     revision: int
     digest: str
+    binding: str
     actions: tuple[Action, ...]
     diff: Mapping[str, Any] = field(default_factory=dict)
     issues: tuple[Mapping[str, Any], ...] = ()
@@ -46,10 +49,11 @@ class ReviewRequest:
 
     @property
     def subject(self) -> str:
-        """Digest of what is asked: two requests about the same are one."""
-        return digest(
-            [self.digest, [[action.name, dict(action.args)] for action in self.actions if action.name != "run_plan"]]
-        )
+        """Digest of what is asked, tools included: two requests about the same are one."""
+        others: list[JsonValue] = [
+            [action.name, dict(action.args)] for action in self.actions if action.name != "run_plan"
+        ]
+        return digest([self.digest, self.binding, len(self.actions), others])
 
     def again(self, error: str, issues: Sequence[Mapping[str, Any]]) -> "ReviewRequest":
         """Return the request as it is asked again; without new issues the old ones stand."""

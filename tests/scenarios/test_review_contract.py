@@ -309,3 +309,23 @@ def test_approval_modes(build: Build, mode: str, plan: Any, is_asked: bool) -> N
 
     assert ("__interrupt__" in state) is is_asked
     assert is_asked or state["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("when", ["before the answer", "after the approval"])
+def test_a_tool_that_changes_its_face_is_asked_about_again(
+    build: Build, saver: Any, tools: LoggedTools, when: str
+) -> None:
+    plan = {"steps": [step("a", "look", name="x")]}
+    quiet = tools.tool("look", lambda name: name, effect="read")
+    loud = tools.tool("look", lambda name: name, effect="external")
+    build(plan, tools=[quiet]).invoke({"goal": "g"}, on_thread())
+
+    changed = build(tools=[loud])
+    if when == "after the approval":
+        build(tools=[quiet]).invoke(Command(resume="approve"), on_thread(), interrupt_after=["review"])
+        request = asked(changed.invoke(None, on_thread()))
+    else:
+        request = asked(changed.invoke(Command(resume="approve"), on_thread()))
+
+    assert tools.calls == [] and "look (external)" in request["action_requests"][0]["description"]
+    assert changed.invoke(Command(resume="approve"), on_thread())["status"] == "succeeded"
