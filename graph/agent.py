@@ -1,7 +1,7 @@
 """The facade for scripts, notebooks and the command line: checkpointer and ledger in one file, opened together."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from graph.builder import Graph, build_graph
 from graph.checkpoint import DATABASE, open_checkpointer
-from graph.errors import InputError, NothingToDecideError
+from graph.errors import InputError, NothingToDecideError, RunPausedError
 from graph.runs import Log, Run, Runs, open_runs
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -119,6 +119,10 @@ class AsyncAgent:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
         return await self.runs.cancel(run)
 
+    async def pause(self, run: str) -> Run:
+        """Ask a run that executes elsewhere to stop before its next call; it can be resumed."""
+        return await self.runs.pause(run)
+
     async def _decide(self, run: Run, decision: Any, on_progress: Progress | None) -> None:
         if decision == {}:
             raise InputError("decision", "an empty answer decides nothing; answer approve, reject, or a changed plan")
@@ -133,9 +137,10 @@ class AsyncAgent:
         self, given: Any, thread: str, on_progress: Progress | None, setup: Mapping[str, Any] | None = None
     ) -> None:
         config: Any = {"configurable": {"thread_id": thread, "setup": setup or {}}}
-        async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
-            if on_progress is not None:
-                on_progress(change)
+        with suppress(RunPausedError):
+            async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
+                if on_progress is not None:
+                    on_progress(change)
 
     async def _stands(self, thread: str) -> Run:
         key = await self.runs.find(thread)
@@ -183,3 +188,7 @@ class Agent:
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""
         return self._portal.call(self._agent.cancel, run)
+
+    def pause(self, run: str) -> Run:
+        """See `AsyncAgent.pause`."""
+        return self._portal.call(self._agent.pause, run)

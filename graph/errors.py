@@ -5,6 +5,7 @@ AgentError
 │   ├── ModelConfigError        .model
 │   ├── ToolConfigError         .tool
 │   └── ShadowedPackageError    .path
+├── RunPausedError              the run was asked to pause; it can be resumed   .run
 ├── InputError                  what the caller gave to a run cannot work   .field
 │   ├── UnknownRunError         .run
 │   └── NothingToDecideError    .run
@@ -13,7 +14,10 @@ AgentError
 └── LedgerError                 the records cannot be written or read   .database
     ├── LedgerUnavailableError
     ├── LedgerCorruptError      .run, .seq
-    └── StaleRunError           another decision came first   .run
+    ├── StaleRunError           another decision came first   .run
+    │   └── MessageWaitingError somebody asks the run to pause or to end   .run
+    ├── RunOwnedError           somebody else works on the run   .run
+    └── LeaseLostError          somebody else has taken the run over   .run
 
 A plan that is refused, a step that fails and a model that answers nonsense are data, not errors.
 """
@@ -122,6 +126,34 @@ class StaleRunError(LedgerError):
     def __init__(self, database: str, run: str) -> None:
         self.run = run
         super().__init__(database, f"run {run} was changed by someone else; look at it again before going on")
+
+
+class MessageWaitingError(StaleRunError):
+    """A message for the run is in its inbox; nothing new starts before it is read."""
+
+
+class RunOwnedError(LedgerError):
+    """Another process, or another thread, works on the run."""
+
+    def __init__(self, database: str, run: str) -> None:
+        self.run = run
+        super().__init__(database, f"run {run} is being worked on elsewhere; pause it there, or wait until it is done")
+
+
+class LeaseLostError(LedgerError):
+    """The run was taken over while its owner showed no sign of life; nothing more was written."""
+
+    def __init__(self, database: str, run: str) -> None:
+        self.run = run
+        super().__init__(database, f"run {run} was taken over by somebody else; look at it again")
+
+
+class RunPausedError(AgentError):
+    """The run was asked to pause, and has."""
+
+    def __init__(self, run: str) -> None:
+        self.run = run
+        super().__init__(f"run {run} is paused; resume it when you like")
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

@@ -111,28 +111,43 @@ class Runs:
     async def show(self, run: RunKey | str) -> Run:
         """Return a run as the ledger has it."""
         key = await self.find(run) if isinstance(run, str) else run
-        return _told(read_record(await self.ledger.events(key)))
+        return await self._tell(key, await self.ledger.events(key))
 
     async def log(self, name: str) -> Log:
         """Return a run's events, in order."""
-        events = await self.ledger.events(await self.find(name))
-        return Log(_told(read_record(events)), events)
+        key = await self.find(name)
+        events = await self.ledger.events(key)
+        return Log(await self._tell(key, events), events)
 
     async def list(self) -> "list[Run]":
         """Return all runs, the latest first."""
         return [await self.show(key) for key in await self.ledger.runs()]
 
     async def cancel(self, name: str) -> Run:
-        """End a run; a run that has ended stays as it is."""
+        """End a run: at once, or before its next call where somebody works on it. One that has ended stays so."""
         key = await self.find(name)
-        record = read_record(await self.ledger.events(key))
-        if not record.ended:
-            end = {"status": "cancelled", "reason": "cancelled", "value": None}
-            await self.ledger.append(key, [Draft("run_ended", end, safe=False)], control_seq=record.control_seq)
+        if await self.ledger.is_worked_on(key):
+            await self.ledger.post(key, "cancel")
+            return await self.show(key)
+        async with self.ledger.owned(key) as lease:
+            record = read_record(await self.ledger.events(key))
+            if not record.ended:
+                end = {"status": "cancelled", "reason": "cancelled", "value": None}
+                await self.ledger.append(lease, [Draft("run_ended", end, safe=False)], control_seq=record.control_seq)
         return await self.show(key)
 
+    async def pause(self, name: str) -> Run:
+        """Ask whoever works on a run to stop before its next call; a run that nobody works on stays as it is."""
+        key = await self.find(name)
+        if await self.ledger.is_worked_on(key):
+            await self.ledger.post(key, "pause")
+        return await self.show(key)
 
-def _told(record: RunRecord) -> Run:
+    async def _tell(self, key: RunKey, events: Sequence[Event]) -> Run:
+        return _told(read_record(events), await self.ledger.is_worked_on(key))
+
+
+def _told(record: RunRecord, worked_on: bool) -> Run:
     ended = record.ended or {}
     answer = {"artifact": ended["artifact"]} if "artifact" in ended else ended.get("value")
     return Run(
@@ -141,16 +156,23 @@ def _told(record: RunRecord) -> Run:
         n=record.n,
         goal=record.goal,
         constraints=record.constraints,
-        status=record.status,
+        status="paused" if record.status in ("running", "planning") and not worked_on else record.status,
         reason=ended.get("reason"),
         answer=answer,
         plan=Plan.model_validate(record.plan) if record.plan is not None else None,
         revision=record.revision,
-        results=dict(record.results),
+        results={**record.results, **_unfinished(record, worked_on)},
         setup=record.setup,
         started_at=record.started_at,
         updated_at=record.updated_at,
     )
+
+
+def _unfinished(record: RunRecord, worked_on: bool) -> dict[str, StepResult]:
+    """Return steps whose own call was begun and has no outcome: under way, or cut short."""
+    begun = [call for call in record.calls.values() if call.result is None and call.number == 0 and not record.ended]
+    cut = {call.step: "interrupted" if call.repeatable else "uncertain" for call in begun}
+    return {step: StepResult("running" if worked_on else word) for step, word in cut.items()}  # type: ignore[arg-type]
 
 
 @asynccontextmanager

@@ -1,7 +1,8 @@
 """The run that a node works on: found in the ledger, told apart from forks, and shown in the state."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -11,9 +12,10 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate
+from graph.calls.gate import CallGate, value_of
 from graph.context import Services
-from graph.ledger.protocol import Ledger, RunKey
+from graph.errors import RunPausedError
+from graph.ledger.protocol import Lease, Ledger, RunKey
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.run.ending import Ending
@@ -24,6 +26,7 @@ from graph.run.results import StepResult
 from graph.run.values import Kept, keep
 from graph.state import StateUpdate
 
+CANCELLED = {"status": "cancelled", "reason": "cancelled", "value": None}
 ANSWER_BYTES = 1_000_000
 """Answers up to this size stand in the state as they are."""
 
@@ -37,6 +40,7 @@ class Story:
     key: RunKey
     record: RunRecord
     checkpoint: str
+    lease: Lease | None = None
 
     @property
     def here_before(self) -> bool:
@@ -48,15 +52,53 @@ class Story:
         seen = state["run"].get("seq") or 0
         return not self.here_before and self.record.last_decision_seq > seen
 
+    @asynccontextmanager
+    async def owned(self) -> AsyncIterator[None]:
+        """Own the run for a while, as it is then; what others ask of it is done first.
+
+        Raises:
+            RunOwnedError: Somebody else works on it.
+            RunPausedError: It was asked to pause.
+        """
+        async with self.ledger.owned(self.key) as lease:
+            self.lease = lease
+            try:
+                await self.reload()
+                await self.heed()
+                yield
+            finally:
+                self.lease = None
+
+    async def heed(self) -> None:
+        """Do what the messages in the inbox ask for.
+
+        Raises:
+            RunPausedError: One of them asks to pause.
+        """
+        assert self.lease is not None
+        messages = await self.ledger.take_messages(self.lease)
+        if self.record.ended or not messages:
+            return
+        if "cancel" in messages:
+            await self.write(Draft("run_ended", CANCELLED, safe=False))
+        else:
+            await self.ledger.append(self.lease, [Draft("paused", {"reason": "asked to pause"})])
+            raise RunPausedError(self.record.id)
+
     def gate(self) -> CallGate:
-        """Return the choke point for this run."""
-        return CallGate(self.ledger, self.key, self.record, self.services.toolbox)
+        """Return the choke point for this run, which must be owned."""
+        assert self.lease is not None
+        return CallGate(self.ledger, self.lease, self.record, self.services.toolbox)
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = ()) -> None:
         """Write events that rest on what was read, and read the run again."""
         placed = [Draft(d.kind, {**d.payload, "checkpoint": self.checkpoint}, d.step, d.safe) for d in drafts]
         control = self.record.control_seq
-        await self.ledger.append(self.key, placed, artifacts=artifacts, control_seq=control)
+        if self.lease is not None:
+            await self.ledger.append(self.lease, placed, artifacts=artifacts, control_seq=control)
+        else:
+            async with self.ledger.owned(self.key) as lease:
+                await self.ledger.append(lease, placed, artifacts=artifacts, control_seq=control)
         await self.reload()
 
     async def reload(self) -> None:
@@ -100,7 +142,6 @@ class Story:
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
         """Return the whole value of each step of `plan` that succeeded."""
-        gate = self.gate()
         succeeded = self.record.succeeded
         return {
             step.id: await gate.value_of(self.record.results[step.id]) for step in plan.steps if step.id in succeeded

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from graph.calls.toolbox import Toolbox
 from graph.errors import AgentError, StaleRunError
-from graph.ledger.protocol import Ledger, RunKey
+from graph.ledger.protocol import Lease, Ledger
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
 from graph.run.events import Draft
@@ -78,8 +78,8 @@ class Refused(Exception):
 class CallGate:
     """Tool and model calls of one run, as the ledger knew it when the node began."""
 
-    def __init__(self, ledger: Ledger, run: RunKey, record: RunRecord, toolbox: Toolbox) -> None:
-        self._ledger, self._run, self._record, self._toolbox = ledger, run, record, toolbox
+    def __init__(self, ledger: Ledger, lease: Lease, record: RunRecord, toolbox: Toolbox) -> None:
+        self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._raised: dict[tuple[str, str, str], Call] = {}
 
     def call_of(self, step: Step, tool: str, args: Mapping[str, JsonValue], number: int = 0) -> ToolCall:
@@ -123,10 +123,11 @@ class CallGate:
         intents = [self._intent(call) for call in starting]
         guard = self._record.control_seq if starting else None
         try:
-            await self._ledger.append(self._run, [*outcomes, *intents], artifacts=values, control_seq=guard)
+            events = [*outcomes, *intents]
+            await self._ledger.append(self._lease, events, artifacts=values, control_seq=guard, heed=bool(starting))
         except StaleRunError:
             if outcomes:  # what has happened is written all the same
-                await self._ledger.append(self._run, outcomes, artifacts=values)
+                await self._ledger.append(self._lease, outcomes, artifacts=values)
             raise
 
     async def perform(self, call: ToolCall) -> Finished:
@@ -165,10 +166,7 @@ class CallGate:
 
     async def value_of(self, result: StepResult) -> JsonValue:
         """Return a succeeded result's whole value, wherever it is kept."""
-        if result.artifact is None:
-            return result.value
-        value: JsonValue = json.loads(await self._ledger.artifact(result.artifact["id"]))
-        return value
+        return await value_of(self._ledger, result)
 
     async def ask(self, model: Runnable[Any, AIMessage], named: BaseChatModel, call: ModelCall) -> AIMessage | str:
         """Return the model's answer, or how the call failed; an answer on record is not asked for again.
@@ -184,7 +182,7 @@ class CallGate:
             return AIMessage.model_validate(self._record.responses[key])
         name = model_name(named)
         intent = {"key": key, "role": call.role, "model": name, "prompt_digest": prompt_digest}
-        await self._ledger.append(self._run, [Draft("model_started", intent, call.step)])
+        await self._ledger.append(self._lease, [Draft("model_started", intent, call.step)])
         try:
             answer = await model.ainvoke(list(call.messages))
             outcome: dict[str, Any] = {"response": _storable(answer), "usage": answer.usage_metadata}
@@ -192,7 +190,7 @@ class CallGate:
             words = f"the {call.role} model {name} failed: {_words(failure)}"[:ERROR_CHARACTERS]
             outcome = {"error": words}
         await self._ledger.append(
-            self._run, [Draft("model_finished", {"key": key, "role": call.role, **outcome}, call.step)]
+            self._lease, [Draft("model_finished", {"key": key, "role": call.role, **outcome}, call.step)]
         )
         return answer if "response" in outcome else str(outcome["error"])
 
@@ -235,6 +233,14 @@ class CallGate:
             "revision": self._record.revision,
         }
         return Draft("call_started", payload, call.step, safe=spec.repeatable)
+
+
+async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:
+    """Return a succeeded result's whole value, wherever it is kept."""
+    if result.artifact is None:
+        return result.value
+    value: JsonValue = json.loads(await ledger.artifact(result.artifact["id"]))
+    return value
 
 
 def model_name(model: BaseChatModel) -> str:

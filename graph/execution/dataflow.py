@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from graph.calls.gate import CallGate, Finished, Refused, ToolCall
 from graph.calls.toolbox import Toolbox
-from graph.errors import ResultError, UnresolvedReferenceError
+from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from graph.execution.model_step import ModelStep, StepFailed, StepUncertain
 from graph.plan.canonical import digest
 from graph.plan.references import resolve
@@ -64,6 +64,7 @@ class Dataflow:
         self._sorter.prepare()
         self._ready = deque(self._in_plan_order(self._sorter.get_ready()))
         self._running = 0
+        self._stale: StaleRunError | None = None
         self._ended: asyncio.Queue[StepEnd] = asyncio.Queue()
 
     async def run(self) -> None:
@@ -81,17 +82,15 @@ class Dataflow:
         ended: list[StepEnd] = []
         while True:
             calls, thinkers = await self._start_ready(ended)
-            told = [end.tell for end in ended if end.tell is not None]
-            if told or calls:
-                await self.gate.commit(told, calls, [end.kept for end in ended if end.kept])
+            calls = await self._commit(ended, calls)
             for end in ended:
                 self._note(end.step, end.result)
             for call in calls:
                 self._begin(tasks, call.step, self._make(call))
-            for step, args in thinkers:
+            for step, args in thinkers if self._stale is None else ():
                 self._begin(tasks, step.id, self._think(step, args))
             if not self._running:
-                return
+                break
             ended = [await self._ended.get()]
             while not self._ended.empty():
                 ended.append(self._ended.get_nowait())
@@ -99,11 +98,28 @@ class Dataflow:
             for end in ended:
                 self._settle(end)
 
+        if self._stale is not None:
+            raise self._stale
+
+    async def _commit(self, ended: list[StepEnd], calls: list[ToolCall]) -> list[ToolCall]:
+        """Write what has ended and what is to start; return what may start.
+
+        Where the run has changed meanwhile nothing more starts, and what is under way comes to its end first.
+        """
+        told = [end.tell for end in ended if end.tell is not None]
+        if told or calls:
+            try:
+                await self.gate.commit(told, calls, [end.kept for end in ended if end.kept])
+            except StaleRunError as error:
+                self._stale = error
+                return []
+        return calls
+
     async def _start_ready(self, ended: list[StepEnd]) -> tuple[list[ToolCall], list[tuple[Step, dict[str, Any]]]]:
         """Return what is to start now; steps that end without a call are settled and added to `ended`."""
         calls: list[ToolCall] = []
         thinkers: list[tuple[Step, dict[str, Any]]] = []
-        while self._ready and self._running + len(calls) + len(thinkers) < self.max_concurrency:
+        while self._stale is None and self._ready and self._running + len(calls) + len(thinkers) < self.max_concurrency:
             step = self.plan.by_id[self._ready.popleft()]
             opened = await self._open(step)
             if isinstance(opened, StepEnd):
@@ -164,10 +180,15 @@ class Dataflow:
     def _begin(self, tasks: asyncio.TaskGroup, step: str, work: Any) -> None:
         self._running += 1
         self.announce(step, StepResult("running", started_at=time.time()))
-        tasks.create_task(self._report(work), name=step)
+        tasks.create_task(self._report(step, work), name=step)
 
-    async def _report(self, work: Any) -> None:
-        self._ended.put_nowait(await work)
+    async def _report(self, step: str, work: Any) -> None:
+        try:
+            end = await work
+        except StaleRunError as error:
+            self._stale = error
+            end = StepEnd(step, StepResult("interrupted"))
+        self._ended.put_nowait(end)
 
     def _settle(self, end: StepEnd) -> None:
         self.results[end.step] = end.result

@@ -1,8 +1,9 @@
 """The audit ledger as the rest of the package sees it."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from graph.run.events import Draft, Event
 from graph.run.values import Kept
@@ -14,6 +15,18 @@ class RunKey:
 
     thread: str
     n: int
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to write events of a run, as long as no later token is given out."""
+
+    run: RunKey
+    run_id: int
+    token: int
+
+
+Message = Literal["pause", "cancel"]
 
 
 class Ledger(Protocol):
@@ -30,20 +43,45 @@ class Ledger(Protocol):
     async def open_run(self, thread: str, drafts: Sequence[Draft]) -> RunKey:
         """Start the thread's next run with its first events."""
 
+    def owned(self, run: RunKey) -> AbstractAsyncContextManager[Lease]:
+        """Own a run for a while: nobody else can write its events meanwhile.
+
+        Raises:
+            RunOwnedError: Somebody else owns it and is alive. A dead owner is replaced, within 15 seconds.
+        """
+
     async def append(
-        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+        self,
+        lease: Lease,
+        drafts: Sequence[Draft],
+        *,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        heed: bool = False,
     ) -> int:
         """Write events, all or none, and return the last sequence number.
 
         Args:
-            run: Whose events they are.
+            lease: The ownership of the run whose events they are.
             drafts: The events, in order.
             artifacts: Values that the events name by their artifact's id.
             control_seq: Sequence number of the last event in `CONTROL` that the author has seen.
+            heed: Whether a message in the run's inbox keeps them from being written.
 
         Raises:
+            LeaseLostError: Somebody else has taken the run over; nothing was written.
             StaleRunError: An event in `CONTROL` came after `control_seq`; nothing was written.
+            MessageWaitingError: A message waits in the inbox, and `heed` is set; nothing was written.
         """
+
+    async def post(self, run: RunKey, message: Message) -> None:
+        """Leave a message for whoever works on the run next, or now."""
+
+    async def take_messages(self, lease: Lease) -> list[Message]:
+        """Return the messages for a run, in order, and empty its inbox."""
+
+    async def is_worked_on(self, run: RunKey) -> bool:
+        """Whether somebody owns the run whose process is not known to be gone."""
 
     async def events(self, run: RunKey) -> list[Event]:
         """Return a run's events in order, their chain checked.

@@ -1,19 +1,31 @@
 """The ledger in an SQLite file, or in memory."""
 
+import asyncio
 import json
 import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
-from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError, StaleRunError
+from graph.errors import (
+    LeaseLostError,
+    LedgerCorruptError,
+    LedgerError,
+    LedgerUnavailableError,
+    MessageWaitingError,
+    RunOwnedError,
+    StaleRunError,
+)
 from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
-from graph.ledger.protocol import RunKey
+from graph.ledger.lease import BEAT_S, LEASE_S, LOOK_S, Seen, beat, claim, is_gone, look, new_owner, release, take_over
+from graph.ledger.lease import SCHEMA as LEASES
+from graph.ledger.protocol import Lease, Message, RunKey
 from graph.ledger.writer import WriterThread
 from graph.run.events import CONTROL, Draft, Event
 from graph.run.record import run_name
@@ -47,7 +59,12 @@ CREATE TABLE IF NOT EXISTS ledger_artifacts (
     id TEXT PRIMARY KEY,
     content TEXT NOT NULL
 );
-"""
+CREATE TABLE IF NOT EXISTS ledger_inbox (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    message TEXT NOT NULL
+);
+{LEASES}"""
 
 
 class SqliteLedger:
@@ -55,20 +72,59 @@ class SqliteLedger:
 
     def __init__(self, path: str | Path) -> None:
         self.name = str(path)
-        self._writer = WriterThread(self._connect)
+        self._held: set[Lease] = set()
+        self._writer = WriterThread(self._connect, self._beats, BEAT_S)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft]) -> RunKey:
         """Start the thread's next run with its first events; each learns its thread and number."""
         n = await self._do(partial(self._open_run, thread=thread, drafts=drafts), full=False)
         return RunKey(thread, n)
 
+    @asynccontextmanager
+    async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
+        """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
+        lease = await self._own(run, new_owner())
+        self._held.add(lease)
+        try:
+            yield lease
+        finally:
+            self._held.discard(lease)
+            with suppress(LedgerError):  # a lease that cannot be given back runs out
+                await asyncio.shield(self._do(partial(release, lease=lease)))
+
     async def append(
-        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+        self,
+        lease: Lease,
+        drafts: Sequence[Draft],
+        *,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        heed: bool = False,
     ) -> int:
         """Write events, all or none."""
         full = not all(draft.safe for draft in drafts)
-        write = partial(self._append, run=run, drafts=drafts, artifacts=artifacts, control_seq=control_seq)
+
+        def write(db: sqlite3.Connection) -> int:
+            self._refuse(db, lease, control_seq, heed)
+            return self._write(db, lease.run, lease.run_id, drafts, artifacts)
+
         return await self._do(write, full=full)
+
+    async def post(self, run: RunKey, message: Message) -> None:
+        """Leave a message for whoever works on the run next, or now."""
+        query = "INSERT INTO ledger_inbox (run, message) VALUES (?, ?)"
+        await self._do(lambda db: db.execute(query, (_run_id(db, run), message)), full=True)
+
+    async def take_messages(self, lease: Lease) -> list[Message]:
+        """Return the messages for a run, in order, and empty its inbox."""
+        query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
+        taken = await self._do(lambda db: db.execute(query, (lease.run_id,)).fetchall())
+        return [message for _, message in sorted(taken)]
+
+    async def is_worked_on(self, run: RunKey) -> bool:
+        """Whether somebody owns the run whose process is not known to be gone."""
+        seen = await self._do(lambda db: look(db, _run_id(db, run)))
+        return seen is not None and bool(seen.owner) and not is_gone(seen.owner)
 
     async def events(self, run: RunKey) -> list[Event]:
         """Return a run's events in order, their chain checked."""
@@ -118,24 +174,56 @@ class SqliteLedger:
             raise
         return connection
 
+    async def _own(self, run: RunKey, owner: str) -> Lease:
+        """Take the run when nobody has it, or when its owner is gone."""
+        seen = await self._do(lambda db: claim(db, run, _run_id(db, run), owner))
+        if isinstance(seen, Lease):
+            return seen
+        if not is_gone(seen.owner):
+            seen = await self._outlast(run, seen)
+        last = seen
+        lease = await self._do(lambda db: take_over(db, run, _run_id(db, run), owner, last))
+        if lease is None:
+            raise RunOwnedError(self.name, run_name(run.thread, run.n))
+        return lease
+
+    async def _outlast(self, run: RunKey, seen: Seen) -> Seen:
+        """Watch the heartbeat; return the row once it is free or has stood still for long enough."""
+        until = time.monotonic() + LEASE_S
+        while time.monotonic() < until:
+            await asyncio.sleep(LOOK_S)
+            now = await self._do(lambda db: look(db, _run_id(db, run)))
+            if now is None or (now.token, now.beat) != (seen.token, seen.beat):
+                raise RunOwnedError(self.name, run_name(run.thread, run.n))
+            if not now.owner:
+                return now
+        return seen
+
+    def _beats(self) -> list[Callable[[sqlite3.Connection], None]]:
+        return [partial(beat, lease=lease) for lease in tuple(self._held)]
+
     def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft]) -> int:
         n = (_last_number(db, thread) or 0) + 1
         db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (thread, n))
         named = [Draft(d.kind, {**d.payload, "thread": thread, "n": n}, d.step, d.safe) for d in drafts]
-        self._append(db, RunKey(thread, n), named, (), None)
+        run = RunKey(thread, n)
+        self._write(db, run, _run_id(db, run), named, ())
         return n
 
-    def _append(
-        self,
-        db: sqlite3.Connection,
-        run: RunKey,
-        drafts: Sequence[Draft],
-        artifacts: Sequence[Kept],
-        control_seq: int | None,
+    def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None, heed: bool) -> None:
+        """Raise where the lease or what its holder knows is outdated."""
+        name = run_name(lease.run.thread, lease.run.n)
+        seen = look(db, lease.run_id)
+        if seen is None or seen.token != lease.token:
+            raise LeaseLostError(self.name, name)
+        if control_seq is not None and _control_seq(db, lease.run_id) != control_seq:
+            raise StaleRunError(self.name, name)
+        if heed and db.execute("SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1", (lease.run_id,)).fetchone():
+            raise MessageWaitingError(self.name, name)
+
+    def _write(
+        self, db: sqlite3.Connection, run: RunKey, run_id: int, drafts: Sequence[Draft], artifacts: Sequence[Kept]
     ) -> int:
-        run_id = _run_id(db, run)
-        if control_seq is not None and _control_seq(db, run_id) != control_seq:
-            raise StaleRunError(self.name, run_name(run.thread, run.n))
         seq, before = _head(db, run_id, run)
         rows = []
         for draft in drafts:

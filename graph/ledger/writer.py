@@ -4,6 +4,7 @@ import asyncio
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 Connect = Callable[[], sqlite3.Connection]
+Pulse = Callable[[], list[Callable[[sqlite3.Connection], None]]]
 
 
 @dataclass
@@ -28,11 +30,12 @@ _Queue = queue.SimpleQueue[_Work | None]
 class WriterThread:
     """Runs functions on the connection, one at a time; what waits meanwhile shares one commit.
 
-    A function that raises leaves nothing behind and does not disturb its neighbours.
+    A function that raises leaves nothing behind and does not disturb its neighbours. `pulse` is called about every
+    `pulse_s` seconds, whatever the event loop does; it returns the functions to run.
     """
 
-    def __init__(self, connect: Connect) -> None:
-        self._connect = connect
+    def __init__(self, connect: Connect, pulse: Pulse, pulse_s: float) -> None:
+        self._connect, self._pulse, self._pulse_s = connect, pulse, pulse_s
         self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -66,12 +69,17 @@ class WriterThread:
     def _serve(self, asked: _Queue) -> None:
         connection: sqlite3.Connection | None = None
         stopping = False
+        pulse_at = time.monotonic() + self._pulse_s
         while not stopping:
-            batch, stopping = _take(asked)
+            batch, stopping = _take(asked, max(0.0, pulse_at - time.monotonic()))
             batch = [work for work in batch if work.done.set_running_or_notify_cancel()]
+            if time.monotonic() >= pulse_at:
+                pulse_at = time.monotonic() + self._pulse_s
+                batch += [_Work(do) for do in self._pulse()]
             try:
-                connection = connection or self._connect()
-                _commit(connection, batch)
+                if batch:
+                    connection = connection or self._connect()
+                    _commit(connection, batch)
             except Exception as error:  # noqa: BLE001  (whatever it is, it belongs to those who wait for it)
                 for work in batch:
                     if not work.done.done():
@@ -80,23 +88,21 @@ class WriterThread:
             connection.close()
 
 
-def _take(asked: _Queue) -> tuple[list[_Work], bool]:
-    """Return what is asked now, at least one thing, and whether to stop after it."""
+def _take(asked: _Queue, wait_s: float) -> tuple[list[_Work], bool]:
+    """Return what is asked within a time, and whether to stop after it."""
     batch: list[_Work] = []
-    item = asked.get()
-    while item is not None:
-        batch.append(item)
-        try:
+    try:
+        item = asked.get(timeout=wait_s)
+        while item is not None:
+            batch.append(item)
             item = asked.get_nowait()
-        except queue.Empty:
-            return batch, False
+    except queue.Empty:
+        return batch, False
     return batch, True
 
 
 def _commit(connection: sqlite3.Connection, batch: list[_Work]) -> None:
     """Do a batch in one transaction; answers are given after the commit."""
-    if not batch:
-        return
     connection.execute(f"PRAGMA synchronous={'FULL' if any(work.full for work in batch) else 'NORMAL'}")
     answers: list[tuple[_Work, Any, Exception | None]] = []
     connection.execute("BEGIN IMMEDIATE")

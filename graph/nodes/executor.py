@@ -29,20 +29,27 @@ class Executor:
         story = await open_story(self.services, state, config)
         if story is None or story.is_fork(state):
             return {"status": "waiting", "doubts": []}
-        if story.record.ended:
-            return story.ended()
-        plan = self._approved(story, state)
-        if plan is None:
+        if not story.record.ended and self._approved(story, state) is None:
             return story.update(status="waiting", doubts=[])
-        flow = self._flow(story, plan)
+        async with story.owned():
+            plan = self._approved(story, state)
+            if story.record.ended or plan is None:
+                return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
+            return await self._carry_out(story, plan)
+
+    async def _carry_out(self, story: Story, plan: Plan) -> StateUpdate:
+        """Run the plan as far as it goes; the run is owned."""
+        assert story.lease is not None
         try:
             await story.write(Draft("executing", {"revision": story.record.revision}))
+            flow = self._flow(story, plan)
             await flow.run()
         except StaleRunError:
             await story.reload()
+            await story.heed()
             return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
         except asyncio.CancelledError:
-            await story.ledger.append(story.key, [Draft("paused", {"reason": "interrupted"})])
+            await story.ledger.append(story.lease, [Draft("paused", {"reason": "interrupted"})])
             raise
         return await self._outcome(story, plan, flow)
 

@@ -40,11 +40,12 @@ class Planner:
         story = await self._known(state, config)
         if story is None:
             story = await start_story(self.services, state, config, goal_of(state))
-        if story.record.ended:
-            return story.ended(goal=story.record.goal)
-        if not story.record.awaits_plan:
-            return self._shown(story)
-        return await self._plan(story, state)
+        async with story.owned():
+            if story.record.ended:
+                return story.ended(goal=story.record.goal)
+            if not story.record.awaits_plan:
+                return self._shown(story)
+            return await self._plan(story, state)
 
     async def _known(self, state: State, config: RunnableConfig) -> Story | None:
         """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""

@@ -30,9 +30,13 @@ class Replanner:
         story = await open_story(self.services, state, config)
         if story is None or story.is_fork(state):
             return {"status": "waiting", "doubts": []}
+        async with story.owned():
+            return await self._revised(story)
+
+    async def _revised(self, story: Story) -> StateUpdate:
+        current = story.recorded_plan()
         if story.record.ended:
             return story.ended()
-        current = story.recorded_plan()
         if current is None:
             return story.update(status="waiting", doubts=[])
         if story.checkpoint in story.record.revised_at:
