@@ -142,10 +142,8 @@ class Story:
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
         """Return the whole value of each step of `plan` that succeeded."""
-        succeeded = self.record.succeeded
-        return {
-            step.id: await gate.value_of(self.record.results[step.id]) for step in plan.steps if step.id in succeeded
-        }
+        done = [step.id for step in plan.steps if step.id in self.record.succeeded]
+        return {step: await value_of(self.ledger, self.record.results[step]) for step in done}
 
     def update(self, **keys: Any) -> StateUpdate:
         """Return a state update that names the run and what it has seen of the ledger."""
