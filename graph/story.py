@@ -142,7 +142,8 @@ class Story:
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
         """Return the whole value of each step of `plan` that succeeded."""
-        done = [step.id for step in plan.steps if step.id in self.record.succeeded]
+        succeeded = self.record.succeeded
+        done = [step.id for step in plan.steps if step.id in succeeded]
         return {step: await value_of(self.ledger, self.record.results[step]) for step in done}
 
     def update(self, **keys: Any) -> StateUpdate:
