@@ -1,0 +1,182 @@
+"""One owner per run: races, takeovers, suspended workers, and messages to an owner elsewhere."""
+
+import asyncio
+import importlib.util
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import Agent, AsyncAgent
+from graph.errors import LeaseLostError, RunOwnedError
+from graph.ledger.lease import LEASE_S
+from graph.ledger.sqlite import SqliteLedger
+from graph.run.events import Draft
+from graph.testing import ScriptedModel
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
+
+
+def owners() -> Any:
+    spec = importlib.util.spec_from_file_location("owners", Path(__file__).with_name("owners.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def worker(folder: Path, name: str, decision: Any = None) -> int:
+    made = owners()
+    return int(made.fork(lambda: asyncio.run(made.work_on(folder, name, decision))))
+
+
+def until(true: Callable[[], bool], within_s: float = 30.0) -> None:
+    deadline = time.monotonic() + within_s
+    while not true():
+        assert time.monotonic() < deadline, "it did not come about in time"
+        threading.Event().wait(0.01)
+
+
+def begun(folder: Path) -> list[str]:
+    return (folder / "begun").read_text().splitlines() if (folder / "begun").exists() else []
+
+
+def effects(folder: Path) -> list[str]:
+    return (folder / "effects").read_text().split() if (folder / "effects").exists() else []
+
+
+def said(folder: Path, name: str) -> str:
+    return (folder / f"said-{name}").read_text()
+
+
+def start_and_wait(folder: Path) -> None:
+    made = owners()
+    with Agent.open(folder / "runs.db", planner=ScriptedModel([made.PLAN]), tools=[made.slow_tool(folder)]) as agent:
+        agent.start("own it", thread="t")
+
+
+@pytest.mark.parametrize("processes", [2, 3])
+def test_of_processes_that_race_for_a_run_one_does_it_and_the_others_are_told(tmp_path: Path, processes: int) -> None:
+    start_and_wait(tmp_path)
+    first = worker(tmp_path, "0", "approve")
+    until(lambda: len(begun(tmp_path)) == 1)
+
+    others = [worker(tmp_path, str(number)) for number in range(1, processes)]
+    for pid in others:
+        os.waitpid(pid, 0)
+    (tmp_path / "go").touch()
+    os.waitpid(first, 0)
+
+    assert said(tmp_path, "0") == "succeeded" and effects(tmp_path) == ["a", "b"]
+    assert {said(tmp_path, str(number)) for number in range(1, processes)} == {"RunOwnedError"}
+
+
+def test_processes_that_approve_at_once_run_each_step_once(tmp_path: Path) -> None:
+    start_and_wait(tmp_path)
+    (tmp_path / "go").touch()
+
+    for pid in [worker(tmp_path, str(number), "approve") for number in range(3)]:
+        os.waitpid(pid, 0)
+
+    ended = [said(tmp_path, str(number)) for number in range(3)]
+    assert sorted(effects(tmp_path)) == ["a", "b"] and "succeeded" in ended
+    assert set(ended) <= {"succeeded", "RunOwnedError", "StaleRunError", "NothingToDecideError", "LeaseLostError"}
+
+
+def test_a_second_thread_is_refused_like_a_second_process(tmp_path: Path) -> None:
+    start_and_wait(tmp_path)
+    owner = worker(tmp_path, "owner", "approve")
+    until(lambda: len(begun(tmp_path)) == 1)
+
+    made = owners()
+
+    async def challenge() -> None:
+        async with AsyncAgent.open(
+            tmp_path / "runs.db", planner=ScriptedModel([]), tools=[made.slow_tool(tmp_path)]
+        ) as agent:
+            with pytest.raises(RunOwnedError):
+                await agent.resume("t")
+
+    asyncio.run(challenge())
+    (tmp_path / "go").touch()
+    os.waitpid(owner, 0)
+    assert effects(tmp_path) == ["a", "b"]
+
+
+def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(tmp_path: Path) -> None:
+    start_and_wait(tmp_path)
+    owner = worker(tmp_path, "owner", "approve")
+    until(lambda: len(begun(tmp_path)) == 1)
+    os.kill(owner, signal.SIGKILL)
+    os.waitpid(owner, 0)
+    (tmp_path / "go").touch()
+
+    begun_at = time.monotonic()
+    os.waitpid(worker(tmp_path, "heir"), 0)
+
+    assert said(tmp_path, "heir") == "succeeded" and time.monotonic() - begun_at < LEASE_S
+
+
+def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(tmp_path: Path) -> None:
+    start_and_wait(tmp_path)
+    owner = worker(tmp_path, "owner", "approve")
+    until(lambda: len(begun(tmp_path)) == 1)
+    os.kill(owner, signal.SIGSTOP)
+
+    begun_at = time.monotonic()
+    (tmp_path / "go").touch()
+    os.waitpid(worker(tmp_path, "heir"), 0)
+    took_s = time.monotonic() - begun_at
+    os.kill(owner, signal.SIGCONT)
+    os.waitpid(owner, 0)
+
+    assert said(tmp_path, "heir") == "succeeded" and LEASE_S <= took_s < 15
+    assert said(tmp_path, "owner") == "LeaseLostError"
+    log = asyncio.run(events(tmp_path))
+    assert [event.kind for event in log].count("run_ended") == 1 and log[-1].kind == "run_ended"
+
+
+async def events(folder: Path) -> Any:
+    ledger = SqliteLedger(folder / "runs.db")
+    (run,) = await ledger.runs()
+    found = await ledger.events(run)
+    await ledger.close()
+    return found
+
+
+@pytest.mark.parametrize(("message", "status"), [("pause", "paused"), ("cancel", "cancelled")])
+def test_a_message_reaches_an_owner_elsewhere_before_its_next_call(tmp_path: Path, message: str, status: str) -> None:
+    start_and_wait(tmp_path)
+    owner = worker(tmp_path, "owner", "approve")
+    until(lambda: len(begun(tmp_path)) == 1)
+
+    made = owners()
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[made.slow_tool(tmp_path)]) as agent:
+        assert getattr(agent, message)("t").status == "running"
+        (tmp_path / "go").touch()
+        os.waitpid(owner, 0)
+
+        assert said(tmp_path, "owner") == status and effects(tmp_path) == ["a"]
+        assert agent.show("t").status == status
+        if message == "pause":
+            assert agent.resume("t").status == "succeeded" and effects(tmp_path) == ["a", "b"]
+
+
+def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
+    async def work() -> None:
+        ledger = SqliteLedger(tmp_path / "runs.db")
+        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        async with ledger.owned(run) as old:
+            pass
+        async with ledger.owned(run) as new:
+            with pytest.raises(LeaseLostError):
+                await ledger.append(old, [Draft("paused")])
+            assert await ledger.append(new, [Draft("paused")]) == 2
+        await ledger.close()
+
+    asyncio.run(work())
