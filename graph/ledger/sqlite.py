@@ -40,6 +40,7 @@ CREATE TABLE IF NOT EXISTS ledger_runs (
     id INTEGER PRIMARY KEY,
     thread TEXT NOT NULL,
     n INTEGER NOT NULL,
+    events INTEGER NOT NULL DEFAULT 0,
     UNIQUE (thread, n)
 );
 CREATE TABLE IF NOT EXISTS ledger_events (
@@ -232,13 +233,20 @@ class SqliteLedger:
             before = row.link
             rows.append((run_id, seq, row.kind, row.step, row.at, row.payload, row.salt, row.digest, before))
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        db.execute("UPDATE ledger_runs SET events = ? WHERE id = ?", (seq, run_id))
         kept = [(value.artifact.id, value.text) for value in artifacts if value.artifact]
         db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
         return seq
 
     def _rows(self, db: sqlite3.Connection, run: RunKey) -> list[Row]:
+        """Return a run's rows; fewer than were written is a fault of the file, not a shorter run."""
         query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
-        return [Row(*columns) for columns in db.execute(query, (_run_id(db, run),))]
+        run_id = _run_id(db, run)
+        rows = [Row(*columns) for columns in db.execute(query, (run_id,))]
+        (written,) = db.execute("SELECT events FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
+        if len(rows) < written:
+            raise LedgerCorruptError(self.name, run_name(run.thread, run.n), len(rows) + 1, "is missing")
+        return rows
 
     def _checked(self, run: RunKey, rows: list[Row]) -> list[Event]:
         name = run_name(run.thread, run.n)

@@ -1,0 +1,219 @@
+"""A database that is locked, full, read-only, cut short or changed: a typed error before the next effect, nothing lost."""
+
+import os
+import resource
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import ormsgpack
+import pytest
+from langchain_core.tools import BaseTool, StructuredTool
+
+from graph import Agent
+from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
+from graph.testing import ScriptedModel, step
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
+
+ANY = {"type": "object", "properties": {}, "additionalProperties": True}
+PLAN = {"steps": [step("a", "act", name="a"), step("b", "act", name="b", after=["a"])]}
+
+
+class Acts:
+    """A tool that notes its effects, and what happens to the database while its first call is under way."""
+
+    def __init__(self, trouble: Callable[[], None] = lambda: None) -> None:
+        self.effects: list[str] = []
+        self._trouble = trouble
+
+    def tool(self, **metadata: Any) -> BaseTool:
+        def act(name: str) -> str:
+            self.effects.append(name)
+            if name == "a":
+                self._trouble()
+            return f"did {name}"
+
+        return StructuredTool(name="act", description="act", args_schema=ANY, func=act, metadata=metadata)
+
+
+def opened(database: Path, acts: Acts, **metadata: Any) -> Any:
+    return Agent.open(database, planner=ScriptedModel([PLAN]), tools=[acts.tool(**(metadata or {"effect": "read"}))])
+
+
+def waiting(database: Path, **metadata: Any) -> None:
+    with opened(database, Acts(), **metadata) as agent:
+        agent.start("g", thread="t")
+
+
+def goes_on(database: Path, decision: Any = None) -> None:
+    acts = Acts()
+    with opened(database, acts) as agent:
+        assert agent.resume("t", decision).status == "succeeded"
+    assert acts.effects == ["a", "b"]
+
+
+def test_a_locked_database_stops_the_run_before_the_next_effect(tmp_path: Path) -> None:
+    database = tmp_path / "runs.db"
+    waiting(database)
+    other = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
+    acts = Acts(trouble=lambda: other.execute("BEGIN IMMEDIATE") and None)
+
+    with pytest.raises(LedgerUnavailableError) as caught, opened(database, acts) as agent:
+        agent.resume("t", "approve")
+
+    assert acts.effects == ["a"] and "locked" in str(caught.value)
+    other.close()
+    goes_on(database)
+
+
+def test_an_effect_whose_outcome_could_not_be_written_is_asked_about(tmp_path: Path) -> None:
+    database = tmp_path / "runs.db"
+    waiting(database, effect="external")
+    other = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
+    acts = Acts(trouble=lambda: other.execute("BEGIN IMMEDIATE") and None)
+    with pytest.raises(LedgerUnavailableError), opened(database, acts, effect="external") as agent:
+        agent.resume("t", "approve")
+    other.close()
+
+    with opened(database, Acts(), effect="external") as agent:
+        request = agent.resume("t").request
+
+    assert request["action_requests"][0]["name"] == "settle_effect"
+
+
+def test_a_full_disk_stops_the_run_before_the_next_effect(tmp_path: Path) -> None:
+    database = tmp_path / "runs.db"
+    waiting(database)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(_with_a_full_disk(database))
+    status = os.waitpid(pid, 0)[1]
+
+    assert os.waitstatus_to_exitcode(status) == 0
+    goes_on(database, "approve")
+
+
+def _with_a_full_disk(database: Path) -> int:
+    def fill() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+
+    acts = Acts()
+    try:
+        with opened(database, acts) as agent:
+            fill()
+            agent.resume("t", "approve")
+    except LedgerError:
+        return 0 if acts.effects == [] else 2
+    return 3
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    mount = tmp_path / "disk"
+    mount.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", mount], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip("mounting a small file system needs root")
+    yield mount
+    subprocess.run(["umount", "-l", mount], check=True)
+
+
+def test_a_read_only_file_system_is_refused_with_the_next_move(small_disk: Path) -> None:
+    waiting(small_disk / "runs.db")
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    acts = Acts()
+
+    with pytest.raises(LedgerError), opened(small_disk / "runs.db", acts) as agent:
+        agent.resume("t", "approve")
+
+    assert acts.effects == []
+    subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
+    with opened(small_disk / "runs.db", acts) as agent:
+        assert agent.resume("t", "approve").status == "succeeded"
+
+
+def test_a_disk_that_fills_up_between_two_effects_stops_before_the_second(small_disk: Path) -> None:
+    database = small_disk / "runs.db"
+    waiting(database)
+    ballast = small_disk / "ballast"
+
+    def fill() -> None:
+        with ballast.open("wb", buffering=0) as file:
+            try:
+                while file.write(b"x" * 4096):
+                    pass
+            except OSError:
+                return
+
+    acts = Acts(trouble=fill)
+    with pytest.raises(LedgerError), opened(database, acts) as agent:
+        agent.resume("t", "approve")
+
+    assert acts.effects == ["a"]
+    ballast.unlink()
+    goes_on(database)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE ledger_events SET payload = replace(payload, 'do b', 'do c') WHERE kind = 'plan_revised'",
+        "UPDATE ledger_events SET at = at + 1 WHERE seq = 2",
+        "DELETE FROM ledger_events WHERE kind = 'review_requested'",
+        "UPDATE ledger_events SET kind = 'decided' WHERE kind = 'review_requested'",
+    ],
+)
+def test_a_changed_ledger_is_refused_before_any_effect(tmp_path: Path, change: str) -> None:
+    database = tmp_path / "runs.db"
+    waiting(database)
+    with sqlite3.connect(database) as connection:
+        connection.execute(change)
+    connection.close()
+    acts = Acts()
+
+    with pytest.raises(LedgerCorruptError), opened(database, acts) as agent:
+        agent.resume("t", "approve")
+
+    assert acts.effects == []
+
+
+@pytest.mark.parametrize("harm", ["truncated", "overwritten"])
+def test_a_damaged_file_is_refused_before_any_effect(tmp_path: Path, harm: str) -> None:
+    database = tmp_path / "runs.db"
+    waiting(database)
+    content = database.read_bytes()
+    database.write_bytes(content[: len(content) // 2] if harm == "truncated" else b"no database" + content[11:])
+    acts = Acts()
+
+    with pytest.raises(LedgerError), opened(database, acts) as agent:
+        agent.resume("t", "approve")
+
+    assert acts.effects == []
+
+
+def test_a_planted_checkpoint_row_runs_no_code(tmp_path: Path) -> None:
+    database, trap = tmp_path / "runs.db", tmp_path / "trap"
+    waiting(database)
+    call = ormsgpack.packb(["os", "system", f"touch {trap}"])
+    planted = ormsgpack.packb({"planted": ormsgpack.Ext(0, call)})
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE writes SET type = 'msgpack', value = ?", (planted,))
+        (row,) = connection.execute("SELECT checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1").fetchone()
+        values = ormsgpack.unpackb(row, ext_hook=lambda code, data: None, option=ormsgpack.OPT_NON_STR_KEYS)
+        values["channel_values"]["goal"] = ormsgpack.Ext(0, call)
+        connection.execute("UPDATE checkpoints SET checkpoint = ?", (ormsgpack.packb(values),))
+    connection.close()
+    acts = Acts()
+
+    with opened(database, acts) as agent:
+        try:
+            agent.resume("t", "approve")
+        except Exception as error:  # noqa: BLE001  (any refusal will do, as long as nothing runs)
+            assert not trap.exists(), error
+
+    assert not trap.exists()
