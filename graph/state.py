@@ -1,10 +1,12 @@
 """The state of a thread, as LangGraph keeps it: plain JSON, so that Studio, the HTTP API and checkpoints agree."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from langgraph.graph.message import add_messages
+from pydantic import Field
+from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
 
 from graph.errors import InputError
 from graph.run.goal import Goal
@@ -25,10 +27,14 @@ def furthest(before: Any, after: Any) -> Any:
 class Input(TypedDict, total=False):
     """What starts a run: a goal with constraints, or a chat; `plan` brings a plan that the planner need not make."""
 
-    goal: Annotated[str, latest]
-    constraints: Annotated[list[str], latest]
-    plan: Annotated[Any, latest]
-    messages: Annotated[list[AnyMessage], add_messages]
+    goal: Annotated[str, Field(description="What is wanted, in plain words."), latest]
+    constraints: Annotated[list[str], Field(description="What the plan has to respect, one text each."), latest]
+    plan: Annotated[Any, Field(description="A plan of your own, which skips the planner; usually left out."), latest]
+    messages: Annotated[
+        list[AnyMessage],
+        Field(description="Instead of a goal: a chat, which ends with your words. They are the goal."),
+        add_messages,
+    ]
 
 
 class State(Input, total=False):
