@@ -57,6 +57,10 @@ class State(Input, total=False):
 
 
 StateUpdate = dict[str, Any]
+REVIEW = "review"
+"""Name of the messages that show a plan or say what is asked."""
+END = "-end"
+"""What the ids of messages end with that tell how a run ended."""
 
 
 def goal_of(state: Mapping[str, Any]) -> Goal:
@@ -80,3 +84,17 @@ def last_words(messages: Sequence[BaseMessage]) -> str | None:
     if not messages or messages[-1].type != "human":
         return None
     return str(messages[-1].text).strip()
+
+
+def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]:
+    """Return the chat before the user's words that became the goal; nothing where no chat led to it.
+
+    What reviews said is left out: plans, digests and questions help nobody to understand the goal.
+    """
+    for place in reversed(range(len(messages))):
+        message = messages[place]
+        if message.type == "human" and str(message.text).strip() == goal:
+            return [earlier for earlier in messages[:place] if earlier.name != REVIEW]
+        if message.type == "ai" and str(message.id).endswith(END):
+            return []
+    return []

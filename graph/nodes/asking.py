@@ -23,7 +23,7 @@ from graph.run.record import Call
 from graph.run.request import Action, ReviewRequest
 from graph.run.review_text import doubt_description, estimate, invalid_description, plan_description, plan_message
 from graph.run.scope import in_force, repeats, within_approved
-from graph.state import State
+from graph.state import REVIEW, State
 from graph.story import Story
 
 SAY_FIRST = "what is asked is said first"
@@ -83,13 +83,14 @@ def message_about(story: Story, plan: Plan, doubts: Sequence[str] = ()) -> AIMes
     request = request_about(story, Subject(plan.to_json(), plan, doubts=calls))
     if request.actions:
         return message_of(story, request)
-    words = plan_message(plan, story.record.revision)
-    return AIMessage(words, id=f"{story.record.id}-revision-{story.record.revision}-{story.checkpoint}")
+    record = story.record
+    name = f"{record.id}-revision-{record.revision}-{story.checkpoint}"
+    return AIMessage(plan_message(plan, record.revision), id=name, name=REVIEW)
 
 
 def message_of(story: Story, request: ReviewRequest) -> AIMessage:
     """Return the message that says what is asked; its id is new at each checkpoint, so that it comes last."""
-    return AIMessage(_words(request), id=f"{_name(request)}-{story.checkpoint}")
+    return AIMessage(_words(request), id=f"{_name(request)}-{story.checkpoint}", name=REVIEW)
 
 
 def is_said(state: State, request: ReviewRequest) -> bool:

@@ -18,7 +18,7 @@ from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.run.ending import Ending, ending_of
 from graph.run.goal import Goal
-from graph.state import State, StateUpdate, goal_of, last_words
+from graph.state import State, StateUpdate, goal_of, last_words, said_before
 from graph.story import Story, load_story, open_story, start_story, thread_of
 
 CONTINUE = ("continue", "resume")
@@ -65,7 +65,7 @@ class Planner:
     async def _plan(self, story: Story, state: State) -> StateUpdate:
         goal = Goal(story.record.goal, story.record.constraints)
         brought = _brought(state, goal) if not story.record.feedback else None
-        proposal = self._read(brought) if brought is not None else await self._ask(story, goal)
+        proposal = self._read(brought) if brought is not None else await self._ask(story, goal, state)
         plan = proposal.plan
         if plan is None:
             ending = Ending("failed", proposal.reason)
@@ -86,7 +86,7 @@ class Planner:
         reason = "the plan that was brought is refused: " + "; ".join(map(str, reading.issues))
         return Proposal(reading.plan, reason, reading.issues)
 
-    async def _ask(self, story: Story, goal: Goal) -> Proposal:
+    async def _ask(self, story: Story, goal: Goal, state: State) -> Proposal:
         record, specs = story.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, story.recorded_plan()
         label = f"{record.revision}:{len(record.feedback)}"
@@ -95,7 +95,8 @@ class Planner:
             messages = replanner_messages(goal, specs.values(), current, record.results, left, record.feedback)
             read = partial(read_revision, current=current, succeeded=record.succeeded, tools=specs, max_steps=most)
         else:
-            messages = planner_messages(goal, specs.values(), record.plan, record.feedback)
+            history = said_before(state.get("messages") or (), goal.goal)
+            messages = planner_messages(goal, specs.values(), record.plan, record.feedback, history)
             read = partial(read_plan, tools=specs, max_steps=most)
         call = ModelCall("planner", label, messages)
         return await propose(story.gate(), self.services.planner, call, read, self.services.settings.max_repairs)
