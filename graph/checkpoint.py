@@ -54,7 +54,11 @@ async def open_checkpointer(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]
         async with aiosqlite.connect(str(path)) as connection:
             saver = AsyncSqliteSaver(connection, serde=strict_serializer())
             await saver.setup()
-            yield saver
+            try:
+                yield saver
+            finally:
+                async with saver.lock:
+                    pass  # LangGraph does not wait for a cancelled node's last write; cut off, it would lock the file
     except sqlite3.Error as error:
         raise LedgerUnavailableError(str(path), str(error)) from error
 

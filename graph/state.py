@@ -1,10 +1,12 @@
 """The state of a thread, as LangGraph keeps it: plain JSON, so that Studio, the HTTP API and checkpoints agree."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from langgraph.graph.message import add_messages
+from pydantic import Field
+from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
 
 from graph.errors import InputError
 from graph.run.goal import Goal
@@ -25,10 +27,14 @@ def furthest(before: Any, after: Any) -> Any:
 class Input(TypedDict, total=False):
     """What starts a run: a goal with constraints, or a chat; `plan` brings a plan that the planner need not make."""
 
-    goal: Annotated[str, latest]
-    constraints: Annotated[list[str], latest]
-    plan: Annotated[Any, latest]
-    messages: Annotated[list[AnyMessage], add_messages]
+    goal: Annotated[str, Field(description="What is wanted, in plain words."), latest]
+    constraints: Annotated[list[str], Field(description="What the plan has to respect, one text each."), latest]
+    plan: Annotated[Any, Field(description="A plan of your own, which skips the planner; usually left out."), latest]
+    messages: Annotated[
+        list[AnyMessage],
+        Field(description="Instead of a goal: a chat, which ends with your words. They are the goal."),
+        add_messages,
+    ]
 
 
 class State(Input, total=False):
@@ -51,6 +57,10 @@ class State(Input, total=False):
 
 
 StateUpdate = dict[str, Any]
+REVIEW = "review"
+"""Name of the messages that show a plan or say what is asked."""
+END = "-end"
+"""What the ids of messages end with that tell how a run ended."""
 
 
 def goal_of(state: Mapping[str, Any]) -> Goal:
@@ -74,3 +84,17 @@ def last_words(messages: Sequence[BaseMessage]) -> str | None:
     if not messages or messages[-1].type != "human":
         return None
     return str(messages[-1].text).strip()
+
+
+def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]:
+    """Return the chat before the user's words that became the goal; nothing where no chat led to it.
+
+    What reviews said is left out: plans, digests and questions help nobody to understand the goal.
+    """
+    for place in reversed(range(len(messages))):
+        message = messages[place]
+        if message.type == "human" and str(message.text).strip() == goal:
+            return [earlier for earlier in messages[:place] if earlier.name != REVIEW]
+        if message.type == "ai" and str(message.id).endswith(END):
+            return []
+    return []

@@ -24,7 +24,7 @@ from graph.run.goal import Goal
 from graph.run.record import RunRecord, read_record
 from graph.run.results import StepResult
 from graph.run.values import Kept, keep
-from graph.state import StateUpdate
+from graph.state import END, StateUpdate
 
 CANCELLED = {"status": "cancelled", "reason": "cancelled", "value": None}
 ANSWER_BYTES = 1_000_000
@@ -121,7 +121,7 @@ class Story:
         end = self.record.ended
         assert end is not None
         answer = {"artifact": end["artifact"]} if "artifact" in end else end["value"]
-        said = AIMessage(_last_words(end["status"], end["reason"], answer), id=f"{self.record.id}-end")
+        said = AIMessage(_last_words(end["status"], end["reason"], answer), id=f"{self.record.id}{END}")
         shown = {"status": end["status"], "reason": end["reason"], "answer": answer, "messages": [said]}
         return self.update(**{**shown, **keys})
 

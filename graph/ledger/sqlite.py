@@ -263,9 +263,14 @@ class SqliteLedger:
 def create_private(path: Path) -> None:
     """Create a database file that only its owner can read; SQLite gives its side files the same mode.
 
+    A file that is there is not touched: closing it would drop the locks that this process's connections hold on it,
+    and another process would take the write-ahead log away from under them.
+
     Raises:
         LedgerUnavailableError: The folder is missing or not writable.
     """
+    if path.is_file():
+        return
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:

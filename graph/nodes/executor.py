@@ -9,6 +9,7 @@ from graph.context import Services
 from graph.errors import StaleRunError
 from graph.execution.dataflow import Dataflow
 from graph.execution.progress import Progress
+from graph.nodes.asking import message_about
 from graph.plan.canonical import digest
 from graph.plan.schema import Plan
 from graph.run.ending import ending_of
@@ -76,7 +77,8 @@ class Executor:
         await story.reload()
         results = story.results_shown(plan, flow.results)
         if flow.doubts:
-            return story.update(status="waiting", results=results, doubts=flow.doubts)
+            said = message_about(story, plan, flow.doubts)
+            return story.update(status="waiting", results=results, doubts=flow.doubts, messages=[said])
         failed = any(result.status == "failed" for result in flow.results.values())
         settings = self.services.settings
         if failed and settings.replan == "failure" and story.record.replans < settings.max_replans:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 
 from graph.calls.gate import ModelCall
 from graph.context import Services
+from graph.nodes.asking import SAY_FIRST, message_about
 from graph.plan.canonical import digest
 from graph.plan.revision import read_revision
 from graph.plan.validation import read_plan
@@ -18,8 +18,7 @@ from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.run.ending import Ending, ending_of
 from graph.run.goal import Goal
-from graph.run.review_text import plan_message
-from graph.state import State, StateUpdate, goal_of, last_words
+from graph.state import State, StateUpdate, goal_of, last_words, said_before
 from graph.story import Story, load_story, open_story, start_story, thread_of
 
 CONTINUE = ("continue", "resume")
@@ -43,6 +42,8 @@ class Planner:
         async with story.owned():
             if story.record.ended:
                 return story.ended(goal=story.record.goal)
+            if _is_to_be_said(state):
+                return story.update(status="waiting", reason=None)
             if not story.record.awaits_plan:
                 return self._shown(story)
             return await self._plan(story, state)
@@ -60,12 +61,12 @@ class Planner:
             return None
         if (last_words(state.get("messages") or ()) or "").lower() in CONTINUE:
             return named
-        return named if named.record.feedback and _is_sent_back(named, state) else None
+        return named if _is_sent_back(named, state) else None
 
     async def _plan(self, story: Story, state: State) -> StateUpdate:
         goal = Goal(story.record.goal, story.record.constraints)
         brought = _brought(state, goal) if not story.record.feedback else None
-        proposal = self._read(brought) if brought is not None else await self._ask(story, goal)
+        proposal = self._read(brought) if brought is not None else await self._ask(story, goal, state)
         plan = proposal.plan
         if plan is None:
             ending = Ending("failed", proposal.reason)
@@ -86,7 +87,7 @@ class Planner:
         reason = "the plan that was brought is refused: " + "; ".join(map(str, reading.issues))
         return Proposal(reading.plan, reason, reading.issues)
 
-    async def _ask(self, story: Story, goal: Goal) -> Proposal:
+    async def _ask(self, story: Story, goal: Goal, state: State) -> Proposal:
         record, specs = story.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, story.recorded_plan()
         label = f"{record.revision}:{len(record.feedback)}"
@@ -95,7 +96,8 @@ class Planner:
             messages = replanner_messages(goal, specs.values(), current, record.results, left, record.feedback)
             read = partial(read_revision, current=current, succeeded=record.succeeded, tools=specs, max_steps=most)
         else:
-            messages = planner_messages(goal, specs.values(), record.plan, record.feedback)
+            history = said_before(state.get("messages") or (), goal.goal)
+            messages = planner_messages(goal, specs.values(), record.plan, record.feedback, history)
             read = partial(read_plan, tools=specs, max_steps=most)
         call = ModelCall("planner", label, messages)
         return await propose(story.gate(), self.services.planner, call, read, self.services.settings.max_repairs)
@@ -104,16 +106,23 @@ class Planner:
         plan = story.recorded_plan()
         assert plan is not None
         record = story.record
-        said = AIMessage(plan_message(plan, record.revision), id=f"{record.id}-revision-{record.revision}")
         results = story.results_shown(plan) if record.results else {}
+        said = message_about(story, plan)
         shown = {"goal": record.goal, "constraints": list(record.constraints), "results": results, "messages": [said]}
         return story.show_plan(plan, "waiting", **shown, **keys)
 
 
 def _is_sent_back(story: Story, state: State) -> bool:
-    """Whether a person's feedback on this run's plan is what the planner is called for."""
-    same_goal = state.get("goal") == story.record.goal and last_words(state.get("messages") or ()) is None
-    return same_goal and story.record.awaits_plan and state.get("status") == "planning" and not story.is_fork(state)
+    """Whether review sent the run here: with a person's feedback, or on its way round to itself."""
+    if state.get("status") != "planning" or last_words(state.get("messages") or ()) is not None:
+        return False
+    told = bool(story.record.feedback) and story.record.awaits_plan
+    return state.get("goal") == story.record.goal and not story.is_fork(state) and (told or _is_to_be_said(state))
+
+
+def _is_to_be_said(state: State) -> bool:
+    """Whether review comes by only because what it asks had to be said first."""
+    return state.get("status") == "planning" and state.get("reason") == SAY_FIRST
 
 
 def _brought(state: Mapping[str, Any], goal: Goal) -> Any:

@@ -3,18 +3,17 @@
 from dataclasses import dataclass, replace
 from functools import partial
 
-from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableConfig
 
 from graph.calls.gate import ModelCall
 from graph.context import Services
+from graph.nodes.asking import message_about
 from graph.plan.revision import difference, read_revision
 from graph.plan.schema import Plan
 from graph.planning import Proposal, propose
 from graph.prompts.replanner import replanner_messages
 from graph.run.ending import ending_of
 from graph.run.goal import Goal
-from graph.run.review_text import plan_message
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story
 
@@ -64,10 +63,7 @@ class Replanner:
         if all(step.id in story.record.succeeded for step in plan.steps):
             ending = ending_of(plan, story.record.results, await story.values(plan), story.record.dropped)
             return await story.end(ending, plan=plan.to_json(), digest=plan.digest, results=results)
-        said = AIMessage(
-            plan_message(plan, story.record.revision), id=f"{story.record.id}-revision-{story.record.revision}"
-        )
-        return story.show_plan(plan, "waiting", results=results, messages=[said], doubts=[])
+        return story.show_plan(plan, "waiting", results=results, messages=[message_about(story, plan)], doubts=[])
 
     async def _give_up(self, story: Story, current: Plan, proposal: Proposal) -> StateUpdate:
         ending = ending_of(current, story.record.results, await story.values(current), story.record.dropped)

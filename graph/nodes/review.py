@@ -5,47 +5,26 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
 from graph.context import Services
-from graph.plan.canonical import digest
-from graph.plan.issues import Issue
-from graph.plan.revision import difference, read_revision
+from graph.nodes.asking import SAY_FIRST, Subject, is_open, is_said, message_of, request_about
+from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.plan.validation import Reading, read_plan
 from graph.run.decision import Decision, UnreadableAnswer, read_answer
 from graph.run.ending import Ending, ending_of
 from graph.run.events import Draft
 from graph.run.goal import Goal
-from graph.run.policy import binding_of, needs_person
+from graph.run.policy import binding_of
 from graph.run.record import Call
-from graph.run.request import Action, ReviewRequest
-from graph.run.review_text import doubt_description, estimate, invalid_description, plan_description
-from graph.run.scope import in_force, repeats, within_approved
+from graph.run.request import ReviewRequest
+from graph.run.scope import in_force, within_approved
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story, revision_draft, start_story
 
 STALE = "the answer came before this was shown; look at what is asked now"
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is to be decided: the plan in the state (None where it cannot run) and calls that are in doubt."""
-
-    raw: Any
-    plan: Plan | None
-    issues: tuple[Issue, ...]
-    doubts: tuple[Call, ...]
-
-    @property
-    def digest(self) -> str:
-        """Digest of the plan that is shown, valid or not."""
-        if self.plan is not None:
-            return self.plan.digest
-        try:
-            return digest(self.raw)
-        except (ValueError, TypeError):
-            return digest(repr(self.raw))
 
 
 @dataclass(frozen=True)
@@ -66,10 +45,10 @@ class Review:
         if state.get("plan") is None:
             return await story.end(Ending("failed", "there is no plan to review"))
         subject = await self._subject(story, state)
-        request = self._request(story, subject)
+        request = request_about(story, subject)
         if not request.actions:
             return await self._passed(story, subject)
-        return await self._asked(story, subject, request)
+        return await self._asked(story, state, subject, request)
 
     async def _run_of_its_own(self, state: State, config: RunnableConfig) -> Story:
         """A state from before a closed decision goes on as the thread's next run; it inherits neither nor results."""
@@ -95,43 +74,6 @@ class Review:
             return read_plan(raw, specs, most)
         return read_revision(raw, current, story.record.succeeded, specs, most)
 
-    def _request(self, story: Story, subject: Subject) -> ReviewRequest:
-        record, plan = story.record, subject.plan
-        actions = [self._about_plan(story, subject)] if self._plan_needs_person(story, plan) else []
-        for call in subject.doubts:
-            asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
-            actions.append(Action("settle_effect", asked, doubt_description(call)))
-        return ReviewRequest(
-            run=record.id,
-            revision=record.revision,
-            digest=subject.digest,
-            binding=binding_of(plan, self.services.toolbox.specs) if plan is not None else "",
-            actions=tuple(actions),
-            diff=self._diff(story, plan),
-            issues=tuple(issue.to_json() for issue in subject.issues),
-            estimate=estimate(plan, record.succeeded) if plan is not None else {},
-        )
-
-    def _plan_needs_person(self, story: Story, plan: Plan | None) -> bool:
-        specs = self.services.toolbox.specs
-        if plan is None:
-            return True
-        if in_force(story.record, plan, specs) or within_approved(story.record, plan, specs):
-            return False
-        return needs_person(plan, specs, self.services.settings.approval)
-
-    def _about_plan(self, story: Story, subject: Subject) -> Action:
-        record, plan = story.record, subject.plan
-        if plan is None:
-            shown = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
-            return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
-        diff = difference(_approved(story), plan)
-        text = plan_description(plan, record.revision, diff, self.services.toolbox.specs, repeats(record, plan))
-        return Action("run_plan", {"plan": plan.to_json()}, text)
-
-    def _diff(self, story: Story, plan: Plan | None) -> Mapping[str, Any]:
-        return difference(_approved(story), plan).to_json() if plan is not None else {}
-
     async def _passed(self, story: Story, subject: Subject) -> StateUpdate:
         """Nothing needs a person: record what allowed it, once."""
         plan = subject.plan
@@ -143,40 +85,38 @@ class Review:
             await story.write(self._decided(story, plan, "approve", by="policy", message=mode))
         return story.show_plan(plan, "running", doubts=[])
 
-    async def _asked(self, story: Story, subject: Subject, request: ReviewRequest) -> StateUpdate:
-        """Ask until there is a decision; answers that were given before the request was shown are passed over."""
-        fresh = await self._open(story, request)
-        shown = story.record.request
-        assert shown is not None
-        skip = shown.skip if shown.checkpoint == story.checkpoint else 0
-        if shown.error:
-            request = request.again(shown.error, shown.issues)
-        answers = 0
-        while True:
+    async def _asked(self, story: Story, state: State, subject: Subject, request: ReviewRequest) -> StateUpdate:
+        """Ask until there is a decision; an answer counts only at the checkpoint where this was shown last."""
+        shown = story.record.request if is_open(story, request) else None
+        if shown is not None and shown.checkpoint != story.checkpoint:
+            shown = None
+        try:
             answer = interrupt(request.to_json())
-            answers += 1
-            if answers <= skip:
-                continue
-            try:
-                if fresh:
-                    raise UnreadableAnswer(STALE)
-                return await self._decide(story, subject, read_answer(answer, request))
-            except UnreadableAnswer as fault:
-                request = request.again(str(fault), [issue.to_json() for issue in fault.issues])
-                await self._note_request(story, request, skip=answers)
+        except GraphInterrupt:
+            if not is_said(state, request):
+                return self._said_first(story, request)
+            if shown is None:
+                await self._note_request(story, request)
+            raise
+        if shown is not None and shown.skip:
+            return self._said_first(story, request)
+        try:
+            if shown is None:
+                raise UnreadableAnswer(STALE)
+            return await self._decide(story, subject, read_answer(answer, request))
+        except UnreadableAnswer as fault:
+            again = request.again(str(fault), [issue.to_json() for issue in fault.issues])
+            await self._note_request(story, again, skip=1)
+            return self._said_first(story, again)
 
-    async def _open(self, story: Story, request: ReviewRequest) -> bool:
-        """Write down what is shown; return whether it was not open already."""
-        open_now = story.record.request
-        if open_now is not None and open_now.subject == request.subject:
-            return False
-        await self._note_request(story, request, skip=0)
-        return True
+    def _said_first(self, story: Story, request: ReviewRequest) -> StateUpdate:
+        """Leave what is asked as the chat's last message; an interrupted node could not (see `graph.nodes.asking`)."""
+        return story.update(status="planning", reason=SAY_FIRST, messages=[message_of(story, request)])
 
-    async def _note_request(self, story: Story, request: ReviewRequest, skip: int) -> None:
-        again = story.record.request is not None and story.record.request.subject == request.subject
+    async def _note_request(self, story: Story, request: ReviewRequest, skip: int = 0) -> None:
+        """Write down what is shown; `skip` is 1 where the answer at this checkpoint was turned down."""
         payload = {
-            "request": story.record.requests + (not again),
+            "request": story.record.requests + (not is_open(story, request)),
             "digest": request.digest,
             "subject": request.subject,
             "revision": request.revision,
@@ -275,11 +215,6 @@ def _is_after_the_end(story: Story, state: State) -> bool:
     """Whether somebody put another plan into a finished thread; the finished run stays as it is."""
     record = story.record
     return record.ended is not None and not story.here_before and state.get("plan") != record.plan
-
-
-def _approved(story: Story) -> Plan | None:
-    approved = story.record.approved_plan
-    return Plan.model_validate(approved) if approved is not None else None
 
 
 def _settled(call: Call, decision: Decision) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ from graph.plan.canonical import canonical_json
 from graph.plan.issues import storable
 
 _HEAD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
-_REST = re.compile(r"""((?:[^}"'`]++|"(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|`(?:[^`\\]|\\.)*+`)*+)\}""", re.DOTALL)
+_REST = re.compile(r"""((?:[^}"'`]++|"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|`(?:[^`\\]++|\\.)*+`)*+)\}""", re.DOTALL)
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
 
 

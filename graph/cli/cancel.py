@@ -1,0 +1,21 @@
+"""`planner-executor cancel`: end a run."""
+
+import typer
+
+from graph.cli import options
+from graph.cli.exits import ENDED_OTHERWISE, reported
+from graph.cli.outcome import headline
+from graph.cli.reading import looked_up, with_runs
+from graph.cli.screen import Screen
+
+
+def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> None:
+    """End a run that has not ended; what it has done stays done."""
+    screen = Screen.here()
+    with reported(screen):
+        found = looked_up(db, run)
+        if found.ended:
+            screen.say(f"{found.id} had ended already, {headline(found)}")
+            raise typer.Exit(0 if found.status == "cancelled" else ENDED_OTHERWISE)
+        ended = with_runs(db, lambda runs: runs.cancel(found.id))
+        screen.say(f"{ended.id} is {ended.status}")

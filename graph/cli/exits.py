@@ -1,0 +1,39 @@
+"""Exit codes, and errors as one sentence."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from graph.cli.screen import Screen
+from graph.errors import AgentError, LedgerError
+from graph.runs import Run
+
+SUCCEEDED, ENDED_OTHERWISE, USAGE, WAITING, STORAGE, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+EPILOG = (
+    "Exit codes: 0 succeeded; 1 the run ended otherwise; 2 wrong usage or configuration; "
+    "3 waiting for a decision; 4 the database cannot be used; 130 interrupted by Ctrl-C or SIGTERM."
+)
+
+
+def exit_code(run: Run) -> int:
+    """Return the exit code for a run that nothing is left to do for in this process."""
+    if run.status == "succeeded":
+        return SUCCEEDED
+    return ENDED_OTHERWISE if run.ended else WAITING
+
+
+@contextmanager
+def reported(screen: Screen) -> Iterator[None]:
+    """Turn deliberate errors into a sentence and an exit code; others are bugs and show themselves."""
+    try:
+        yield
+    except LedgerError as error:
+        screen.complain(str(error))
+        raise typer.Exit(STORAGE) from None
+    except AgentError as error:
+        screen.complain(str(error))
+        raise typer.Exit(USAGE) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None

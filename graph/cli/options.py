@@ -1,0 +1,65 @@
+"""Arguments and options that several commands share."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+DATABASE = Path("planner-executor.db")
+
+
+class Approval(StrEnum):
+    """Which plans need a person."""
+
+    always = "always"
+    side_effects = "side_effects"
+    never = "never"
+
+
+def text(given: str | None) -> str | None:
+    """Refuse text that could not be recorded: blank, or bytes that are no UTF-8."""
+    if given is None:
+        return None
+    if not given.strip():
+        raise typer.BadParameter("say something")
+    try:
+        given.encode()
+    except UnicodeEncodeError:
+        raise typer.BadParameter("this is no valid UTF-8 text") from None
+    return given
+
+
+def texts(given: list[str]) -> list[str]:
+    """Refuse a list that holds such text."""
+    return [words for words in given if text(words)]
+
+
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="The run's name; `planner-executor runs` lists them.")]
+Database = Annotated[
+    Path, typer.Option("--db", envvar="PLANNER_EXECUTOR_DB", metavar="FILE", help="The database of runs.")
+]
+Documents = Annotated[
+    Path | None,
+    typer.Option("--docs", metavar="DIR", help="Folder of documents to search and read."),
+]
+Workspace = Annotated[
+    Path | None,
+    typer.Option("--workspace", metavar="DIR", help="Folder that reports are written to."),
+]
+PlannerName = Annotated[
+    str | None,
+    typer.Option("--planner", metavar="MODEL", help="Model that plans, as provider:model."),
+]
+ExecutorName = Annotated[
+    str | None,
+    typer.Option("--executor", metavar="MODEL", help="Model for steps without a tool."),
+]
+ReplannerName = Annotated[
+    str | None,
+    typer.Option("--replanner", metavar="MODEL", help="Model that revises plans."),
+]
+ApprovalName = Annotated[Approval | None, typer.Option("--approval", help="Which plans need a person.")]
+MaxReplans = Annotated[int | None, typer.Option("--max-replans", min=0, help="How often a plan is revised.")]
+MaxConcurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="How many steps run at a time.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Approve every plan without asking; never settles an uncertain call.")]

@@ -1,0 +1,57 @@
+"""How a run stands when the command is done with it."""
+
+import json
+from pathlib import Path
+
+from pydantic import JsonValue
+
+from graph.cli.requests import command
+from graph.cli.screen import Screen
+from graph.runs import Run
+
+STYLES = {"succeeded": "bold green", "failed": "bold red"}
+
+
+def show_outcome(screen: Screen, run: Run, database: Path) -> None:
+    """Print status, reason and answer, where a report was written, and how to look at the run again."""
+    if not run.ended:
+        return
+    screen.say()
+    screen.say(headline(run), STYLES.get(run.status, "bold yellow"))
+    if run.answer is not None:
+        screen.say()
+        screen.say(pretty(run.answer))
+        screen.say()
+    for path in reports(run):
+        screen.say(f"report: {path}")
+    screen.say(f"look at the run: {command('show', run.id, database)}")
+
+
+def headline(run: Run) -> str:
+    """Return status and reason on one line."""
+    return f"{run.status}: {run.reason}" if run.reason and run.reason != run.status else run.status
+
+
+def pretty(value: JsonValue) -> str:
+    """Return a value for people: text as it is, an object key by key, the rest as indented JSON.
+
+    >>> print(pretty({"report": "report.md", "sources": 3}))
+    report: report.md
+    sources: 3
+    """
+    if isinstance(value, dict) and value:
+        return "\n".join(f"{key}: {_within(part)}" for key, part in value.items())
+    return _within(value)
+
+
+def _within(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def reports(run: Run) -> list[str]:
+    """Return the paths that the results of writing steps name."""
+    steps = run.plan.steps if run.plan else ()
+    writing = [step.id for step in steps if "write_report" in step.tool_names and step.id in run.results]
+    values = [run.results[step].value for step in writing]
+    paths = [value.get("path") for value in values if isinstance(value, dict)]
+    return [path for path in paths if isinstance(path, str)]

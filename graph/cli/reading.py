@@ -1,0 +1,86 @@
+"""Reading runs without a model, a tool or a graph; looking makes no database where there is none."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from graph.errors import LedgerCorruptError, UnknownRunError
+from graph.run.events import Event
+from graph.run.record import RunRecord, read_record, run_name
+from graph.runs import Run, Runs, open_runs
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A run, the events it is read from, and what the nodes read in them."""
+
+    run: Run
+    events: list[Event]
+    record: RunRecord
+
+
+def looked_up(database: Path, name: str) -> Run:
+    """Return a run.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        LedgerError: The database cannot be read.
+    """
+    return told(database, name).run
+
+
+def told(database: Path, name: str) -> Told:
+    """Return a run with its events.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        LedgerError: The database cannot be read.
+    """
+
+    async def look(runs: Runs) -> Told:
+        key = await runs.find(name)
+        events = await runs.ledger.events(key)
+        return Told(await runs.show(key), events, read_record(events))
+
+    if is_missing(database):
+        raise UnknownRunError(name, str(database))
+    return with_runs(database, look)
+
+
+def latest(database: Path, most: int) -> tuple[list[Run | str], int]:
+    """Return the latest runs, the names of those whose records are damaged among them, and how many more there are.
+
+    Raises:
+        LedgerUnavailableError: The database cannot be read.
+    """
+
+    async def look(runs: Runs) -> tuple[list[Run | str], int]:
+        keys = await runs.ledger.runs()
+        found: list[Run | str] = []
+        for key in keys[:most]:
+            try:
+                found.append(await runs.show(key))
+            except LedgerCorruptError:
+                found.append(run_name(key.thread, key.n))
+        return found, max(0, len(keys) - most)
+
+    return ([], 0) if is_missing(database) else with_runs(database, look)
+
+
+def with_runs(database: Path, look: Callable[[Runs], Awaitable[Result]]) -> Result:
+    """Open the database, look, and close it."""
+
+    async def opened() -> Result:
+        async with open_runs(database) as runs:
+            return await look(runs)
+
+    return asyncio.run(opened())
+
+
+def is_missing(database: Path) -> bool:
+    """Whether there is no such file yet in a folder that there is."""
+    return not database.exists() and database.absolute().parent.is_dir()

@@ -1,0 +1,92 @@
+"""`planner-executor run`: start a run."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from graph.cli import options
+from graph.cli.deciding import Deciding
+from graph.cli.driving import Driver, new_thread
+from graph.cli.exits import exit_code, reported
+from graph.cli.outcome import show_outcome
+from graph.cli.pausing import pausing
+from graph.cli.plan_file import read_plan_file
+from graph.cli.screen import Screen
+from graph.cli.setup import Setup, check_folders
+from graph.runs import Run
+
+OFFLINE = "planning with the embedded rules (offline); name a model with --planner openai:gpt-5-mini"
+
+Goal = Annotated[str, typer.Argument(metavar="GOAL", help="What is wanted, in words.", callback=options.text)]
+Constraints = Annotated[
+    list[str] | None,
+    typer.Option("--constraint", metavar="TEXT", help="Something to respect; may be given more than once."),
+]
+PlanFile = Annotated[
+    Path | None, typer.Option("--plan", metavar="FILE", help="A plan as JSON, instead of asking the planner.")
+]
+
+
+def run(
+    goal: Goal,
+    constraint: Constraints = None,
+    plan: PlanFile = None,
+    docs: options.Documents = None,
+    workspace: options.Workspace = None,
+    planner: options.PlannerName = None,
+    executor: options.ExecutorName = None,
+    replanner: options.ReplannerName = None,
+    approval: options.ApprovalName = None,
+    max_replans: options.MaxReplans = None,
+    max_concurrency: options.MaxConcurrency = None,
+    yes: options.Yes = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Plan a goal, show the plan, ask, and carry it out.
+
+    Where nothing is said, documents are read in `docs`, reports are written to `workspace`, the embedded rules
+    (`offline`) plan, every plan is shown for approval, plans are revised twice at most, and 16 steps run at a time.
+    """
+    screen = Screen.here()
+    with reported(screen):
+        check_folders(docs, workspace)
+        brought = read_plan_file("--plan", plan) if plan else None
+        setup = Setup.default().changed(
+            documents=docs,
+            workspace=workspace,
+            planner=planner,
+            executor=executor,
+            replanner=replanner,
+            approval=approval and approval.value,
+            max_replans=max_replans,
+            max_concurrency=max_concurrency,
+        )
+        built = setup.options()
+        if planner is None and brought is None:
+            screen.say(OFFLINE)
+        if brought is None and not Path(setup.documents).is_dir():
+            screen.say(f"there is no folder {setup.documents} to search; name one with --docs")
+        asked = {"goal": goal, "constraints": options.texts(constraint or []), "plan": brought}
+        ended = start(screen, db, Deciding(screen, db, yes=yes), built, {**asked, "setup": setup.to_json()})
+        raise typer.Exit(exit_code(ended))
+
+
+def start(
+    screen: Screen, database: Path, deciding: Deciding, built: Mapping[str, Any], asked: Mapping[str, Any]
+) -> Run:
+    """Start a run with these models and tools, and return it at its end, or waiting.
+
+    Args:
+        screen: Where it is told.
+        database: The file it is kept in.
+        deciding: Answers what the run asks.
+        built: Options of `graph.build_graph`.
+        asked: `goal`, `constraints`, `plan` and `setup`, as `graph.agent.AsyncAgent.start` takes them.
+    """
+    thread = new_thread()
+    with pausing(screen, database, thread), Driver(screen, database, built, deciding) as driver:
+        ended = driver.start(thread, **asked)
+    show_outcome(screen, ended, database)
+    return ended

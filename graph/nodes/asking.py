@@ -1,0 +1,139 @@
+"""What review asks of a plan, and the message that says it in the chat.
+
+A node that interrupts writes nothing to the state, and chat clients hide a request unless the last message is the
+assistant's. So the message is left by the node before review; where that one could not know what will be asked (an
+answer was turned down, the plan was changed in the state, a fork), review leaves the message itself and goes round by
+the planner, which sends it back without asking its model. The interrupt's descriptions say the same words.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from graph.plan.canonical import digest
+from graph.plan.issues import Issue
+from graph.plan.revision import difference
+from graph.plan.schema import Plan
+from graph.run.policy import binding_of, needs_person
+from graph.run.record import Call
+from graph.run.request import Action, ReviewRequest
+from graph.run.review_text import doubt_description, estimate, invalid_description, plan_description, plan_message
+from graph.run.scope import in_force, repeats, within_approved
+from graph.state import REVIEW, State
+from graph.story import Story
+
+SAY_FIRST = "what is asked is said first"
+HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection as an approval."
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be decided: the plan in the state (None where it cannot run) and calls that are in doubt."""
+
+    raw: Any
+    plan: Plan | None
+    issues: tuple[Issue, ...] = ()
+    doubts: tuple[Call, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Digest of the plan that is shown, valid or not."""
+        if self.plan is not None:
+            return self.plan.digest
+        try:
+            return digest(self.raw)
+        except (ValueError, TypeError):
+            return digest(repr(self.raw))
+
+
+def request_about(story: Story, subject: Subject) -> ReviewRequest:
+    """Return what needs a person now; no actions where nothing does, the last error where it is asked again."""
+    record, plan = story.record, subject.plan
+    actions = [_about_plan(story, subject)] if _plan_needs_person(story, plan) else []
+    for call in subject.doubts:
+        asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
+        actions.append(Action("settle_effect", asked, doubt_description(call)))
+    request = ReviewRequest(
+        run=record.id,
+        revision=record.revision,
+        digest=subject.digest,
+        binding=binding_of(plan, story.services.toolbox.specs) if plan is not None else "",
+        actions=tuple(actions),
+        diff=difference(_approved(story), plan).to_json() if plan is not None else {},
+        issues=tuple(issue.to_json() for issue in subject.issues),
+        estimate=estimate(plan, record.succeeded) if plan is not None else {},
+    )
+    if is_open(story, request) and record.request and record.request.error:
+        return request.again(record.request.error, record.request.issues)
+    return request
+
+
+def is_open(story: Story, request: ReviewRequest) -> bool:
+    """Whether the ledger says that just this was shown and is undecided."""
+    return story.record.request is not None and story.record.request.subject == request.subject
+
+
+def message_about(story: Story, plan: Plan, doubts: Sequence[str] = ()) -> AIMessage:
+    """Return what the node before review leaves in the chat: what will be asked, or the plan where nothing will."""
+    calls = tuple(story.record.calls[key] for key in doubts)
+    request = request_about(story, Subject(plan.to_json(), plan, doubts=calls))
+    if request.actions:
+        return message_of(story, request)
+    record = story.record
+    name = f"{record.id}-revision-{record.revision}-{story.checkpoint}"
+    return AIMessage(plan_message(plan, record.revision), id=name, name=REVIEW)
+
+
+def message_of(story: Story, request: ReviewRequest) -> AIMessage:
+    """Return the message that says what is asked; its id is new at each checkpoint, so that it comes last."""
+    return AIMessage(_words(request), id=f"{_name(request)}-{story.checkpoint}", name=REVIEW)
+
+
+def is_said(state: State, request: ReviewRequest) -> bool:
+    """Whether the chat ends with what is asked.
+
+    The id tells, not the text: a checkpoint may hand the text back changed (half a surrogate pair becomes `?`).
+    """
+    messages = list(state.get("messages") or [])
+    return bool(messages) and messages[-1].type == "ai" and str(messages[-1].id).startswith(_name(request))
+
+
+def _name(request: ReviewRequest) -> str:
+    return f"{request.run}-asks-{sha256(_words(request).encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def _words(request: ReviewRequest) -> str:
+    """Return the descriptions in a block of their own: Markdown would tear the drawing of the plan apart."""
+    told: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
+    text = "\n\n".join([*told, *([] if request.digest in "".join(told) else [f"Digest: {request.digest}"])])
+    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"Your decision is needed. {HOW_TO_REJECT}\n\n{fence}text\n{text}\n{fence}"
+
+
+def _plan_needs_person(story: Story, plan: Plan | None) -> bool:
+    specs = story.services.toolbox.specs
+    if plan is None:
+        return True
+    if in_force(story.record, plan, specs) or within_approved(story.record, plan, specs):
+        return False
+    return needs_person(plan, specs, story.services.settings.approval)
+
+
+def _about_plan(story: Story, subject: Subject) -> Action:
+    record, plan = story.record, subject.plan
+    if plan is None:
+        shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
+        return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
+    diff = difference(_approved(story), plan)
+    text = plan_description(plan, record.revision, diff, story.services.toolbox.specs, repeats(record, plan))
+    return Action("run_plan", {"plan": plan.to_json()}, text)
+
+
+def _approved(story: Story) -> Plan | None:
+    approved = story.record.approved_plan
+    return Plan.model_validate(approved) if approved is not None else None

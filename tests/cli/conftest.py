@@ -1,0 +1,101 @@
+"""A folder of one's own to run commands in, in this process or in others."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from graph.cli import app
+
+Cli = Callable[..., Result]
+
+SUM_AND_WRITE = {
+    "steps": [
+        {"id": "sum", "objective": "Add", "tool": "calculator", "args": {"expression": "40 + 2"}},
+        {"id": "write", "objective": "Keep it", "tool": "write_report", "args": {"content": "it is {sum_result}"}},
+    ],
+    "answer": "it is {sum_result}",
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Be in an empty folder with a plan file, with no settings in the environment."""
+    for name in ("PLANNER_EXECUTOR_DB", "OPENAI_API_KEY", "FORCE_COLOR", "TTY_COMPATIBLE", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.json").write_text(json.dumps(SUM_AND_WRITE))
+    return tmp_path
+
+
+@pytest.fixture
+def cli() -> Cli:
+    """Return a function that runs a command in this process, without a terminal."""
+
+    def run(*args: str) -> Result:
+        result = CliRunner().invoke(app, list(args))
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+@pytest.fixture
+def waiting(cli: Cli, latest: Callable[[], str]) -> str:
+    """Return a run that waits for the approval of `plan.json`."""
+    cli("run", "add", "--plan", "plan.json")
+    return latest()
+
+
+@pytest.fixture
+def latest(cli: Cli) -> Callable[[], str]:
+    """Return a function that returns the name of the latest run."""
+    return lambda: cli("runs").stdout.splitlines()[1].split()[0]
+
+
+@pytest.fixture
+def command() -> Callable[..., list[str]]:
+    """Return a function that returns the command line of a process of its own."""
+    return lambda *args: [sys.executable, "-m", "planner_executor", *args]
+
+
+@pytest.fixture
+def process(command: Callable[..., list[str]]) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Return a function that runs a command in a process of its own, without a terminal."""
+
+    def run(*args: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command(*args), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
+@pytest.fixture
+def read_until() -> Callable[..., str]:
+    """Return a function that reads from a pipe or a terminal until the words come, or its end."""
+
+    def read(file: int, words: str, seconds: float = 60) -> str:
+        got, deadline = b"", time.monotonic() + seconds
+        while words.encode() not in got:
+            if not select.select([file], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise TimeoutError(f"{words!r} did not come after {got.decode(errors='replace')!r}")
+            try:
+                more = os.read(file, 65536)
+            except OSError:  # a terminal whose other side has gone
+                break
+            if not more:
+                break
+            got += more
+        return got.decode(errors="replace")
+
+    return read

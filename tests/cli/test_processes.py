@@ -1,0 +1,135 @@
+"""Runs that outlive their processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+Process = Callable[..., "subprocess.CompletedProcess[str]"]
+
+pytestmark = pytest.mark.slow
+
+STUCK = """
+import threading
+from pathlib import Path
+from graph.cli.deciding import Deciding
+from graph.cli.exits import reported
+from graph.cli.run import start
+from graph.cli.screen import Screen
+from graph.cli.setup import Setup
+import json
+
+def hang(content, path="report.md", title=None):
+    threading.Event().wait()
+
+setup = Setup.default()
+built = setup.options()
+built["tools"] = [
+    tool.model_copy(update={"func": hang}) if tool.name == "write_report" else tool for tool in built["tools"]
+]
+screen, database = Screen.here(), Path("planner-executor.db")
+plan = json.loads(Path("plan.json").read_text())
+asked = {"goal": "add", "constraints": [], "plan": plan, "setup": setup.to_json()}
+try:
+    start(screen, database, Deciding(screen, database, yes=True), built, asked)
+except KeyboardInterrupt:
+    raise SystemExit(130)
+"""
+
+
+@contextmanager
+def stuck_in_the_second_step(read_until: Callable[..., str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start a run in a process of its own and wait until its second step, which never ends, has begun."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        read_until(process.stdout.fileno(), "write running …")
+        yield process
+
+
+def test_a_run_that_waits_is_approved_by_another_process(process: Process, folder: Path) -> None:
+    waits = process("run", "add", "--plan", "plan.json")
+    assert waits.returncode == 3
+    assert waits.stderr == ""
+
+    approve = next(line.split()[1:] for line in waits.stdout.splitlines() if "--approve" in line)
+    ends = process(*approve)
+
+    assert ends.returncode == 0
+    assert ends.stderr == ""
+    assert (folder / "workspace/report.md").read_text().strip() == "it is 42"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_is_paused_and_goes_on_where_it_was(
+    process: Process, read_until: Callable[..., str], latest: Callable[[], str], number: int
+) -> None:
+    with stuck_in_the_second_step(read_until) as stuck:
+        stuck.send_signal(number)
+        said = stuck.communicate(timeout=30)[0].decode()
+
+    assert stuck.returncode == 130
+    assert f"paused; go on with: planner-executor resume {latest()}" in said
+    shown = json.loads(process("show", latest(), "--json").stdout)
+    assert shown["status"] == "paused"
+    assert shown["steps"] == {"sum": "succeeded", "write": "interrupted"}
+    resumed = process("resume", latest())
+    assert resumed.returncode == 0
+    assert "✓ sum succeeded earlier" in resumed.stdout
+    assert "report: workspace/report.md" in resumed.stdout
+
+
+def test_a_killed_run_goes_on_where_it_was(
+    process: Process, read_until: Callable[..., str], latest: Callable[[], str]
+) -> None:
+    with stuck_in_the_second_step(read_until) as stuck:
+        stuck.kill()
+
+    assert json.loads(process("show", latest(), "--json").stdout)["steps"] == {"sum": "succeeded", "write": "running"}
+    resumed = process("resume", latest())
+    assert resumed.returncode == 0
+    assert "✓ sum succeeded earlier" in resumed.stdout
+    assert "✓ write succeeded in" in resumed.stdout
+
+
+def test_a_run_is_looked_at_and_cancelled_while_another_process_executes_it(
+    process: Process, read_until: Callable[..., str], latest: Callable[[], str], folder: Path
+) -> None:
+    with stuck_in_the_second_step(read_until) as stuck:
+        assert process("runs").returncode == 0
+        assert (folder / "planner-executor.db-wal").exists()  # it belongs to the one who executes
+        assert process("cancel", latest()).stdout == f"{latest()} is cancelled\n"
+        stuck.send_signal(signal.SIGTERM)
+        said = stuck.communicate(timeout=30)[0].decode()
+
+    assert f"the run had ended; look at it: planner-executor show {latest()}" in said
+    shown = json.loads(process("show", latest(), "--json").stdout)
+    assert shown["status"] == "cancelled"
+    assert shown["results"]["sum"]["value"] == 42
+
+
+def test_a_listing_into_a_closed_pipe_ends_without_a_traceback(command: Callable[..., list[str]]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    listing = subprocess.run(command("tools"), stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writer)
+
+    assert b"Traceback" not in listing.stderr
+
+
+def test_looking_loads_no_graph_and_no_model(folder: Path) -> None:
+    look = (
+        "import sys; from typer.testing import CliRunner; from graph.cli import app; "
+        "result = CliRunner().invoke(app, ['runs']); assert result.exit_code == 0; "
+        "print([name for name in ('langgraph', 'langchain', 'langchain_core', 'openai') if name in sys.modules])"
+    )
+
+    found = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=60, check=True)
+
+    assert found.stdout == "[]\n"

@@ -1,0 +1,127 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Cli = Callable[..., Result]
+
+
+def told(cli: Cli, run: str) -> dict:
+    return json.loads(cli("show", run, "--json").stdout)
+
+
+def test_an_approval_runs_the_plan_that_waits(cli: Cli, waiting: str) -> None:
+    result = cli("resume", waiting, "--approve")
+
+    assert result.exit_code == 0
+    assert "it is 42" in result.stdout
+
+
+def test_bare_resume_shows_the_open_review_and_waits(cli: Cli, waiting: str) -> None:
+    result = cli("resume", waiting)
+
+    assert result.exit_code == 3
+    assert "Digest: " in result.stdout
+    assert f"planner-executor resume {waiting} --approve" in result.stdout
+
+
+def test_an_approval_for_another_digest_approves_nothing(cli: Cli, waiting: str) -> None:
+    assert cli("resume", waiting, "--approve", "--digest", "0123456789ab").exit_code == 2
+    assert told(cli, waiting)["status"] == "waiting"
+
+    digest = told(cli, waiting)["digest"]
+    assert cli("resume", waiting, "--approve", "--digest", digest[:12]).exit_code == 0
+
+
+def test_a_bare_rejection_ends_the_run(cli: Cli, waiting: str, folder: Path) -> None:
+    result = cli("resume", waiting, "--reject")
+
+    assert result.exit_code == 1
+    assert "rejected" in result.stdout
+    assert not (folder / "workspace").exists()
+
+
+@pytest.mark.parametrize("words", [["--reject", "What is 6 * 7?"], ["--feedback", "What is 6 * 7?"]])
+def test_a_rejection_with_words_and_feedback_plan_again(cli: Cli, latest: Callable[[], str], words: list[str]) -> None:
+    cli("run", "What is 2 + 2?")
+    run = latest()
+
+    result = cli("resume", run, *words)
+
+    decided = told(cli, run)["decisions"]
+    assert [(made["decision"], made["message"]) for made in decided] == [("feedback", "What is 6 * 7?")]
+    assert result.exit_code in (1, 3)
+
+
+def test_an_edited_plan_runs_instead(cli: Cli, waiting: str, folder: Path) -> None:
+    cli("draw", waiting, "-o", "edited.json")
+    edited = json.loads((folder / "edited.json").read_text())
+    assert edited == json.loads((folder / "plan.json").read_text())
+    edited["steps"][0]["args"]["expression"] = "40 + 3"
+    (folder / "edited.json").write_text(json.dumps(edited))
+
+    result = cli("resume", waiting, "--edit", "edited.json")
+
+    assert result.exit_code == 0
+    assert "it is 43" in result.stdout
+    assert told(cli, waiting)["revision"] == 2
+
+
+def test_an_edited_plan_with_faults_is_refused_and_the_run_waits(cli: Cli, waiting: str, folder: Path) -> None:
+    (folder / "edited.json").write_text('{"steps": [{"id": "a", "objective": "x", "tool": "nope"}]}')
+
+    result = cli("resume", waiting, "--edit", "edited.json")
+
+    assert result.exit_code == 2
+    assert "'nope'" in result.stderr
+    assert told(cli, waiting)["status"] == "waiting"
+    assert cli("resume", waiting, "--approve").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--approve", "--reject"],
+        ["--approve", "--yes"],
+        ["--feedback", "x", "--edit", "plan.json"],
+        ["words without reject"],
+        ["--approve", "--happened", "true"],
+        ["--approve", "--result", "1"],
+        ["--happened", "maybe"],
+        ["--feedback", " "],
+    ],
+)
+def test_decisions_that_contradict_each_other_decide_nothing(cli: Cli, waiting: str, options: list[str]) -> None:
+    assert cli("resume", waiting, *options).exit_code == 2
+    assert told(cli, waiting)["status"] == "waiting"
+    assert told(cli, waiting)["decisions"] == []
+
+
+def test_a_run_that_has_ended_is_shown_and_takes_no_decision(cli: Cli, waiting: str) -> None:
+    cli("resume", waiting, "--reject")
+
+    assert cli("resume", waiting).exit_code == 1
+    refused = cli("resume", waiting, "--approve")
+    assert refused.exit_code == 2
+    assert "waits for no decision" in refused.stderr
+
+
+def test_resume_works_with_the_folders_of_the_run_wherever_it_is_called(
+    cli: Cli, waiting: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+
+    result = cli("resume", waiting, "--approve", "--db", str(folder / "planner-executor.db"))
+
+    assert result.exit_code == 0
+    assert (folder / "workspace/report.md").exists()
+
+
+def test_resume_can_be_given_another_workspace(cli: Cli, waiting: str, folder: Path) -> None:
+    cli("resume", waiting, "--approve", "--workspace", "out")
+
+    assert (folder / "out/report.md").exists()
+    assert not (folder / "workspace").exists()

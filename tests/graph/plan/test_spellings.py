@@ -1,0 +1,251 @@
+"""Section 4, "Field names above are ours": every accepted spelling, and what is said of the others."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan, Step
+from graph.plan.validation import Reading, read_plan
+
+
+def tool(name: str, properties: dict[str, Any] | None = None, required: tuple[str, ...] = ()) -> ToolSpec:
+    schema = {"type": "object", "properties": properties or {}, "required": list(required)}
+    return ToolSpec(name, "a tool", schema)
+
+
+TEXT = {"type": "string"}
+TOOLS = {
+    "search": tool("search", {"query": TEXT}, ("query",)),
+    "optional": tool("optional", {"query": TEXT}),
+    "second": tool("second", {"limit": {"type": "integer"}, "query": TEXT}, ("query",)),
+    "two": tool("two", {"a": TEXT, "b": TEXT}, ("a", "b")),
+    "free": tool("free", {"a": TEXT, "b": TEXT}),
+    "nothing": tool("nothing"),
+}
+
+
+def read(raw: Any) -> Reading:
+    return read_plan(raw, TOOLS)
+
+
+def plan_of(raw: Any) -> Plan:
+    reading = read(raw)
+    assert reading.plan is not None, reading.issues
+    return reading.plan
+
+
+def only_step(**fields: Any) -> Step:
+    return plan_of([fields]).steps[0]
+
+
+def faults(raw: Any) -> set[tuple[str | None, str]]:
+    return {(issue.step, issue.field) for issue in read(raw).issues}
+
+
+def test_every_name_in_common_use_is_brought_to_ours() -> None:
+    given = {
+        "subgoal_id": "b",
+        "description": "Ask",
+        "required_tools": ["search"],
+        "input": {"query": "{a_result}"},
+        "dependencies": ["a"],
+    }
+
+    plan = plan_of([{"id": "a", "objective": "First"}, given])
+
+    assert plan.steps[1] == Step(
+        id="b", objective="Ask", tools=("search",), args={"query": "{a_result}"}, depends_on=("a",)
+    )
+
+
+def test_the_digest_does_not_tell_which_names_were_used() -> None:
+    ours = {"steps": [{"id": "step_1", "objective": "Ask", "tool": "search", "args": {"query": "x"}}]}
+    theirs = {"plan": [{"input": "x", "tool": "search", "description": "Ask", "subgoal_id": 1, "dependencies": []}]}
+
+    assert plan_of(ours).digest == plan_of(theirs).digest
+
+
+def test_integer_ids_count_steps_in_ids_and_in_dependencies() -> None:
+    plan = plan_of([{"id": 1, "objective": "a"}, {"id": 2, "objective": "b", "depends_on": [1]}])
+
+    assert [step.id for step in plan.steps] == ["step_1", "step_2"]
+    assert plan.steps[1].depends_on == ("step_1",)
+
+
+def test_integer_ids_and_their_text_name_the_same_step() -> None:
+    plan = plan_of([{"id": "step_1", "objective": "a"}, {"id": 2, "objective": "b", "dependencies": [1, "step_1"]}])
+
+    assert plan.steps[1].depends_on == ("step_1", "step_1")
+
+
+def test_the_same_step_counted_and_named_is_a_duplicate() -> None:
+    assert faults([{"id": 1, "objective": "a"}, {"id": "step_1", "objective": "b"}]) == {("step_1", "id")}
+
+
+def test_zero_is_a_count() -> None:
+    assert only_step(id=0, objective="a").id == "step_0"
+
+
+@pytest.mark.parametrize("odd", [True, False, 1.5, -1, "1", "", "a b", "_a", "a-b", "é", "a\n", [], {}])
+def test_an_id_that_is_no_name_and_no_count_is_a_fault(odd: Any) -> None:
+    assert "id" in {field for _, field in faults([{"id": odd, "objective": "a"}])}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        [{"id": "a", "objective": "o"}],
+        {"steps": [{"id": "a", "objective": "o"}]},
+        {"plan": [{"id": "a", "objective": "o"}]},
+        {"plan": {"steps": [{"id": "a", "objective": "o"}]}},
+        {"plan": {"steps": [{"id": "a", "objective": "o"}], "answer": None}, "answer": None},
+    ],
+)
+def test_a_plan_may_be_a_list_an_object_or_wrapped(raw: Any) -> None:
+    assert plan_of(raw) == Plan(steps=(Step(id="a", objective="o"),))
+
+
+def test_the_answer_inside_a_wrapped_plan_is_kept() -> None:
+    assert plan_of({"plan": {"steps": [], "answer": {"n": 1}}}).answer == {"n": 1}
+
+
+def test_something_beside_a_wrapped_plan_is_named() -> None:
+    reading = read({"plan": {"steps": []}, "reason": "because"})
+
+    assert {issue.field for issue in reading.issues} == {"plan", "reason"}
+
+
+@pytest.mark.parametrize("raw", [None, "", "text", 5, True, 1.5])
+def test_what_is_no_plan_at_all_is_an_issue_and_no_error(raw: Any) -> None:
+    assert [issue.field for issue in read(raw).issues] == ["plan"]
+
+
+@pytest.mark.parametrize("spelling", ["none", "None", "NONE", " none "])
+def test_the_tool_none_is_no_tool(spelling: str) -> None:
+    assert only_step(id="a", objective="Think", tool=spelling) == Step(id="a", objective="Think")
+
+
+def test_the_tool_none_leaves_room_for_tools() -> None:
+    assert only_step(id="a", objective="Think", tool="none", tools=["search"]).tools == ("search",)
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [("search", {"query": "x"}), ("optional", {"query": "x"}), ("second", {"query": "x"})],
+)
+def test_plain_text_goes_to_the_only_or_the_first_required_parameter(name: str, args: dict[str, Any]) -> None:
+    assert only_step(id="a", objective="o", tool=name, input="x").args == args
+
+
+def test_plain_text_goes_to_the_first_of_several_required_parameters_and_the_other_is_missed() -> None:
+    reading = read([{"id": "a", "objective": "o", "tool": "two", "input": "x"}])
+
+    assert [issue.message for issue in reading.issues] == ["'b' is a required property"]
+
+
+@pytest.mark.parametrize("name", ["free", "nothing"])
+def test_plain_text_that_fits_no_parameter_is_a_fault(name: str) -> None:
+    assert faults([{"id": "a", "objective": "o", "tool": name, "input": "x"}]) == {("a", "args")}
+
+
+def test_plain_text_without_a_tool_is_for_the_model() -> None:
+    assert only_step(id="a", objective="o", input="x").args == {"input": "x"}
+
+
+def test_plain_text_goes_to_the_only_granted_tool_too() -> None:
+    assert only_step(id="a", objective="o", tools=["search"], args="x").args == {"query": "x"}
+
+
+def test_plain_text_for_several_granted_tools_is_a_fault() -> None:
+    assert faults([{"id": "a", "objective": "o", "tools": ["search", "two"], "args": "x"}]) == {("a", "args")}
+
+
+def test_plain_text_with_a_reference_is_a_reference() -> None:
+    plan = plan_of(
+        [{"id": 1, "objective": "a"}, {"id": 2, "objective": "b", "tool": "search", "input": "{step_1_result}"}]
+    )
+
+    assert plan.steps[1].args == {"query": "{step_1_result}"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "value"),
+    [
+        ("objective", "description", "o"),
+        ("args", "input", {"query": "x"}),
+        ("tools", "required_tools", ["search"]),
+        ("depends_on", "dependencies", []),
+        ("id", "subgoal_id", "a"),
+    ],
+)
+def test_a_field_under_both_names_is_a_fault_even_if_both_say_the_same(ours: str, theirs: str, value: Any) -> None:
+    step = {"id": "a", "objective": "o", ours: value, theirs: value}
+
+    assert ("a", ours) in faults([step])
+
+
+@pytest.mark.parametrize("ours_is_null", [True, False])
+def test_of_two_names_one_may_be_null(ours_is_null: bool) -> None:
+    names = {"objective": None, "description": "o"} if ours_is_null else {"objective": "o", "description": None}
+
+    assert only_step(id="a", **names).objective == "o"
+
+
+@pytest.mark.parametrize("key", ["goal", "Tool", "args ", "result", "why", ""])
+def test_an_unknown_key_of_a_step_is_named(key: str) -> None:
+    reading = read([{"id": "a", "objective": "o", key: 1}])
+
+    assert [(issue.step, issue.field) for issue in reading.issues] == [("a", key)]
+    assert repr(key) in reading.issues[0].message
+
+
+def test_an_unknown_key_of_a_plan_is_named() -> None:
+    assert [issue.field for issue in read({"steps": [], "answer": 1, "goal": "x"}).issues] == ["goal"]
+
+
+def test_every_unknown_key_is_named_at_once() -> None:
+    reading = read({"x": 1, "steps": [{"id": "a", "objective": "o", "y": 1, "z": 2}]})
+
+    assert {issue.field for issue in reading.issues} == {"x", "y", "z"}
+
+
+def test_null_and_an_absent_key_mean_the_same_for_every_field_of_a_step() -> None:
+    nulls = dict.fromkeys(
+        ("tool", "tools", "args", "success_criteria", "depends_on", "max_calls", "output", "input", "required_tools")
+    )
+
+    plan = plan_of({"steps": [{"id": "a", "objective": "o", **nulls, "unheard_of": None}], "answer": None, "x": None})
+
+    assert plan.digest == plan_of([{"id": "a", "objective": "o"}]).digest
+
+
+def test_null_for_a_required_field_is_a_missing_field() -> None:
+    assert faults([{"id": None, "objective": None}]) == {(None, "id"), (None, "objective")}
+
+
+def test_null_steps_with_an_answer_are_a_direct_answer() -> None:
+    assert plan_of({"steps": None, "answer": "42"}) == Plan(answer="42")
+
+
+def test_null_inside_arguments_is_a_value() -> None:
+    assert only_step(id="a", objective="o", args={"x": None}).args == {"x": None}
+
+
+@given(
+    st.permutations(["id", "objective", "tool", "args", "success_criteria", "depends_on"]),
+    st.dictionaries(st.sampled_from(["tools", "max_calls", "output"]), st.none()),
+)
+def test_neither_the_order_of_keys_nor_null_ones_change_the_digest(order: list[str], nulls: dict[str, None]) -> None:
+    step = {
+        "id": "a",
+        "objective": "o",
+        "tool": "search",
+        "args": {"query": "x"},
+        "success_criteria": "c",
+        "depends_on": [],
+    }
+
+    assert plan_of([{**nulls, **{name: step[name] for name in order}}]).digest == plan_of([step]).digest

@@ -1,0 +1,388 @@
+"""The story of a run as its events tell it: what is approved, what is asked, what may have happened."""
+
+from typing import Any
+
+import pytest
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan, Step
+from graph.run.events import CONTROL, Event, Kind
+from graph.run.policy import binding_of
+from graph.run.record import RunRecord, read_record, run_name
+from graph.run.results import StepResult
+from graph.run.scope import in_force, repeats, within_approved
+
+TOOLS = {"send": ToolSpec("send", "", {}), "read": ToolSpec("read", "", {}, effect="read")}
+PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x", "n": 1}), Step(id="b", objective="o")))
+
+
+class Told:
+    """Events of a run, one after the other."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.add("run_started", thread="t", n=2, goal="g", constraints=["c"], setup={"approval": "always"})
+
+    def add(self, kind: Kind, step: str | None = None, **payload: Any) -> "Told":
+        seq = len(self.events) + 1
+        self.events.append(Event(seq, kind, step, 1000.0 + seq, {"checkpoint": f"c{seq}", **payload}))
+        return self
+
+    def planned(self, plan: Plan = PLAN, revision: int = 1, author: str = "planner", **more: Any) -> "Told":
+        return self.add(
+            "plan_revised", revision=revision, plan=plan.to_json(), digest=plan.digest, author=author, **more
+        )
+
+    def asked(self, number: int = 1, **more: Any) -> "Told":
+        shown = {"request": number, "subject": "s", "digest": "d", "error": None, "issues": [], "skip": 0}
+        return self.add("review_requested", **{**shown, **more})
+
+    def decided(self, decision: str = "approve", plan: Plan = PLAN, by: str = "person", **more: Any) -> "Told":
+        binding = binding_of(plan, TOOLS)
+        return self.add("decided", decision=decision, by=by, digest=plan.digest, binding=binding, message=None, **more)
+
+    def started(self, step: str = "a", key: str = "k1", revision: int = 1, number: int = 0, **more: Any) -> "Told":
+        call = {"key": key, "call": number, "tool": "send", "args": {"to": "x"}, "args_digest": "x"}
+        return self.add("call_started", step, **{**call, "repeatable": False, "revision": revision, **more})
+
+    def finished(self, key: str = "k1", status: str = "succeeded", value: Any = "sent", **more: Any) -> "Told":
+        error = None if status == "succeeded" else "refused"
+        return self.add("call_finished", "a", key=key, status=status, value=value, error=error, **more)
+
+    @property
+    def record(self) -> RunRecord:
+        return read_record(self.events)
+
+
+def approved() -> Told:
+    return Told().planned().asked().decided()
+
+
+def doubt(record: RunRecord, key: str = "k1", revision: int = 1) -> str | None:
+    call = record.doubt_about("send", "x", revision, key)
+    return call.key if call else None
+
+
+def reused(record: RunRecord, key: str = "k1") -> Any:
+    call = record.finished_call(key, "send", "x")
+    return call.result.value if call and call.result else None
+
+
+def test_no_events_are_a_run_of_nobody() -> None:
+    assert read_record([]) == RunRecord()
+
+
+def test_a_run_knows_who_it_is_and_what_it_is_for() -> None:
+    record = Told().record
+
+    assert (record.id, record.goal, record.constraints, record.setup) == ("t.2", "g", ("c",), {"approval": "always"})
+    assert (record.started_at, record.updated_at, record.seq) == (1001.0, 1001.0, 1)
+
+
+def test_a_thread_with_dots_and_a_number_make_one_name_each() -> None:
+    assert run_name("a.1", 2) != run_name("a", 12)
+    assert run_name("a.1", 2) == "a.1.2"
+
+
+def test_the_last_event_that_changes_what_is_allowed_is_known() -> None:
+    told = approved()
+    after = told.started().finished().record
+
+    assert set(CONTROL) == {"plan_revised", "decided", "run_ended"}
+    assert (after.control_seq, after.seq) == (4, 6)
+
+
+def test_an_approval_is_of_the_plan_that_was_shown() -> None:
+    record = approved().record
+
+    assert record.approval is not None
+    assert (record.approval.digest, record.approval.by, record.approval.seq) == (PLAN.digest, "person", 4)
+    assert record.approved_plan == PLAN.to_json()
+    assert in_force(record, PLAN, TOOLS)
+
+
+@pytest.mark.parametrize("decision", ["reject", "feedback", "settle"])
+def test_other_decisions_approve_nothing(decision: str) -> None:
+    assert Told().planned().asked().decided(decision).record.approval is None
+
+
+def test_a_new_revision_is_not_approved_by_the_approval_of_the_old_one() -> None:
+    after = Plan(steps=PLAN.steps[:1])
+
+    record = approved().planned(after, revision=2, author="replanner").record
+
+    assert record.digest == after.digest
+    assert not in_force(record, after, TOOLS)
+    assert in_force(record, PLAN, TOOLS)
+
+
+def test_a_tool_that_changes_its_face_takes_the_approval_out_of_force() -> None:
+    changed = {**TOOLS, "send": ToolSpec("send", "", {"type": "object"})}
+
+    assert not in_force(approved().record, PLAN, changed)
+    assert not within_approved(approved().record, PLAN, changed)
+
+
+def test_nothing_is_in_force_without_an_approval() -> None:
+    assert not in_force(Told().planned().record, PLAN, TOOLS)
+    assert not within_approved(Told().planned().record, PLAN, TOOLS)
+
+
+@pytest.mark.parametrize("steps", [PLAN.steps[:1], PLAN.steps[1:], PLAN.steps[::-1], ()])
+def test_dropping_and_reordering_stays_within_what_was_approved(steps: tuple[Step, ...]) -> None:
+    assert within_approved(approved().record, Plan(steps=steps, answer="other"), TOOLS)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Step(id="c", objective="o"),
+        Step(id="b", objective="other"),
+        Step(id="b", objective="o", tools=("read",)),
+        PLAN.steps[0].model_copy(update={"args": {"to": "y", "n": 1}}),
+        PLAN.steps[0].model_copy(update={"args": {"to": "x", "n": True}}),
+        PLAN.steps[0].model_copy(update={"depends_on": ("b",)}),
+    ],
+)
+def test_anything_added_or_changed_does_not(step: Step) -> None:
+    assert not within_approved(approved().record, Plan(steps=(step,)), TOOLS)
+
+
+def test_a_request_is_open_until_it_is_decided() -> None:
+    told = Told().planned().asked(number=3, error="again", issues=[{"step": None}], skip=2)
+
+    request = told.record.request
+    assert request is not None
+    assert (request.number, request.error, request.skip, request.checkpoint) == (3, "again", 2, "c3")
+    assert (told.record.requests, told.record.status) == (3, "waiting")
+    assert told.decided().record.request is None
+
+
+def test_the_end_closes_a_request() -> None:
+    record = Told().planned().asked().add("run_ended", status="cancelled", reason="cancelled").record
+
+    assert record.request is None
+    assert record.status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        (Told(), "planning"),
+        (Told().planned(), "running"),
+        (Told().planned().asked(), "waiting"),
+        (approved(), "running"),
+        (approved().add("executing", revision=1), "running"),
+        (approved().add("paused", reason="interrupted"), "paused"),
+        (approved().add("paused").add("executing"), "running"),
+        (approved().add("run_ended", status="partial", reason="r"), "partial"),
+        (approved().add("run_ended", status="failed", reason="r").add("paused"), "failed"),
+    ],
+)
+def test_the_status_follows_from_the_last_events(told: Told, status: str) -> None:
+    assert told.record.status == status
+
+
+def test_feedback_is_collected_and_a_plan_is_awaited() -> None:
+    told = Told().planned().asked().add("decided", decision="feedback", message="cheaper", by="person")
+
+    assert told.record.feedback == ["cheaper"]
+    assert told.record.awaits_plan
+    assert not told.planned(revision=2).record.awaits_plan
+
+
+def test_only_the_replanners_revisions_count_as_replans() -> None:
+    told = Told().planned().planned(revision=2, author="person").planned(revision=3, author="replanner")
+
+    assert (told.record.replans, told.record.revision) == (1, 3)
+
+
+def test_dropped_steps_add_up() -> None:
+    assert Told().planned(dropped=["x"]).planned(revision=2, dropped=["y"]).record.dropped == ("x", "y")
+
+
+def test_what_was_written_at_a_checkpoint_is_found_again() -> None:
+    record = approved().record
+
+    assert record.checkpoints == {"c1", "c2", "c3", "c4"}
+    assert record.decided_at["c4"]["decision"] == "approve"
+    assert record.revised_at["c2"]["revision"] == 1
+
+
+def test_a_call_that_only_started_may_have_happened() -> None:
+    assert doubt(approved().started().record) == "k1"
+
+
+def test_a_call_that_raised_may_have_happened() -> None:
+    assert doubt(approved().started().finished(status="failed").record) == "k1"
+
+
+def test_a_call_that_succeeded_is_no_doubt() -> None:
+    record = approved().started().finished().record
+
+    assert doubt(record) is None
+    assert reused(record) == "sent"
+
+
+def test_a_tool_that_says_nothing_happened_is_believed() -> None:
+    assert doubt(approved().started().finished(status="failed", nothing_happened=True).record) is None
+
+
+def test_a_repeatable_call_is_never_in_doubt() -> None:
+    assert doubt(approved().started(repeatable=True).record) is None
+
+
+def test_a_call_made_again_is_in_doubt_again() -> None:
+    told = approved().started().finished(status="failed", nothing_happened=True).started()
+
+    assert doubt(told.record) == "k1"
+
+
+def test_the_same_call_of_another_step_is_no_doubt_in_the_same_plan() -> None:
+    assert doubt(approved().started().record, key="k2") is None
+
+
+def test_no_revision_repeats_a_doubtful_call_under_another_step() -> None:
+    assert doubt(approved().started().record, key="k2", revision=2) == "k1"
+
+
+def test_a_call_with_other_arguments_is_another_call() -> None:
+    assert approved().started().record.doubt_about("send", "y", 2, "k1") is None
+    assert approved().started().record.doubt_about("post", "x", 2, "k1") is None
+
+
+def test_a_person_who_approves_a_plan_after_the_error_clears_it() -> None:
+    told = approved().started().finished(status="failed").planned(revision=2).asked(2).decided()
+
+    assert doubt(told.record, key="k2", revision=2) is None
+
+
+def test_an_approval_without_a_person_clears_nothing() -> None:
+    told = approved().started().finished(status="failed").planned(revision=2).decided(by="policy")
+
+    assert doubt(told.record, key="k2", revision=2) == "k1"
+
+
+def test_an_approval_before_the_error_clears_nothing() -> None:
+    told = Told().planned().started().decided().finished(status="failed")
+
+    assert doubt(told.record) == "k1"
+
+
+def test_a_crash_in_mid_call_is_cleared_by_no_approval() -> None:
+    told = approved().started().planned(revision=2).asked(2).decided()
+
+    assert doubt(told.record, key="k2", revision=2) == "k1"
+
+
+def settled(happened: bool, result: Any = None, told: Told | None = None) -> Told:
+    entry = {"key": "k1", "happened": happened, "result": result}
+    return (told or approved().started()).decided("settle", settled=[entry])
+
+
+def test_a_call_that_a_person_says_happened_is_a_success_with_their_result() -> None:
+    record = settled(True, {"id": 7}).record
+
+    assert doubt(record) is None
+    assert reused(record) == {"id": 7}
+    assert record.results["a"] == StepResult("succeeded", {"id": 7})
+
+
+def test_a_call_that_a_person_says_did_not_happen_may_be_made() -> None:
+    record = settled(False).record
+
+    assert doubt(record) is None
+    assert record.finished_call("k1", "send", "x") is None
+    assert "a" not in record.results
+
+
+def test_a_settled_call_of_a_model_step_is_not_the_result_of_the_step() -> None:
+    assert "a" not in settled(True, 1, approved().started(number=1)).record.results
+
+
+def test_settling_approves_no_plan() -> None:
+    told = settled(True, told=Told().planned().started())
+
+    assert told.record.approval is None
+
+
+def test_a_settled_call_counts_in_later_revisions_under_any_step() -> None:
+    told = settled(True, "sent").planned(revision=2)
+
+    assert reused(told.record, key="k2") == "sent"
+
+
+def test_a_settled_call_is_no_result_of_another_step_of_the_same_plan() -> None:
+    assert reused(settled(True, "sent").record, key="k2") is None
+
+
+def test_a_call_that_simply_succeeded_is_reused_under_its_own_key_only() -> None:
+    told = approved().started().finished().planned(revision=2)
+
+    assert reused(told.record) == "sent"
+    assert reused(told.record, key="k2") is None
+
+
+def test_a_step_that_failed_waits_for_another_revision() -> None:
+    record = approved().started().finished(status="failed").record
+
+    assert record.failed_in("a", 1)
+    assert not record.failed_in("a", 2)
+    assert not record.failed_in("b", 1)
+
+
+def test_a_model_step_that_failed_does_so_too() -> None:
+    failed = {"status": "failed", "error": "no answer", "inputs": "", "revision": 3}
+
+    record = approved().add("step_finished", "b", **failed).record
+
+    assert record.failed_in("b", 3)
+    assert record.results["b"].error == "no answer"
+
+
+def test_a_step_that_succeeded_did_not_fail() -> None:
+    assert not approved().started().finished().record.failed_in("a", 1)
+
+
+def test_the_calls_of_a_model_step_are_not_its_result() -> None:
+    record = approved().started(number=1).finished().record
+
+    assert record.results == {}
+    assert record.succeeded == set()
+
+
+def test_a_model_step_remembers_what_its_result_rests_on() -> None:
+    told = approved().add("step_finished", "b", status="succeeded", value=None, inputs="i", revision=1)
+
+    assert told.record.inputs == {"b": "i"}
+    assert told.record.succeeded == {"b"}
+
+
+def test_answers_of_models_are_remembered_and_failures_are_not() -> None:
+    told = Told().add("model_finished", key="m1", response={"content": "x"}).add("model_finished", key="m2", error="e")
+
+    assert told.record.responses == {"m1": {"content": "x"}}
+
+
+def test_events_of_a_later_version_do_not_stop_the_reading() -> None:
+    assert approved().add("lease_taken").record.approval is not None  # type: ignore[arg-type]
+
+
+def test_the_outcome_of_a_call_may_come_after_the_end() -> None:
+    record = approved().started().add("run_ended", status="cancelled", reason="cancelled").finished().record
+
+    assert record.status == "cancelled"
+    assert record.results["a"].value == "sent"
+
+
+def test_repeats_names_calls_that_may_have_happened_and_that_the_plan_may_make_again() -> None:
+    record = approved().started().finished(status="failed").record
+
+    (sentence,) = repeats(record, PLAN)
+
+    assert all(word in sentence for word in ("a called send", "refused", "may call it again"))
+
+
+def test_repeats_is_silent_where_nothing_can_be_repeated() -> None:
+    assert repeats(approved().started().finished().record, PLAN) == []
+    assert repeats(approved().started().finished(status="failed").record, Plan(steps=PLAN.steps[1:])) == []

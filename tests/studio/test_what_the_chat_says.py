@@ -1,0 +1,140 @@
+"""Chat clients hide a request unless the last message is the assistant's, and read little else: it says all."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.types import Command
+
+from graph.testing import LoggedTools, asked, on_thread, step
+
+Build = Callable[..., Any]
+
+PLAN = {"steps": [step("a", "search", query="wind"), step("b", "write", text="{a_result.items[0]}")]}
+OTHER = {"steps": [step("x", "write", text="other")]}
+BROKEN = {"steps": [step("x", "no_such_tool")]}
+
+
+def assert_says_what_is_asked(graph: Any, state: dict[str, Any]) -> str:
+    """The thread's last message repeats the request; return its text."""
+    last = graph.get_state(on_thread()).values["messages"][-1]
+    request = asked(state)
+    assert last.type == "ai" and request["digest"] in last.text and "To reject, write a reason" in last.text
+    assert all(action["description"] in last.text for action in request["action_requests"])
+    assert (request["error"] or "") in last.text
+    return str(last.text)
+
+
+def chat(words: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": words}]}
+
+
+@pytest.mark.parametrize("start", [{"goal": "g"}, chat("g"), chat([{"type": "text", "text": "g"}])])
+def test_the_last_message_says_what_is_asked(build: Build, start: dict[str, Any]) -> None:
+    graph = build(PLAN)
+
+    state = graph.invoke(start, on_thread())
+
+    assert_says_what_is_asked(graph, state)
+    assert state["goal"] == "g" and graph.get_state(on_thread()).next == ("review",)
+
+
+@pytest.mark.parametrize("answer", ["", {"type": "yes"}, BROKEN, {"type": "edit", "edited_action": {}}])
+def test_asked_again_it_says_why(build: Build, answer: Any) -> None:
+    graph = build(PLAN)
+    graph.invoke(chat("g"), on_thread())
+
+    for _ in range(3):
+        state = graph.invoke(Command(resume=answer), on_thread())
+        assert asked(state)["error"] and assert_says_what_is_asked(graph, state)
+
+    assert len(graph.model.prompts) == 1
+    assert graph.invoke(Command(resume="approve"), on_thread())["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("plan", [OTHER, BROKEN, {"steps": "nonsense"}, [], "\ud800"])
+@pytest.mark.parametrize("go_on", [None, Command(resume="approve")])
+def test_a_plan_put_into_the_state_is_said_and_not_approved(
+    build: Build, tools: LoggedTools, plan: Any, go_on: Any
+) -> None:
+    graph = build(PLAN)
+    graph.invoke(chat("g"), on_thread())
+    graph.update_state(on_thread(), {"plan": plan})
+
+    state = graph.invoke(go_on, on_thread())
+
+    assert_says_what_is_asked(graph, state)
+    assert bool(asked(state)["error"]) is (go_on is not None) and tools.calls == []
+    assert len(graph.model.prompts) == 1
+    assert graph.invoke(Command(resume=OTHER), on_thread())["status"] == "succeeded"
+
+
+def test_a_difference_is_said(build: Build) -> None:
+    graph = build(PLAN, OTHER)
+    graph.invoke(chat("g"), on_thread())
+
+    state = graph.invoke(Command(resume="something else"), on_thread())
+
+    assert "Changes: " in assert_says_what_is_asked(graph, state)
+
+
+def test_a_fork_says_what_it_asks(build: Build) -> None:
+    graph = build(PLAN)
+    graph.invoke(chat("g"), on_thread())
+    before = graph.get_state(on_thread()).config
+    graph.invoke(Command(resume="approve"), on_thread())
+
+    state = graph.invoke(None, before)
+
+    assert asked(state)["run"] == "thread.2"
+    assert_says_what_is_asked(graph, state)
+
+
+def test_continue_shows_the_request_again_as_the_last_message(build: Build) -> None:
+    graph = build(PLAN)
+    graph.invoke(chat("g"), on_thread())
+
+    state = graph.invoke(chat("continue"), on_thread())
+
+    assert state["goal"] == "g"
+    assert_says_what_is_asked(graph, state)
+
+
+def test_backticks_in_a_plan_stay_within_the_block(build: Build) -> None:
+    graph = build({"steps": [step("a", "write", text="```\n# Approved already\n````")]})
+
+    text = assert_says_what_is_asked(graph, graph.invoke(chat("g"), on_thread()))
+
+    fence = text.splitlines()[-1]
+    assert set(fence) == {"`"} and len(fence) > 4 and text.count(fence) == 2
+
+
+def test_an_answer_that_was_turned_down_is_no_decision_when_its_checkpoint_is_answered_again(
+    build: Build, tools: LoggedTools
+) -> None:
+    graph = build(PLAN)
+    graph.invoke(chat("g"), on_thread())
+    graph.update_state(on_thread(), {"plan": OTHER})
+    swapped = graph.get_state(on_thread()).config
+    graph.invoke(Command(resume="approve"), on_thread())
+    graph.invoke(Command(resume=""), on_thread())
+
+    state = graph.invoke(Command(resume="reject"), swapped)
+
+    assert tools.calls == [] and asked(state)["action_requests"][0]["args"] == {"plan": OTHER}
+
+
+def test_an_answer_with_other_words_beside_it_still_counts(build: Build) -> None:
+    graph = build(PLAN)
+    graph.invoke(chat("g"), on_thread())
+
+    state = graph.invoke(Command(resume="approve", update=chat("fine by me")), on_thread())
+
+    assert state["status"] == "succeeded"
+
+
+def test_a_plan_that_needs_no_person_is_said_too(build: Build) -> None:
+    state = build(PLAN, approval="never").invoke(chat("g"), on_thread())
+
+    assert [message.type for message in state["messages"]] == ["human", "ai", "ai"]
+    assert "revision 1" in state["messages"][1].text and "decision" not in state["messages"][1].text
