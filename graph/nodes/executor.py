@@ -35,7 +35,8 @@ class Executor:
         plan = self._approved(story, state)
         if plan is None:
             return story.update(status="waiting", doubts=[])
-        flow = self._flow(story, plan)
+        progress = Progress(story.record.id, len(plan.steps))
+        flow = self._flow(story, plan, progress)
         try:
             await story.write(Draft("executing", {"revision": story.record.revision}))
             await flow.run()
@@ -45,6 +46,8 @@ class Executor:
         except asyncio.CancelledError:
             await story.ledger.append(story.key, [Draft("paused", {"reason": "interrupted"})])
             raise
+        finally:
+            progress.close()
         return await self._outcome(story, plan, flow)
 
     def _approved(self, story: Story, state: State) -> Plan | None:
@@ -60,11 +63,10 @@ class Executor:
         same = shown == plan.digest == record.digest and in_force(record, plan, self.services.toolbox.specs)
         return plan if same else None
 
-    def _flow(self, story: Story, plan: Plan) -> Dataflow:
+    def _flow(self, story: Story, plan: Plan, progress: Progress) -> Dataflow:
         toolbox, model = self.services.toolbox, self.services.executor
         most = self.services.settings.max_concurrency
-        announce = Progress(story.record.id, len(plan.steps)).announce
-        return Dataflow(plan, story.record, story.gate(), toolbox, model, most, announce)
+        return Dataflow(plan, story.record, story.gate(), toolbox, model, most, progress.announce)
 
     async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
         await story.reload()
