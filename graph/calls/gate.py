@@ -247,6 +247,7 @@ def model_name(model: BaseChatModel) -> str:
 
 
 def _storable(answer: AIMessage) -> Any:
+    normalise([call["args"] for call in answer.tool_calls])  # pydantic would turn NaN into null in silence
     dumped = answer.model_dump(mode="json", include={"content", "tool_calls", "invalid_tool_calls", "id", "name"})
     return normalise(dumped)
 
