@@ -30,7 +30,7 @@ def main() -> None:
             raise SystemExit(2)
     from graph.cli import app
 
-    app()
+    app(prog_name="planner-executor")
 
 
 if __name__ == "__main__":

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tools.errors import NothingHappened, ToolError
+    from tools.idempotency import idempotency_key
     from tools.registry import default_tools
 
-__all__ = ["NothingHappened", "ToolError", "default_tools"]
+__all__ = ["NothingHappened", "ToolError", "default_tools", "idempotency_key"]
 
-_HOME = {"NothingHappened": "tools.errors", "ToolError": "tools.errors", "default_tools": "tools.registry"}
+_HOME = {
+    "NothingHappened": "tools.errors",
+    "ToolError": "tools.errors",
+    "default_tools": "tools.registry",
+    "idempotency_key": "tools.idempotency",
+}
 
 
 def __getattr__(name: str) -> Any:

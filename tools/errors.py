@@ -10,12 +10,17 @@ ToolException                (LangChain's)
     ├── DocumentNotReadable      .source .reason
     ├── NothingFound             .words .documents
     ├── NothingToSummarise
-    └── WebSearchFailed          .query .reason
+    ├── WebSearchFailed          .query .reason
+    ├── LogNotFound              .path .rotated .others
+    ├── LogNotReadable           .source .reason
+    ├── TimeNotUnderstood        .text
+    ├── NoErrorsInLogs           .records
+    └── SourceNotReadable        .path .reason
 
 A message names the thing and says what to do next: it is what a replanner reads.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from langchain_core.tools import ToolException
@@ -111,3 +116,51 @@ class WebSearchFailed(ToolError):
         super().__init__(
             f"web search for {query!r} did not answer ({reason}); search local documents instead or try again later"
         )
+
+
+class LogNotFound(ToolError):
+    """No log fits a path or pattern; what is there instead is named, rotated copies first."""
+
+    def __init__(self, path: str, rotated: Mapping[str, str], others: Sequence[str]) -> None:
+        self.path = path
+        self.rotated = dict(rotated)
+        self.others = tuple(others)
+        copies = ", ".join(f"{source} ({period})" for source, period in rotated.items())
+        said = [f"no log fits {path!r}"]
+        said += [f"rotated copies of it are there: {copies}"] if copies else []
+        said += [f"other logs: {', '.join(others[:12])}"] if others else []
+        super().__init__("; ".join(said) if len(said) > 1 else f"{said[0]}, and there are no others in the folder")
+
+
+class LogNotReadable(ToolError):
+    """A log is damaged, no text, or cannot be opened."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        self.source = source
+        self.reason = reason
+        super().__init__(f"cannot read log {source!r}: {reason}")
+
+
+class TimeNotUnderstood(ToolError):
+    """A bound of time is not written as one."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        super().__init__(f"{text!r} is no time; write it like 2026-09-15T08:14:07Z")
+
+
+class NoErrorsInLogs(ToolError):
+    """None of the records given tells of an error."""
+
+    def __init__(self, records: int) -> None:
+        self.records = records
+        super().__init__(f"none of the {records} records is an error; read other logs, rotated ones, or another time")
+
+
+class SourceNotReadable(ToolError):
+    """A source file cannot be read, or has no such line."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"cannot read source {path!r}: {reason}")

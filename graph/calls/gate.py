@@ -23,6 +23,7 @@ from graph.run.record import Call, RunRecord
 from graph.run.results import StepResult
 from graph.run.values import Kept, keep, normalise
 from tools.errors import NothingHappened
+from tools.idempotency import calling
 
 ERROR_CHARACTERS = 2_000
 
@@ -199,7 +200,8 @@ class CallGate:
         limit_s = bound.spec.timeout_s
         try:
             async with asyncio.timeout(limit_s) as clock:
-                return await bound.call(call.args)
+                with calling(call.key):
+                    return await bound.call(call.args)
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -253,6 +255,7 @@ def model_name(model: BaseChatModel) -> str:
 
 
 def _storable(answer: AIMessage) -> Any:
+    normalise([call["args"] for call in answer.tool_calls])  # pydantic would turn NaN into null in silence
     dumped = answer.model_dump(mode="json", include={"content", "tool_calls", "invalid_tool_calls", "id", "name"})
     return normalise(dumped)
 

@@ -101,6 +101,8 @@ def spec_of(tool: BaseTool) -> ToolSpec:
 
 def _schema(tool: BaseTool) -> dict[str, Any]:
     """Return the JSON Schema of the arguments a caller gives; LangChain's own forgets that extras are allowed."""
+    if isinstance(tool, Tool) and tool.args_schema is None:
+        return {"type": "object", "properties": tool.args, "required": list(tool.args)}
     schema: Any = tool.tool_call_schema
     if isinstance(schema, dict):
         return schema

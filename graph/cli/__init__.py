@@ -6,9 +6,11 @@ Importing it is light: LangGraph, LangChain and the models are loaded by the com
 import typer
 
 from graph.cli.cancel import cancel
+from graph.cli.doctor import doctor
 from graph.cli.draw import draw
 from graph.cli.exits import EPILOG
 from graph.cli.listing import runs
+from graph.cli.pause import pause
 from graph.cli.resume import resume
 from graph.cli.run import run
 from graph.cli.show import show
@@ -25,5 +27,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, runs, show, resume, cancel, draw, tools):
+for command in (run, runs, show, resume, pause, cancel, draw, tools, doctor):
     app.command(epilog=EPILOG)(command)

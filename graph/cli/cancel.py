@@ -18,4 +18,5 @@ def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> Non
             screen.say(f"{found.id} had ended already, {headline(found)}")
             raise typer.Exit(0 if found.status == "cancelled" else ENDED_OTHERWISE)
         ended = with_runs(db, lambda runs: runs.cancel(found.id))
-        screen.say(f"{ended.id} is {ended.status}")
+        told = f"is {ended.status}" if ended.ended else "executes elsewhere and ends before its next call"
+        screen.say(f"{ended.id} {told}")

@@ -23,7 +23,7 @@ def show_outcome(screen: Screen, run: Run, database: Path) -> None:
         screen.say(pretty(run.answer))
         screen.say()
     for path in reports(run):
-        screen.say(f"report: {path}")
+        screen.say(f"written: {path}")
     screen.say(f"look at the run: {command('show', run.id, database)}")
 
 

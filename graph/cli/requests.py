@@ -1,6 +1,8 @@
 """A review request on the screen, and the commands that answer it."""
 
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ from graph.runs import Run
 DIGEST_CHARACTERS = 12
 """How much of a digest people are shown."""
 
+NAME = "planner-executor"
+
 
 def command(words: str, run: str, database: Path) -> str:
     """Return a command line about a run that can be pasted into a shell; `words` begins with the command's name.
@@ -22,7 +26,13 @@ def command(words: str, run: str, database: Path) -> str:
     """
     name, _, options = words.partition(" ")
     where = "" if database == DATABASE else f" --db {shlex.quote(str(database))}"
-    return f"planner-executor {name} {shlex.quote(run)}{options and ' '}{options}{where}"
+    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{where}"
+
+
+def program() -> str:
+    """Return how this command is called: by its path where it is not on the search path."""
+    called = Path(sys.argv[0])
+    return shlex.quote(str(called)) if called.name == NAME and shutil.which(NAME) is None else NAME
 
 
 def asked(request: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """What others see while the executor works: an event per change, and a message for chat surfaces."""
 
-import time
+import asyncio
 from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage
@@ -14,12 +14,17 @@ MESSAGE_EVERY_S = 1.0
 
 @dataclass
 class Progress:
-    """Tells of one pass over a plan of `steps` steps; the message has one id and comes at most once a second."""
+    """Tells of one pass over a plan of `steps` steps, until it is closed.
+
+    The message has one id and comes at most once a second. A change within that second is told at its end: a long
+    step may follow, and the message must not speak of the step before all the while.
+    """
 
     run: str
     steps: int
     status: dict[str, str] = field(default_factory=dict)
     _told_at: float = float("-inf")
+    _due: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
         self._write = get_stream_writer()
@@ -29,10 +34,19 @@ class Progress:
         self.status[step] = result.status
         event = {"run": self.run, "step": step, "status": result.status, "error": result.error}
         self._write({**event, "started_at": result.started_at, "ended_at": result.ended_at})
-        now = time.monotonic()
-        if now - self._told_at >= MESSAGE_EVERY_S:
-            self._told_at = now
-            push_message(AIMessage(self._words(), id=f"{self.run}-progress"), state_key=None)
+        if self._due is None:
+            loop = asyncio.get_running_loop()
+            self._due = loop.call_at(max(loop.time(), self._told_at + MESSAGE_EVERY_S), self._tell)
+
+    def close(self) -> None:
+        """Say no more: the node is about to end, and what it returns says the rest."""
+        if self._due is not None:
+            self._due.cancel()
+
+    def _tell(self) -> None:
+        self._due = None
+        self._told_at = asyncio.get_running_loop().time()
+        push_message(AIMessage(self._words(), id=f"{self.run}-progress"), state_key=None)
 
     def _words(self) -> str:
         running = [step for step, status in self.status.items() if status == "running"]

@@ -29,6 +29,26 @@ class Lease:
 Message = Literal["pause", "cancel"]
 
 
+@dataclass(frozen=True)
+class Health:
+    """What was found; sizes are in bytes, `tables` holds rows and bytes of content per table.
+
+    `damage` is what SQLite's own check says, empty where the file is whole. `dead` are runs whose owner is gone.
+    """
+
+    file: int
+    write_ahead_log: int
+    runs: int
+    tables: dict[str, tuple[int, int]]
+    damage: tuple[str, ...]
+    dead: tuple[str, ...]
+
+    @property
+    def per_run(self) -> int:
+        """Bytes of the file per run."""
+        return self.file // max(self.runs, 1)
+
+
 class Ledger(Protocol):
     """Append-only events per run, and artifacts. No call ever makes the event loop's thread wait.
 
@@ -102,6 +122,9 @@ class Ledger(Protocol):
         Raises:
             LedgerCorruptError: Its bytes are not what was written, or it is not there.
         """
+
+    async def health(self) -> Health:
+        """Return how the database is."""
 
     async def close(self) -> None:
         """Let go of the database; a later call opens it again."""

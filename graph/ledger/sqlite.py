@@ -23,9 +23,10 @@ from graph.errors import (
     StaleRunError,
 )
 from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
+from graph.ledger.health import examine
 from graph.ledger.lease import BEAT_S, LEASE_S, LOOK_S, Seen, beat, claim, is_gone, look, new_owner, release, take_over
 from graph.ledger.lease import SCHEMA as LEASES
-from graph.ledger.protocol import Lease, Message, RunKey
+from graph.ledger.protocol import Health, Lease, Message, RunKey
 from graph.ledger.writer import WriterThread
 from graph.run.events import CONTROL, Draft, Event
 from graph.run.record import run_name
@@ -150,6 +151,10 @@ class SqliteLedger:
             raise LedgerCorruptError(self.name, "(any)", 0, f"names artifact {artifact_id}, which is lost or changed")
         content: str = row[0]
         return content
+
+    async def health(self) -> Health:
+        """Return how the file is; the events themselves are checked when a run is read."""
+        return await self._do(lambda db: examine(db, Path(self.name)))
 
     async def close(self) -> None:
         """Let go of the file."""

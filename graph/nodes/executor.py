@@ -1,12 +1,13 @@
 """Executor: carry out the approved plan, as parallel as its dependencies allow, within one call of the node."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 
 from langchain_core.runnables import RunnableConfig
 
 from graph.context import Services
-from graph.errors import StaleRunError
+from graph.errors import LedgerError, StaleRunError
 from graph.execution.dataflow import Dataflow
 from graph.execution.progress import Progress
 from graph.nodes.asking import message_about
@@ -41,17 +42,21 @@ class Executor:
     async def _carry_out(self, story: Story, plan: Plan) -> StateUpdate:
         """Run the plan as far as it goes; the run is owned."""
         assert story.lease is not None
+        progress = Progress(story.record.id, len(plan.steps))
+        flow = self._flow(story, plan, progress)
         try:
             await story.write(Draft("executing", {"revision": story.record.revision}))
-            flow = self._flow(story, plan)
             await flow.run()
         except StaleRunError:
             await story.reload()
             await story.heed()
             return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
         except asyncio.CancelledError:
-            await story.ledger.append(story.lease, [Draft("paused", {"reason": "interrupted"})])
+            with suppress(LedgerError):  # that it was paused is a courtesy; what was begun is on record
+                await story.ledger.append(story.lease, [Draft("paused", {"reason": "interrupted"})])
             raise
+        finally:
+            progress.close()
         return await self._outcome(story, plan, flow)
 
     def _approved(self, story: Story, state: State) -> Plan | None:
@@ -67,11 +72,10 @@ class Executor:
         same = shown == plan.digest == record.digest and in_force(record, plan, self.services.toolbox.specs)
         return plan if same else None
 
-    def _flow(self, story: Story, plan: Plan) -> Dataflow:
+    def _flow(self, story: Story, plan: Plan, progress: Progress) -> Dataflow:
         toolbox, model = self.services.toolbox, self.services.executor
         most = self.services.settings.max_concurrency
-        announce = Progress(story.record.id, len(plan.steps)).announce
-        return Dataflow(plan, story.record, story.gate(), toolbox, model, most, announce)
+        return Dataflow(plan, story.record, story.gate(), toolbox, model, most, progress.announce)
 
     async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
         await story.reload()

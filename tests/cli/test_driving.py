@@ -1,7 +1,9 @@
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -139,3 +141,26 @@ def test_an_approval_does_not_settle_an_uncertain_call(screen: Screen) -> None:
 
     assert looked_up(DATABASE, run.id).status == "waiting"
     assert resumed(screen, run, [send], choice=PlanChoice("reject")).status == "rejected"
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "calls"),
+    [
+        ("y\nyes\n17\n", "succeeded", 1),
+        ("no\n", "succeeded", 2),
+        ("stop\n", "rejected", 1),
+        ("later\n", "waiting", 1),
+        ("", "waiting", 1),
+    ],
+)
+def test_a_person_in_the_terminal_settles_an_uncertain_call_in_whole_words(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, typed: str, status: str, calls: int
+) -> None:
+    tools = LoggedTools()
+    run = paused_in_a_call(screen, tools)
+    monkeypatch.setattr(sys, "stdin", StringIO(typed))
+
+    ended = resumed(replace(screen, interactive=True), run, [tools.tool("send", effect="external")], yes=True)
+
+    assert ended.status == status
+    assert len(tools.named("send")) == calls

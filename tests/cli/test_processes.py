@@ -82,7 +82,7 @@ def test_an_interrupted_run_is_paused_and_goes_on_where_it_was(
     resumed = process("resume", latest())
     assert resumed.returncode == 0
     assert "✓ sum succeeded earlier" in resumed.stdout
-    assert "report: workspace/report.md" in resumed.stdout
+    assert "written: workspace/report.md" in resumed.stdout
 
 
 def test_a_killed_run_goes_on_where_it_was(

@@ -40,7 +40,7 @@ def test_yes_approves_and_says_so_and_the_answer_and_the_report_are_told(
     assert "sum running …" in result.stdout
     assert "sum succeeded in " in result.stdout
     assert "\nsucceeded: 2 of 2 steps succeeded\n\nit is 42\n" in result.stdout
-    assert "report: workspace/report.md" in result.stdout
+    assert "written: workspace/report.md" in result.stdout
     assert f"planner-executor show {latest()}" in result.stdout
     assert (folder / "workspace/report.md").read_text().strip() == "it is 42"
 

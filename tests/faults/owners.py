@@ -38,7 +38,9 @@ def slow_tool(folder: Path) -> BaseTool:
 async def work_on(folder: Path, name: str, decision: Any = None) -> None:
     """Start or resume the run and write down how it went."""
     try:
-        async with AsyncAgent.open(folder / "runs.db", planner=ScriptedModel([PLAN]), tools=[slow_tool(folder)]) as agent:
+        async with AsyncAgent.open(
+            folder / "runs.db", planner=ScriptedModel([PLAN]), tools=[slow_tool(folder)]
+        ) as agent:
             if not await agent.list():
                 await agent.start("own it", thread="t")
             run = await agent.resume("t", decision)

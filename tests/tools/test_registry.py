@@ -11,6 +11,9 @@ NAMES = [
     "calculator",
     "write_report",
     "web_search",
+    "read_logs",
+    "group_errors",
+    "read_source",
 ]
 
 
@@ -52,6 +55,9 @@ def test_the_first_parameter_takes_the_plain_text_of_a_plan_step(tmp_path: Path)
         "calculator": "expression",
         "write_report": "content",
         "web_search": "query",
+        "read_logs": "path",
+        "group_errors": "records",
+        "read_source": "path",
     }
 
 

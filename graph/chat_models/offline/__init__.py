@@ -1,4 +1,4 @@
-"""The embedded model: rules that plan arithmetic, and cited briefs over a folder of documents."""
+"""The embedded model: rules that plan arithmetic, cited briefs over a folder of documents, and audits."""
 
 from graph.chat_models.offline.model import OfflineModel
 

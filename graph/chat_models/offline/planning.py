@@ -3,8 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from graph.chat_models.offline import brief, calculation, prose
+from graph.chat_models.offline import audit, brief, calculation, prose
 from graph.chat_models.offline.asked import Asked
+from graph.chat_models.offline.audit_goals import Audit, audit_goal, changed_audit
 from graph.chat_models.offline.expression import expression_in
 from graph.chat_models.offline.goals import BriefGoal, brief_goal
 from graph.chat_models.offline.wishes import Order, changed
@@ -21,8 +22,26 @@ def plan_for(asked: Asked) -> dict[str, Any] | str:
         plan = calculation.calculation(expression)
         missing = asked.missing(calculation.NEEDED) if plan["steps"] else []
         return prose.what_it_can_do(missing) if missing else plan
+    if wanted := audit_goal(asked.goal):
+        return _audit(asked, wanted)
     goal = brief_goal(asked.goal)
     return prose.what_it_can_do() if goal is None else _brief(asked, goal)
+
+
+def _audit(asked: Asked, wanted: Audit) -> dict[str, Any] | str:
+    if missing := asked.missing(audit.NEEDED):
+        return prose.what_it_can_do(missing)
+    for constraint in asked.constraints:
+        wanted = changed_audit(wanted, constraint) or wanted
+    for feedback in asked.feedback:
+        changed_now = changed_audit(wanted, feedback)
+        if changed_now is None:
+            return prose.feedback_not_understood(feedback, prose.FEEDBACK_ON_AUDITS)
+        wanted = changed_now
+    if wanted.draft and asked.missing(brief.REPORT):
+        without = "no draft was written, since the tool write_report is not listed"
+        return audit.audit_plan(replace(wanted, draft=False), without)
+    return audit.audit_plan(wanted)
 
 
 def _brief(asked: Asked, goal: BriefGoal) -> dict[str, Any] | str:

@@ -8,7 +8,8 @@ _NAME_A_MODEL = (
 )
 _CAN = (
     "They can plan arithmetic, such as: What is 12 * 4 + 5? And a brief with sources over a folder of documents, "
-    "such as: Research offshore wind and write a brief report."
+    "such as: Research offshore wind and write a brief report. And the audit of a failing service from its logs and "
+    "source, such as: Audit why the checkout service is failing and draft a fix."
 )
 _NO_BRACKETS = str.maketrans("{}[]", "()()")
 
@@ -20,6 +21,7 @@ FEEDBACK_ON_PLANS = (
     "fewer searches; only 2 searches; add a search for something; no web; use the web; at most 5 statements; "
     "write it to notes.md; no report"
 )
+FEEDBACK_ON_AUDITS = "a log by its name, such as logs/worker.log; write it to notes.md; no draft"
 FEEDBACK_ON_REVISIONS = "search for something else instead; no web; write it to notes.md"
 
 

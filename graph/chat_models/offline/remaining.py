@@ -1,6 +1,6 @@
 """What is left of a plan, as a revision changes it: steps kept, replaced and dropped."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graph.chat_models.offline.asked import Asked
@@ -23,6 +23,7 @@ class Remaining:
         shown: Mapping[str, JsonObject] = asked.document.get("results", {})
         errors: Mapping[str, Any] = asked.document.get("failed", {})
         self.asked = asked
+        self._shown = shown
         self.every_step: dict[str, JsonObject] = {step["id"]: step for step in plan["steps"]}
         self.status = {step: shown.get(step, {}).get("status", "pending") for step in self.every_step}
         self.succeeded = [step for step, status in self.status.items() if status == "succeeded"]
@@ -39,6 +40,10 @@ class Remaining:
     def tool(self, step: str) -> str | None:
         """Return the tool of a deterministic step."""
         return self.every_step[step].get("tool")
+
+    def preview(self, step: str) -> str:
+        """Return the beginning of a succeeded step's result, as JSON text."""
+        return str(self._shown.get(step, {}).get("preview", ""))
 
     def give(self, step: JsonObject) -> None:
         """Put a step in the place of the one with its id, or add it."""
@@ -79,6 +84,33 @@ class Remaining:
         for fields in steps:
             self.give(fields)
 
+    def exchange(self, step: str, new: JsonObject) -> None:
+        """Put a step of another id in the place of one: whatever refers to the old one refers to the new one."""
+        self.give(new)
+        self.redirect(step, new["id"])
+        del self.steps[step]
+
+    def redirect(self, step: str, to: str) -> None:
+        """Let what is left refer to another step's result instead."""
+        self._rewrite(step, lambda found: str(Reference(to, found.path)))
+        for name, fields in list(self.steps.items()):
+            if step in fields.get("depends_on", []):
+                depends_on = [to if before == step else before for before in fields["depends_on"]]
+                self.give({**self.steps[name], "depends_on": depends_on})
+
+    def say_instead(self, step: str, words: str) -> None:
+        """Leave a step out, and say some words wherever its result would stand in a text.
+
+        Raises:
+            NoOtherWay: Another step or the answer needs it.
+        """
+        self._rewrite(step, lambda _: escape(words))
+        self.drop(step)
+
+    def end_with(self, answer: Any) -> None:
+        """Drop all that is left, and answer with what there is."""
+        self.steps, self.answer = {}, answer
+
     def refers_to_parts_of(self, step: str) -> bool:
         """Whether anything left uses a part of a step's result, and so depends on its shape."""
         values = [*(fields.get("args", {}) for fields in self.steps.values()), self.answer]
@@ -92,6 +124,12 @@ class Remaining:
         if self.answer != self._old_answer or not self.steps:
             revision["answer"] = self.answer if self.answer is not None else self._results()
         return revision
+
+    def _rewrite(self, step: str, write: Callable[[Reference], str]) -> None:
+        for name, fields in list(self.steps.items()):
+            if name != step and _refers(fields.get("args", {}), step):
+                self.give({**fields, "args": _rewritten(fields["args"], step, write)})
+        self.answer = _rewritten(self.answer, step, write)
 
     def _without(self, dropped: str) -> tuple[list[JsonObject], Any] | None:
         """Return the steps that change and the answer when one step is left out, or None where that cannot be."""
@@ -137,3 +175,17 @@ def _without_items(value: Any, step: str) -> Any:
 
 def _is_reference_to(step: str, parts: tuple[str | Reference, ...]) -> bool:
     return len(parts) == 1 and isinstance(parts[0], Reference) and parts[0].step == step
+
+
+def _rewritten(value: Any, step: str, write: Callable[[Reference], str]) -> Any:
+    """Return a value with each reference to a step written anew; all else stays as it is."""
+    if isinstance(value, dict):
+        return {key: _rewritten(item, step, write) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_rewritten(item, step, write) for item in value]
+    if not isinstance(value, str) or not _refers(value, step):
+        return value
+    parts = pieces(value)
+    return "".join(
+        escape(part) if isinstance(part, str) else write(part) if part.step == step else str(part) for part in parts
+    )

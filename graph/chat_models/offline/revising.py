@@ -5,6 +5,7 @@ from typing import Any
 from graph.chat_models.offline import prose
 from graph.chat_models.offline.asked import Asked
 from graph.chat_models.offline.mending import mend_report, mend_searches, mend_web_search
+from graph.chat_models.offline.mending_audits import mend_groups, mend_logs, mend_source
 from graph.chat_models.offline.remaining import NoOtherWay, Remaining
 from graph.chat_models.offline.wishes import Order, changed
 
@@ -12,6 +13,9 @@ _MENDS = {
     "write_report": mend_report,
     "web_search": mend_web_search,
     "search_documents": mend_searches,
+    "read_logs": mend_logs,
+    "group_errors": mend_groups,
+    "read_source": mend_source,
 }
 
 

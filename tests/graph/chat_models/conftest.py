@@ -10,6 +10,7 @@ from langchain_core.tools import ToolException
 
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.offline import OfflineModel
+from graph.errors import UnresolvedReferenceError
 from graph.plan.catalog import ToolSpec
 from graph.plan.references import resolve
 from graph.plan.revision import read_revision
@@ -108,10 +109,12 @@ def carry_out(toolbox: Toolbox) -> Callable[..., dict[str, StepResult]]:
                 done[step.id] = StepResult("blocked")
                 continue
             try:
-                done[step.id] = StepResult(
-                    "succeeded", toolbox[step.tool or ""].tool.invoke(resolve(step.args, values))
-                )
-            except ToolException as error:
+                args: Any = resolve(dict(step.args), values)
+                if faults := toolbox.specs[step.tool or ""].argument_faults(args):
+                    done[step.id] = StepResult("failed", error=str(faults))
+                    continue
+                done[step.id] = StepResult("succeeded", toolbox[step.tool or ""].tool.invoke(args))
+            except (ToolException, UnresolvedReferenceError) as error:
                 done[step.id] = StepResult("failed", error=str(error))
         return done
 

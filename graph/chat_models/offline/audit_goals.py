@@ -1,0 +1,99 @@
+"""A goal in plain English -> which failing service is to be audited, and whether and where a fix is to be drafted."""
+
+import re
+from dataclasses import dataclass, replace
+
+from graph.chat_models.offline.goals import FILE
+from graph.chat_models.offline.words import capitalised, one_line
+
+_MOST_CHARACTERS = 1000
+_LONGEST_TITLE = 200
+
+_STRONG = r"(?:audit|diagnose|debug|troubleshoot)"
+_ASKS = re.compile(
+    r"^(?:please |can you |could you |help me )*"
+    rf"(?:(?P<strong>{_STRONG})|(?:investigate|analy[sz]e|examine|inspect|explain|determine|check|tell me"
+    r"|(?:find|work|figure) out|find|why)\b)",
+    re.I,
+)
+_WHY = re.compile(r"\bwhy\b|\bcauses?\b|\breasons?\b|\bwhat makes\b", re.I)
+_FAILS = re.compile(
+    r"\b(?:fail(?:s|ing|ed|ures?)?|crash(?:es|ing|ed)?|errors?|exceptions?|broken|breaks?|down|outage|incident"
+    r"|unavailable|not work(?:ing)?|5\d\d|5xx)\b",
+    re.I,
+)
+_RUNNING = re.compile(
+    r"\b(?:services?|servers?|app|application|api|endpoint|website|site|backend|worker|daemon|deployment|logs?"
+    r"|incident|outage|requests?|5\d\d|5xx|fix)\b",
+    re.I,
+)
+_OF_DOCUMENTS = re.compile(r"\b(?:documents?|documentation|docs|papers|articles|according to)\b", re.I)
+_OUTPUT = re.compile(
+    r"(?:\s*[.;,:]\s*(?:and then |and |then )?|\s+(?:and then|and|then)\s+)(?:please )?"
+    r"(?:draft|write|propose|suggest|prepare|make|give|save|store|put|report)\b.*$",
+    re.I,
+)
+_DRAFT = re.compile(r"\b(?:draft|write|propose|suggest|prepare|save|store|put)\b", re.I)
+_NO_DRAFT = re.compile(
+    r"\b(?:no|without (?:a|any)|(?:don't|do not) (?:draft|write) (?:a|any)) (?:fix|draft|report|file)\b", re.I
+)
+_TO_FILE = re.compile(
+    rf"\s*\b(?:(?:in)?to|in|as|called|named)(?: (?:a|the))?(?: file)?(?: (?:called|named))? {FILE}", re.I
+)
+_LOG = re.compile(
+    r"""(?<![^\s"'`(])[\w.*/-]{0,200}\.(?:log|jsonl|ndjson|export|journal)(?:[.-]\d{1,8}){0,3}(?:\.gz)?(?![\w/])""",
+    re.ASCII,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is asked for; without `logs` those that services usually have are looked for."""
+
+    title: str
+    logs: tuple[str, ...] = ()
+    draft: bool = False
+    path: str | None = None
+
+
+def audit_goal(goal: str) -> Audit | None:
+    """Return what a goal asks about a failing service, or None where it asks for something else.
+
+    >>> audit_goal("Find out why checkout fails with 500 and draft a fix").title
+    'Why checkout fails with 500'
+    >>> audit_goal("Find out why wind farms fail") is None
+    True
+    """
+    text = one_line(goal.replace("\u2019", "'"), _MOST_CHARACTERS)
+    asks = _ASKS.match(text)
+    if asks is None or _OF_DOCUMENTS.search(text) or not (_FAILS.search(text) and _RUNNING.search(text)):
+        return None
+    if not asks["strong"] and not _WHY.search(text):
+        return None
+    file = _TO_FILE.search(text)
+    bare = text.replace(file[0], "") if file else text
+    return Audit(
+        title=_title(bare),
+        logs=tuple(dict.fromkeys(_LOG.findall(text))),
+        draft=bool(file or _DRAFT.search(text)) and not _NO_DRAFT.search(text),
+        path=file["path"] if file else None,
+    )
+
+
+def changed_audit(audit: Audit, wish: str) -> Audit | None:
+    """Return the audit as a person wishes it, or None where nothing in the wish is understood."""
+    wish = one_line(wish, _MOST_CHARACTERS)
+    before = audit
+    if logs := _LOG.findall(wish):
+        audit = replace(audit, logs=tuple(dict.fromkeys([*audit.logs, *logs])))
+    if _NO_DRAFT.search(wish):
+        audit = replace(audit, draft=False)
+    elif file := _TO_FILE.search(wish):
+        audit = replace(audit, draft=True, path=file["path"])
+    return None if audit == before and not logs else audit
+
+
+def _title(text: str) -> str:
+    text = _OUTPUT.sub("", text).rstrip(" ?.!,;:")
+    why = re.search(r"\bwhy\b.*", text, re.I)
+    return one_line(capitalised(why[0] if why else text), _LONGEST_TITLE)

@@ -1,0 +1,125 @@
+"""What may be done where the logs of an audit are incomplete: older copies are read, what is not there is left out."""
+
+import re
+from pathlib import PurePosixPath
+from typing import Any
+
+from graph.chat_models.offline.audit import read_step
+from graph.chat_models.offline.remaining import NoOtherWay, Remaining
+from graph.plan.references import references_in
+
+_COPIES = re.compile(r"\brotated copies of it are there: (?P<copies>.+?)(?:; other logs: |$)", re.S)
+_COPY = re.compile(r"(?:^|, )(?P<path>[^(),]+) \((?:(?P<first>\d\S+) to (?P<last>\d[^\s()]+)|[^()]*)\)")
+_FIRST_ERROR = re.compile(r'"first_error_at":"([^"]+)"')
+_ROTATED = re.compile(r'"rotated":\["([^"\\]+)"')
+_NO_PLACE = re.compile(r"\bis not there\b|\bis not of type\b|\bNone is not\b")
+
+
+def mend_logs(remaining: Remaining) -> None:
+    """Read the rotated copy of a log that is not there, the one that tells of the time of the errors; else go without.
+
+    Raises:
+        NoOtherWay: No log is left.
+    """
+    for step in remaining.failed_calls("read_logs"):
+        path = _copy_for(remaining, remaining.failed[step["id"]])
+        if path is not None:
+            words = f"Read {PurePosixPath(path).name}, a rotated archive, since {_path(step)} is not there"
+            level = str(step.get("args", {}).get("min_level", "debug"))
+            new = read_step(remaining.new_id(), path, level, words)
+            remaining.exchange(step["id"], {**new, "args": {**step.get("args", {}), **new["args"]}})
+        elif remaining.can_drop(step["id"]) and _reads_left(remaining, step["id"]):
+            remaining.drop(step["id"])
+        else:
+            raise NoOtherWay("there is no other log to read")
+
+
+def mend_groups(remaining: Remaining) -> None:
+    """Read older copies of the logs where those that were read hold no error.
+
+    Raises:
+        NoOtherWay: There are none.
+    """
+    for step in remaining.failed_calls("group_errors"):
+        older = _read_older(remaining)
+        if older is None:
+            raise NoOtherWay("the logs hold no error, and there are no older copies of them")
+        remaining.give({**step, "args": _with_more(step, older)})
+
+
+def mend_source(remaining: Remaining) -> None:
+    """Read older copies where no traceback names a line; without the source, draft without it.
+
+    Raises:
+        NoOtherWay: The step is not one that an audit has.
+    """
+    for step in remaining.failed_calls("read_source"):
+        group = next((reference.step for reference in references_in(step.get("args", {}))), None)
+        if group is None or remaining.tool(group) != "group_errors":
+            raise NoOtherWay("the source cannot be read, and the plan does not say where else to look")
+        if not _NO_PLACE.search(remaining.failed[step["id"]]):
+            remaining.say_instead(step["id"], "(the source could not be read)")
+        elif older := _read_older(remaining):
+            again = {**remaining.every_step[group], "id": remaining.new_id()}
+            remaining.give({**again, "args": _with_more(again, older)})
+            remaining.redirect(group, again["id"])
+        else:
+            note = "no traceback in the logs names a line of the source in this folder"
+            remaining.end_with({"summary": f"{{{group}_result.summary}}", "note": note})
+
+
+def _copy_for(remaining: Remaining, error: str) -> str | None:
+    """Return the copy that covers the first error that another log tells of, else the newest; none twice."""
+    named = _COPIES.search(error)
+    copies = (
+        [copy for copy in _COPY.finditer(named["copies"]) if not _was_read(remaining, copy["path"])] if named else []
+    )
+    began = next((found for found in map(_first_error, _reads_done(remaining)) if found), None)
+    for copy in copies:
+        if began and copy["first"] and copy["first"] <= began <= copy["last"]:
+            return copy["path"]
+    return copies[0]["path"] if copies else None
+
+
+def _read_older(remaining: Remaining) -> str | None:
+    """Add a step that reads an older copy of a log that was read, and return a reference to its result."""
+    found = (match[1] for preview in _reads_done(remaining) if (match := _ROTATED.search(preview)))
+    path = next((path for path in found if not _was_read(remaining, path)), None)
+    if path is None:
+        return None
+    words = f"Read {PurePosixPath(path).name}, a rotated archive, since newer logs do not tell enough"
+    step = read_step(remaining.new_id(), path, "info", words)
+    remaining.give(step)
+    return f"{{{step['id']}_result}}"
+
+
+def _reads_done(remaining: Remaining) -> list[str]:
+    """Return the previews of the logs that were read, in plan order."""
+    return [remaining.preview(step) for step in remaining.succeeded if remaining.tool(step) == "read_logs"]
+
+
+def _reads_left(remaining: Remaining, without: str) -> bool:
+    steps = [step for step in (*remaining.succeeded, *remaining.steps) if step != without]
+    return any(
+        remaining.every_step.get(step, remaining.steps.get(step, {})).get("tool") == "read_logs" for step in steps
+    )
+
+
+def _first_error(preview: str) -> str | None:
+    found = _FIRST_ERROR.search(preview)
+    return found[1] if found else None
+
+
+def _was_read(remaining: Remaining, path: str) -> bool:
+    steps = {**remaining.every_step, **remaining.steps}
+    return any(step.get("tool") == "read_logs" and _path(step) == path for step in steps.values())
+
+
+def _path(step: dict[str, Any]) -> str:
+    return str(step.get("args", {}).get("path", "a log"))
+
+
+def _with_more(group: dict[str, Any], reference: str) -> dict[str, Any]:
+    args = group.get("args", {})
+    given = args.get("records", [])
+    return {**args, "records": [*(given if isinstance(given, list) else [given]), reference]}

@@ -1,0 +1,67 @@
+"""What others import from us stays where it is, and importing is light."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import graph
+from graph.plan.schema import Plan
+
+ROOT = Path(__file__).parents[2]
+NAMES = ["Agent", "AgentError", "AsyncAgent", "NothingHappened", "Run", "build_graph"]
+HEAVY = [
+    "langgraph",
+    "langchain",
+    "langchain_core",
+    "langchain_openai",
+    "openai",
+    "pydantic",
+    "jsonschema",
+    "jmespath",
+    "sqlite3",
+    "rich",
+    "typer",
+]
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that a fresh interpreter has loaded after `code`."""
+    script = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_the_public_names_are_these() -> None:
+    assert graph.__all__ == NAMES
+    assert dir(graph) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_can_be_imported(name: str) -> None:
+    assert getattr(graph, name).__name__ == name
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        graph.no_such_thing  # noqa: B018  (looking it up is the act)
+
+
+@pytest.mark.parametrize(
+    "code", ["import graph", "import graph.errors", "import tools", "from graph import AgentError"]
+)
+def test_importing_is_light(code: str) -> None:
+    assert loaded_by(code).isdisjoint(HEAVY if "tools" not in code else HEAVY[:1])
+
+
+@pytest.mark.parametrize(
+    "module", ["graph.plan.validation", "graph.plan.revision", "graph.run.record", "graph.run.decision"]
+)
+def test_the_pure_domain_needs_neither_langgraph_nor_langchain_nor_a_database(module: str) -> None:
+    assert loaded_by(f"import {module}").isdisjoint({"langgraph", "langchain", "langchain_core", "sqlite3"})
+
+
+def test_a_plan_is_closed() -> None:
+    assert set(Plan.model_fields) == {"steps", "answer"}

@@ -1,0 +1,522 @@
+"""The choke point: intent on disk, effect, outcome; whatever a tool does ends in data."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import StructuredTool, ToolException
+
+from graph.calls.gate import CallGate, Finished, ModelCall, Refused, ToolCall
+from graph.calls.toolbox import Toolbox
+from graph.errors import StaleRunError
+from graph.ledger.protocol import RunKey
+from graph.ledger.sqlite import SqliteLedger
+from graph.plan.schema import Plan, Step
+from graph.run.events import Draft, Event
+from graph.run.record import RunRecord, read_record
+from graph.testing import LoggedTools, ScriptedModel
+from tools.errors import NothingHappened
+
+Result = TypeVar("Result")
+PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
+STEP = Step(id="a", objective="o", tools=("send", "read"))
+
+
+class Desk:
+    """A run in a ledger in memory, with a gate as a node would get it."""
+
+    def __init__(self, ledger: SqliteLedger, run: RunKey, toolbox: Toolbox) -> None:
+        self.ledger, self.run, self.toolbox = ledger, run, toolbox
+
+    async def record(self) -> RunRecord:
+        return read_record(await self.ledger.events(self.run))
+
+    async def gate(self) -> CallGate:
+        return CallGate(self.ledger, self.run, await self.record(), self.toolbox)
+
+    async def kinds(self) -> list[str]:
+        return [event.kind for event in await self.ledger.events(self.run)][1:]
+
+    async def last(self) -> Event:
+        return (await self.ledger.events(self.run))[-1]
+
+    async def revise(self, revision: int) -> None:
+        revised = {"revision": revision, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}
+        await self.ledger.append(self.run, [Draft("plan_revised", revised)])
+
+
+def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
+    async def main() -> Result:
+        ledger = SqliteLedger(":memory:")
+        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        try:
+            return await work(Desk(ledger, run, Toolbox(tools)))
+        finally:
+            await ledger.close()
+
+    return asyncio.run(main())
+
+
+def perform(tool: Any, **args: Any) -> Finished:
+    """Make one call of a tool through the gate."""
+
+    async def work(desk: Desk) -> Finished:
+        gate = await desk.gate()
+        name = next(iter(desk.toolbox))
+        call = gate.call_of(Step(id="a", objective="o", tool=name), name, args)
+        return await gate.perform(call)
+
+    return at_desk(work, tool)
+
+
+def raising(error: BaseException, is_async: bool = False, **metadata: Any) -> Any:
+    def work(**_: Any) -> None:
+        raise error
+
+    return LoggedTools().tool("send", work, is_async=is_async, **metadata)
+
+
+def test_a_call_has_the_value_and_the_times_of_the_tool() -> None:
+    finished = perform(LoggedTools().tool("send", lambda to: ("sent", to)), to="x")
+
+    assert finished.value == ["sent", "x"]
+    assert finished.result.status == "succeeded"
+    assert finished.result.value == ["sent", "x"]
+    assert finished.result.started_at is not None
+    assert finished.result.ended_at is not None
+    assert finished.result.ended_at >= finished.result.started_at
+
+
+def test_a_large_value_is_kept_whole_and_shown_by_its_artifact() -> None:
+    finished = perform(LoggedTools().tool("send", lambda: "x" * 10_000))
+
+    assert finished.value == "x" * 10_000
+    assert finished.result.value is None
+    assert finished.result.artifact is not None
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ValueError("no luck"), "ValueError: no luck"),
+        (ValueError(), "ValueError"),
+        (ToolException("try other words"), "try other words"),
+        (NothingHappened("refused"), "refused"),
+        (TimeoutError("the server is slow"), "TimeoutError: the server is slow"),
+        (ExceptionGroup("several", [ValueError()]), "ExceptionGroup: several (1 sub-exception)"),
+        (RecursionError("deep"), "RecursionError: deep"),
+    ],
+)
+def test_whatever_a_tool_raises_is_a_failed_result(error: BaseException, words: str, is_async: bool) -> None:
+    finished = perform(raising(error, is_async))
+
+    assert (finished.result.status, finished.result.error) == ("failed", words)
+    assert finished.nothing_happened == isinstance(error, NothingHappened)
+    assert finished.value is None
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), StopIteration(), KeyboardInterrupt()])
+def test_a_sync_tool_cannot_end_the_process(error: BaseException) -> None:
+    finished = perform(raising(error))
+
+    assert finished.result.status == "failed"
+    assert type(error).__name__ in str(finished.result.error)
+
+
+def test_an_error_that_cannot_be_stored_is_told_as_far_as_it_can_be() -> None:
+    error = perform(raising(ValueError("half \ud800 of it" + "x" * 10_000))).result.error
+
+    assert error is not None
+    assert error.encode()
+    assert len(error) == 2_000
+
+
+@pytest.mark.parametrize(
+    "value", [b"bytes", float("nan"), {1: 2}, {1, 2}, ValueError("as a result"), "\ud800"], ids=repr
+)
+def test_a_result_that_cannot_be_kept_is_a_failure_that_may_have_happened(value: Any) -> None:
+    finished = perform(LoggedTools().tool("send", lambda: value))
+
+    assert finished.result.status == "failed"
+    assert not finished.nothing_happened
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_tool_that_cancels_itself_has_failed(is_async: bool) -> None:
+    finished = perform(raising(asyncio.CancelledError(), is_async))
+
+    assert finished.result.error == "the tool cancelled itself"
+
+
+def test_a_tool_that_cancels_the_task_it_runs_in_has_failed() -> None:
+    async def work(**_: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+    given = StructuredTool(name="send", description="d", coroutine=work, args_schema={"properties": {}})
+
+    assert perform(given).result.error == "the tool cancelled itself"
+
+
+def test_a_call_whose_caller_is_cancelled_is_no_result() -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        task = asyncio.create_task(gate.perform(gate.call_of(STEP, "send", {})))
+        while not stopped:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert stopped == ["began", "cancelled"]
+
+    stopped: list[str] = []
+
+    async def forever() -> None:
+        stopped.append("began")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            stopped.append("cancelled")
+            raise
+
+    at_desk(work, StructuredTool(name="send", description="d", coroutine=forever, args_schema={"properties": {}}), READ)
+
+
+READ = LoggedTools().tool("read", effect="read")
+
+
+def test_an_async_tool_that_takes_too_long_is_really_cancelled() -> None:
+    ended: list[str] = []
+
+    async def forever() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("cancelled")
+
+    schema = {"properties": {}}
+    given = StructuredTool(
+        name="send", description="d", coroutine=forever, args_schema=schema, metadata={"timeout_s": 0.01}
+    )
+    finished = perform(given)
+
+    assert ended == ["cancelled"]
+    assert finished.result.error == "TimeoutError: no answer within 0.01 s"
+    assert not finished.nothing_happened
+
+
+def test_a_sync_tool_that_takes_too_long_may_still_be_at_work_and_says_so() -> None:
+    go = threading.Event()
+
+    finished = perform(LoggedTools().tool("send", lambda: go.wait(10), timeout_s=0.01))
+    go.set()
+
+    assert "may still be at work" in str(finished.result.error)
+    assert finished.result.status == "failed"
+
+
+def test_a_tool_within_its_time_is_not_disturbed() -> None:
+    assert perform(LoggedTools().tool("send", lambda: 1, is_async=True, timeout_s=60)).value == 1
+
+
+def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
+    async def work(desk: Desk) -> list[str]:
+        keys = []
+        for revision in (1, 2):
+            await desk.revise(revision)
+            keys.append((await desk.gate()).call_of(STEP, "send", {"to": "x", "n": 1}).key)
+            keys.append((await desk.gate()).call_of(STEP, "send", {"n": 1, "to": "x"}).key)
+        return keys
+
+    assert len(set(at_desk(work, LoggedTools().tool("send"), READ))) == 1
+
+
+def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        other = Step(id="b", objective="o", tools=("send",))
+        run = await desk.ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        elsewhere = await Desk(desk.ledger, run, desk.toolbox).gate()
+        calls = [
+            gate.call_of(STEP, "send", {"to": "x"}),
+            gate.call_of(STEP, "send", {"to": "x"}, 1),
+            gate.call_of(STEP, "send", {"to": "y"}),
+            gate.call_of(STEP, "send", {"to": True}),
+            gate.call_of(STEP, "send", {"to": 1}),
+            gate.call_of(STEP, "read", {"to": "x"}),
+            gate.call_of(other, "send", {"to": "x"}),
+            elsewhere.call_of(STEP, "send", {"to": "x"}),
+        ]
+        return [call.key for call in calls]
+
+    keys = at_desk(work, LoggedTools().tool("send"), READ)
+
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("step", [Step(id="a", objective="o"), Step(id="a", objective="o", tool="read")])
+def test_a_step_may_call_no_other_tools_than_its_own(step: Step) -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        with pytest.raises(Refused):
+            gate.call_of(step, "send", {})
+
+    at_desk(work, LoggedTools().tool("send"), READ)
+
+
+@pytest.mark.parametrize("args", [{"n": "5"}, {}, {"n": 5, "extra": 1}, {"n": None}])
+def test_arguments_are_checked_once_more_when_references_are_resolved(args: dict[str, Any]) -> None:
+    schema = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        assert gate.call_of(STEP, "send", {"n": 5}).args == {"n": 5}
+        with pytest.raises(Refused):
+            gate.call_of(STEP, "send", args)
+
+    at_desk(work, LoggedTools().tool("send", schema=schema))
+
+
+def finished(call: ToolCall, gate: CallGate) -> Awaitable[Finished]:
+    return gate.perform(call)
+
+
+def test_outcomes_are_written_before_the_intents_they_make_ready() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        first, second = gate.call_of(STEP, "send", {"to": 1}), gate.call_of(STEP, "send", {"to": 2})
+        await gate.commit([], [first])
+        await gate.commit([await gate.perform(first), Draft("step_finished", {}, "b")], [second])
+        return await desk.kinds()
+
+    assert at_desk(work, LoggedTools().tool("send")) == [
+        "call_started",
+        "call_finished",
+        "step_finished",
+        "call_started",
+    ]
+
+
+def test_an_intent_says_what_is_about_to_happen() -> None:
+    async def work(desk: Desk) -> Event:
+        await desk.revise(3)
+        gate = await desk.gate()
+        call = gate.call_of(STEP, "send", {"to": "x"}, 2)
+        await gate.commit([], [call])
+        event = await desk.last()
+        assert (event.payload["key"], event.payload["args_digest"]) == (call.key, call.args_digest)
+        return event
+
+    event = at_desk(work, LoggedTools().tool("send", effect="write"))
+
+    assert (event.kind, event.step) == ("call_started", "a")
+    assert {name: event.payload[name] for name in ("call", "tool", "args", "effect", "repeatable", "revision")} == {
+        "call": 2,
+        "tool": "send",
+        "args": {"to": "x"},
+        "effect": "write",
+        "repeatable": False,
+        "revision": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "safe"),
+    [
+        (LoggedTools().tool("send"), False),
+        (LoggedTools().tool("send", effect="write", idempotent=True), True),
+        (LoggedTools().tool("send", effect="read"), True),
+    ],
+)
+def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool: Any, safe: bool) -> None:
+    drafts: list[Draft] = []
+
+    class Watched(SqliteLedger):
+        async def append(self, run: RunKey, written: Any, **more: Any) -> int:
+            drafts.extend(written)
+            return await super().append(run, written, **more)
+
+    async def main() -> None:
+        ledger = Watched(":memory:")
+        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        gate = await Desk(ledger, run, Toolbox([tool])).gate()
+        await gate.commit([], [gate.call_of(STEP, "send", {})])
+        await ledger.close()
+
+    asyncio.run(main())
+
+    assert [draft.safe for draft in drafts] == [safe]
+
+
+def test_an_intent_is_refused_when_a_decision_came_first() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        await desk.revise(2)
+        with pytest.raises(StaleRunError):
+            await gate.commit([], [gate.call_of(STEP, "send", {})])
+        return await desk.kinds()
+
+    assert at_desk(work, LoggedTools().tool("send")) == ["plan_revised"]
+
+
+def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> None:
+    async def work(desk: Desk) -> tuple[list[str], Any]:
+        gate = await desk.gate()
+        first, second = gate.call_of(STEP, "send", {"to": 1}), gate.call_of(STEP, "send", {"to": 2})
+        await gate.commit([], [first])
+        done = await gate.perform(first)
+        await desk.ledger.append(desk.run, [Draft("run_ended", {"status": "cancelled", "reason": "r"})])
+        with pytest.raises(StaleRunError):
+            await gate.commit([done], [second])
+        later = await desk.gate()
+        recalled = await later.recall(first)
+        return await desk.kinds(), recalled.value if recalled else None
+
+    kinds, value = at_desk(work, LoggedTools().tool("send", lambda to: "x" * 10_000))
+
+    assert kinds == ["call_started", "run_ended", "call_finished"]
+    assert value == "x" * 10_000
+
+
+def test_outcomes_alone_are_written_whatever_was_decided() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        call = gate.call_of(STEP, "send", {})
+        await gate.commit([], [call])
+        await desk.revise(2)
+        await gate.commit([await gate.perform(call)], [])
+        return await desk.kinds()
+
+    assert at_desk(work, LoggedTools().tool("send")) == ["call_started", "plan_revised", "call_finished"]
+
+
+@pytest.mark.parametrize("value", [None, False, {"n": [1.5]}, "x" * 20_000, 2**70])
+def test_an_outcome_on_record_stands_for_the_call_with_its_whole_value(value: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        gate = await desk.gate()
+        call = gate.call_of(STEP, "send", {})
+        await gate.commit([], [call])
+        await gate.commit([await gate.perform(call)], [])
+        recalled = await (await desk.gate()).recall(call)
+        assert recalled is not None
+        return recalled.value
+
+    assert at_desk(work, LoggedTools().tool("send", lambda: value)) == value
+
+
+@pytest.mark.parametrize("ending", ["crash", "error"])
+def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt(ending: str) -> None:
+    async def work(desk: Desk) -> Any:
+        gate = await desk.gate()
+        call = gate.call_of(STEP, "send", {})
+        await gate.commit([], [call])
+        if ending == "error":
+            await gate.commit([await gate.perform(call)], [])
+        later = await desk.gate()
+        assert await later.recall(call) is None
+        return later.doubt(call)
+
+    doubt = at_desk(work, raising(ValueError("half done")))
+
+    assert doubt is not None
+    assert doubt.doubtful
+
+
+@pytest.mark.parametrize("tool", [raising(NothingHappened("no")), raising(ValueError(), effect="read")])
+def test_a_failure_without_effect_leaves_no_doubt(tool: Any) -> None:
+    async def work(desk: Desk) -> list[Any]:
+        gate = await desk.gate()
+        call = gate.call_of(STEP, "send", {})
+        await gate.commit([], [call])
+        await gate.commit([await gate.perform(call)], [])
+        return [gate.doubt(call), (await desk.gate()).doubt(call)]
+
+    assert at_desk(work, tool) == [None, None]
+
+
+def test_a_step_does_not_repeat_a_call_that_raised_a_moment_ago() -> None:
+    async def work(desk: Desk) -> list[Any]:
+        gate = await desk.gate()
+        first = gate.call_of(STEP, "send", {"to": "x"}, 1)
+        await gate.commit([], [first])
+        await gate.commit([await gate.perform(first)], [])
+        again = gate.call_of(STEP, "send", {"to": "x"}, 2)
+        elsewhere = gate.call_of(Step(id="b", objective="o", tools=("send",)), "send", {"to": "x"}, 1)
+        other = gate.call_of(STEP, "send", {"to": "y"}, 2)
+        return [gate.doubt(call) for call in (again, elsewhere, other)]
+
+    again, elsewhere, other = at_desk(work, raising(ValueError("half done")))
+
+    assert again is not None
+    assert (elsewhere, other) == (None, None)
+
+
+def ask(model: ScriptedModel, times: int = 1, **more: Any) -> tuple[list[Any], list[Event]]:
+    async def work(desk: Desk) -> tuple[list[Any], list[Event]]:
+        call = ModelCall("planner", "plan:1", [HumanMessage("Plan it")])
+        answers = []
+        for _ in range(times):
+            gate = await desk.gate()
+            answers.append(await gate.ask(model, model, call))
+        return answers, (await desk.ledger.events(desk.run))[1:]
+
+    return at_desk(work, LoggedTools().tool("send"))
+
+
+def test_a_model_call_is_in_the_ledger_before_and_after() -> None:
+    (answer,), events = ask(ScriptedModel(["a plan"]))
+
+    assert isinstance(answer, AIMessage)
+    assert answer.text == "a plan"
+    assert [event.kind for event in events] == ["model_started", "model_finished"]
+    assert events[0].payload["model"] == "scripted"
+    assert events[0].payload["key"] == events[1].payload["key"]
+
+
+def test_an_answer_on_record_is_not_asked_for_again() -> None:
+    model = ScriptedModel(["a plan"])
+
+    answers, events = ask(model, times=2)
+
+    assert [answer.text for answer in answers] == ["a plan", "a plan"]
+    assert len(model.prompts) == 1
+    assert len(events) == 2
+
+
+def test_a_model_that_fails_is_words_and_asked_again_next_time() -> None:
+    answers, events = ask(ScriptedModel([ValueError("no quota \ud800"), "a plan"]), times=2)
+
+    assert answers[0] == "the planner model scripted failed: ValueError: no quota ?"
+    assert answers[1].text == "a plan"
+    assert json.dumps(events[1].payload)
+
+
+def test_the_same_words_for_another_purpose_are_another_call() -> None:
+    model = ScriptedModel(["one", "two", "three"])
+
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        calls = [
+            ModelCall("planner", "plan:1", [HumanMessage("x")]),
+            ModelCall("planner", "plan:2", [HumanMessage("x")]),
+            ModelCall("replanner", "plan:1", [HumanMessage("x")]),
+        ]
+        return [str(answer.text) for call in calls if not isinstance(answer := await gate.ask(model, model, call), str)]
+
+    assert at_desk(work) == ["one", "two", "three"]
+
+
+def test_an_answer_that_no_record_can_hold_is_a_failure_of_the_model() -> None:
+    odd = AIMessage("", tool_calls=[{"name": "send", "args": {"n": float("nan")}, "id": "1"}])
+
+    (answer,), events = ask(ScriptedModel([odd]))
+
+    assert isinstance(answer, str)
+    assert "error" in events[-1].payload

@@ -1,0 +1,101 @@
+import asyncio
+import contextvars
+import threading
+from typing import Any
+
+import pytest
+
+from graph.calls.threads import in_thread
+
+SPEAKER = contextvars.ContextVar("SPEAKER", default="nobody")
+
+
+def raising(error: BaseException) -> Any:
+    def work() -> None:
+        raise error
+
+    return work
+
+
+def test_work_runs_beside_the_event_loop_and_gives_what_it_returns() -> None:
+    assert asyncio.run(in_thread(threading.get_ident)) != threading.get_ident()
+
+
+def test_the_thread_does_not_hold_up_the_end_of_the_process() -> None:
+    assert asyncio.run(in_thread(lambda: threading.current_thread().daemon))
+
+
+def test_work_sees_the_context_of_its_caller_and_keeps_its_own_changes() -> None:
+    def work() -> str:
+        seen = SPEAKER.get()
+        SPEAKER.set("the thread")
+        return seen
+
+    async def main() -> tuple[str, str]:
+        SPEAKER.set("the caller")
+        return await in_thread(work), SPEAKER.get()
+
+    assert asyncio.run(main()) == ("the caller", "the caller")
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("x"), KeyError("x"), TimeoutError(), asyncio.CancelledError(), BaseException()]
+)
+def test_an_error_reaches_the_one_who_waits(error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        asyncio.run(in_thread(raising(error)))
+
+
+@pytest.mark.parametrize("error", [SystemExit(3), StopIteration(1), KeyboardInterrupt()])
+def test_what_would_end_the_process_or_confuse_the_loop_is_an_ordinary_error(error: BaseException) -> None:
+    with pytest.raises(RuntimeError, match=type(error).__name__):
+        asyncio.run(in_thread(raising(error)))
+
+
+def test_a_caller_that_is_cancelled_stops_waiting_and_the_work_goes_on() -> None:
+    go, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        go.wait(10)
+        done.set()
+
+    async def main() -> None:
+        task = asyncio.create_task(in_thread(work))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert not done.is_set()
+    go.set()
+    assert done.wait(10)
+
+
+def test_work_that_ends_after_its_loop_has_closed_disturbs_nobody() -> None:
+    go, threads = threading.Event(), []
+
+    def work() -> None:
+        threads.append(threading.current_thread())
+        go.wait(10)
+
+    async def main() -> None:
+        task = asyncio.create_task(in_thread(work))
+        while not threads:
+            await asyncio.sleep(0)
+        task.cancel()
+
+    asyncio.run(main())
+    go.set()
+    threads[0].join(10)
+
+    assert not threads[0].is_alive()
+
+
+def test_pieces_of_work_run_side_by_side() -> None:
+    barrier = threading.Barrier(8)
+
+    async def main() -> int:
+        return len(await asyncio.gather(*(in_thread(lambda: barrier.wait(10)) for _ in range(8))))
+
+    assert asyncio.run(main()) == 8

@@ -1,0 +1,347 @@
+"""LangChain tools as plans see them: any of them, called with exactly the arguments of the plan."""
+
+import asyncio
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException, tool
+from pydantic import BaseModel, ConfigDict
+
+from graph.calls.toolbox import Toolbox, bind
+from graph.errors import ToolConfigError
+from graph.plan.validation import read_plan
+from graph.testing import LoggedTools
+
+
+def call(given: Any, **args: Any) -> Any:
+    return asyncio.run(bind(given).call(args))
+
+
+def add(a: int, b: int = 2) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+async def add_later(a: int, b: int = 2) -> int:
+    """Add two numbers, later."""
+    return a + b
+
+
+class Sync(BaseTool):
+    name: str = "sync"
+    description: str = "a tool of its own class"
+
+    def _run(self, a: int, b: int = 2) -> int:
+        return a + b
+
+
+class Async(BaseTool):
+    name: str = "async"
+    description: str = "an async tool of its own class"
+
+    def _run(self, a: int, b: int = 2) -> int:
+        raise NotImplementedError
+
+    async def _arun(self, a: int, b: int = 2) -> int:
+        return a + b
+
+
+EVERY_KIND = [add, add_later, Sync(), Async(), tool(add), StructuredTool.from_function(add, coroutine=add_later)]
+
+
+@pytest.mark.parametrize("given", EVERY_KIND, ids=lambda given: type(given).__name__)
+def test_every_kind_of_tool_can_be_called(given: Any) -> None:
+    assert call(given, a=40) == 42
+    assert call(given, a=1, b=1) == 2
+
+
+@pytest.mark.parametrize("given", EVERY_KIND, ids=lambda given: type(given).__name__)
+def test_every_kind_of_tool_has_a_schema(given: Any) -> None:
+    spec = bind(given).spec
+
+    assert spec.parameters == ("a", "b")
+    assert spec.argument_faults({"a": "1"})
+    assert spec.argument_faults({"a": 1}) == []
+
+
+def test_a_function_is_described_by_its_docstring() -> None:
+    spec = bind(add).spec
+
+    assert (spec.name, spec.description) == ("add", "Add two numbers.")
+
+
+def test_a_tool_is_awaited_exactly_where_it_can_be() -> None:
+    assert [bind(given).awaitable for given in EVERY_KIND] == [False, True, False, True, False, True]
+
+
+def test_a_tool_for_a_single_text_takes_it_as_plain_input() -> None:
+    given = Tool(name="shout", description="d", func=str.upper)
+    step = {"id": "a", "objective": "o", "tool": "shout", "input": "x"}
+
+    plan = read_plan([step], Toolbox([given]).specs).plan
+
+    assert plan is not None
+    assert call(given, **plan.steps[0].args) == "X"
+
+
+def undocumented(a: int) -> int:
+    return a
+
+
+def blank(a: int) -> int:
+    """ """
+    return a
+
+
+def takes_a_function(a: Callable[[int], int]) -> int:
+    """Take what JSON cannot carry."""
+    return a(1)
+
+
+def odd_default(a: float = float("nan")) -> float:
+    """Have a default that is no JSON."""
+    return a
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        undocumented,
+        blank,
+        lambda a: a,
+        takes_a_function,
+        odd_default,
+        functools.partial(add, 1),
+        5,
+        "search",
+        {"type": "web_search"},
+        None,
+        StructuredTool(name="x", description="d", func=add, args_schema={"type": "nonsense"}),
+        StructuredTool(name="x", description="d", func=add, args_schema={"$ref": "#"}),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_offered_is_refused_before_any_plan(given: Any) -> None:
+    with pytest.raises(ToolConfigError):
+        Toolbox([given])
+
+
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(ToolConfigError) as caught:
+        Toolbox([add, tool(add)])
+
+    assert caught.value.tool == "add"
+
+
+def test_a_toolbox_is_a_mapping_in_the_order_given() -> None:
+    tools = Toolbox([add_later, add])
+
+    assert list(tools) == ["add_later", "add"]
+    assert list(tools.specs) == ["add_later", "add"]
+    assert len(Toolbox([])) == 0
+
+
+def declared(**metadata: Any) -> Any:
+    return bind(LoggedTools().tool("x", **metadata)).spec
+
+
+@pytest.mark.parametrize(
+    ("metadata", "effect", "repeatable"),
+    [
+        ({}, "external", False),
+        ({"effect": "read"}, "read", True),
+        ({"effect": "write"}, "write", False),
+        ({"effect": "write", "idempotent": True}, "write", True),
+        ({"effect": "external", "idempotent": True}, "external", True),
+        ({"idempotent": True}, "external", True),
+        ({"effect": "write", "idempotent": "yes"}, "write", False),
+        ({"effect": "write", "idempotent": 1}, "write", False),
+        ({"effect": None}, "external", False),
+        ({"readOnlyHint": True}, "external", True),
+        ({"readOnlyHint": True, "openWorldHint": False}, "read", True),
+        ({"readOnlyHint": False, "openWorldHint": False}, "write", False),
+        ({"openWorldHint": False}, "write", False),
+        ({"openWorldHint": False, "idempotentHint": True}, "write", True),
+        ({"idempotentHint": True}, "external", True),
+        ({"readOnlyHint": "true", "openWorldHint": "false"}, "external", False),
+        ({"readOnlyHint": None, "openWorldHint": None}, "external", False),
+        ({"destructiveHint": False}, "external", False),
+        ({"effect": "write", "readOnlyHint": True}, "write", False),
+    ],
+)
+def test_what_a_tool_does_is_read_from_its_metadata(metadata: dict[str, Any], effect: str, repeatable: bool) -> None:
+    spec = declared(**metadata)
+
+    assert (spec.effect, spec.repeatable) == (effect, repeatable)
+
+
+@pytest.mark.parametrize("effect", ["READ", "none", "", "safe", 1, ["read"], True])
+def test_an_unknown_effect_is_refused(effect: Any) -> None:
+    with pytest.raises(ToolConfigError):
+        declared(effect=effect)
+
+
+@pytest.mark.parametrize("timeout_s", ["5", 0, -1, True, float("nan"), [5]])
+def test_a_timeout_is_a_number_of_seconds(timeout_s: Any) -> None:
+    with pytest.raises(ToolConfigError):
+        declared(timeout_s=timeout_s)
+
+
+def test_the_rest_of_a_declaration_is_taken_over() -> None:
+    spec = declared(timeout_s=1.5, trusted=True, free_args=["q"])
+
+    assert (spec.timeout_s, spec.trusted, spec.free_args) == (1.5, True, ("q",))
+    assert (declared().timeout_s, declared().trusted, declared().free_args) == (None, False, ())
+    assert not declared(trusted="yes").trusted
+
+
+def failing(a: int) -> int:
+    """Fail."""
+    raise ToolException("no luck")
+
+
+@pytest.mark.parametrize("handled", [True, "sorry", lambda error: "sorry"])
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_tool_cannot_pass_its_failure_off_as_a_result(handled: Any, is_async: bool) -> None:
+    async def failing_later(a: int) -> int:
+        raise ToolException("no luck")
+
+    given = StructuredTool.from_function(
+        None if is_async else failing,
+        failing_later if is_async else None,
+        name="failing",
+        description="d",
+        handle_tool_error=handled,
+        handle_validation_error=handled,
+    )
+
+    with pytest.raises(ToolException, match="no luck"):
+        call(given, a=1)
+    assert given.handle_tool_error is handled
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_arguments_shaped_like_a_tool_call_are_arguments(is_async: bool) -> None:
+    tools = LoggedTools()
+    args = {"type": "tool_call", "name": "x", "id": "1", "args": {"a": 1}}
+
+    assert call(tools.tool("x", is_async=is_async), **args) == args
+    assert tools.named("x") == [args]
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+@pytest.mark.parametrize(
+    "name", ["config", "run_manager", "callbacks", "self", "tool_input", "run_id", "tags", "metadata"]
+)
+def test_arguments_may_have_the_names_that_langchain_uses_itself(name: str, is_async: bool) -> None:
+    tools = LoggedTools()
+
+    assert call(tools.tool("x", is_async=is_async), **{name: "mine", "b": 2}) == {name: "mine", "b": 2}
+    assert tools.named("x") == [{name: "mine", "b": 2}]
+
+
+def test_a_function_with_a_parameter_called_config_gets_the_argument() -> None:
+    def setup(config: str, run_manager: str = "default") -> str:
+        """Set something up."""
+        return f"{config} {run_manager}"
+
+    assert call(setup, config="mine") == "mine default"
+    assert call(setup, config="mine", run_manager="too") == "mine too"
+
+
+class Configured(BaseTool):
+    name: str = "configured"
+    description: str = "d"
+
+    def _run(self, config: str) -> str:
+        return config
+
+
+def test_a_tool_class_with_a_parameter_called_config_gets_the_argument() -> None:
+    assert call(Configured(), config="mine") == "mine"
+
+
+@pytest.mark.parametrize("name", ["a", "config"])
+def test_of_content_and_artifact_the_content_is_the_result(name: str) -> None:
+    given = StructuredTool(
+        name="x",
+        description="d",
+        func=lambda **args: ({"content": args}, "artifact"),
+        args_schema={"type": "object", "properties": {name: {"type": "string"}}},
+        response_format="content_and_artifact",
+    )
+
+    assert call(given, **{name: "v"}) == {"content": {name: "v"}}
+
+
+def test_an_object_comes_back_as_the_object_it_is() -> None:
+    def find(a: int) -> Document:
+        """Find a document."""
+        return Document(page_content="x", metadata={"a": a})
+
+    assert call(find, a=1) == Document(page_content="x", metadata={"a": 1})
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    a: int
+
+
+class Closed(BaseModel):
+    a: int
+
+
+@pytest.mark.parametrize(("schema", "allowed"), [(Open, True), (Closed, False)])
+def test_extras_are_allowed_where_the_model_of_the_arguments_says_so(schema: type[BaseModel], allowed: bool) -> None:
+    given = StructuredTool(name="x", description="d", func=lambda **args: args, args_schema=schema)
+
+    assert (bind(given).spec.argument_faults({"a": 1, "b": 2}) == []) == allowed
+
+
+def test_arguments_reach_a_function_as_the_types_it_asks_for() -> None:
+    class Inner(BaseModel):
+        n: int
+
+    def unpack(inner: Inner) -> int:
+        """Unpack."""
+        return inner.n
+
+    assert call(unpack, inner={"n": 7}) == 7
+
+
+def test_a_tool_without_arguments_can_be_called() -> None:
+    def now() -> str:
+        """Say when."""
+        return "now"
+
+    assert call(now) == "now"
+
+
+def test_an_error_of_a_tool_is_the_callers() -> None:
+    def fail() -> None:
+        """Fail."""
+        raise KeyError("missing")
+
+    with pytest.raises(KeyError):
+        call(fail)
+
+
+def test_a_sync_tool_does_not_stop_the_event_loop() -> None:
+    async def main() -> str:
+        go = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def wait() -> str:
+            """Wait for the loop to do something."""
+            asyncio.run_coroutine_threadsafe(go.wait(), loop).result(10)
+            return "released"
+
+        waiting = asyncio.create_task(bind(wait).call({}))
+        await asyncio.sleep(0)
+        go.set()
+        return str(await waiting)
+
+    assert asyncio.run(main()) == "released"

@@ -1,0 +1,100 @@
+"""The error family is as its docstring draws it."""
+
+import re
+from inspect import isclass
+
+import pytest
+
+from graph import errors
+from graph.errors import (
+    AgentError,
+    InputError,
+    LedgerCorruptError,
+    LedgerError,
+    ModelConfigError,
+    NothingToDecideError,
+    ResultError,
+    ShadowedPackageError,
+    StaleRunError,
+    ToolConfigError,
+    UnknownRunError,
+    UnresolvedReferenceError,
+    listed,
+)
+
+
+def drawn() -> dict[str, str | None]:
+    """Return class name -> its parent in the tree of the docstring."""
+    parents: dict[str, str | None] = {}
+    above: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        if match := re.match(r"^([│├└─ ]*)([A-Z]\w+)", line):
+            indent, name = len(match[1]), match[2]
+            if not name.endswith("Error"):
+                continue
+            above = [entry for entry in above if entry[0] < indent]
+            parents[name] = above[-1][1] if above else None
+            above.append((indent, name))
+    return parents
+
+
+CLASSES = {name: found for name, found in vars(errors).items() if isclass(found) and issubclass(found, BaseException)}
+
+
+def test_every_error_stands_in_the_tree_under_its_parent() -> None:
+    assert drawn() == {
+        name: None if found is AgentError else found.__bases__[0].__name__ for name, found in CLASSES.items()
+    }
+
+
+def test_every_error_is_caught_by_the_one_base() -> None:
+    assert all(issubclass(found, AgentError) for found in CLASSES.values())
+    assert AgentError.__bases__ == (Exception,)
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_every_error_says_what_it_is_for(name: str) -> None:
+    assert CLASSES[name].__doc__
+
+
+@pytest.mark.parametrize(
+    ("error", "facts"),
+    [
+        (ModelConfigError("openai:x", "no key"), {"model": "openai:x"}),
+        (ToolConfigError("send", "no docstring"), {"tool": "send"}),
+        (ShadowedPackageError("tools", "/here/tools.py"), {"path": "/here/tools.py"}),
+        (InputError("goal", "give a goal"), {"field": "goal"}),
+        (UnknownRunError("t.1", "runs.db"), {"field": "run", "run": "t.1"}),
+        (NothingToDecideError("t.1", "failed"), {"field": "decision", "run": "t.1"}),
+        (UnresolvedReferenceError("{a_result}", "no result"), {"reference": "{a_result}"}),
+        (ResultError(".items[0]", "is bytes"), {"path": ".items[0]"}),
+        (LedgerError("runs.db", "is gone"), {"database": "runs.db"}),
+        (LedgerCorruptError("runs.db", "t.1", 3, "was changed"), {"database": "runs.db", "run": "t.1", "seq": 3}),
+        (StaleRunError("runs.db", "t.1"), {"database": "runs.db", "run": "t.1"}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_error_carries_its_facts_and_names_them(error: AgentError, facts: dict[str, object]) -> None:
+    assert {name: getattr(error, name) for name in facts} == facts
+    assert all(str(fact) in str(error) for name, fact in facts.items() if name != "field")
+
+
+def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
+    assert re.findall(r"(\w+Error) .*?\s\.(\w+)", errors.__doc__ or "") == [
+        ("ModelConfigError", "model"),
+        ("ToolConfigError", "tool"),
+        ("ShadowedPackageError", "path"),
+        ("InputError", "field"),
+        ("UnknownRunError", "run"),
+        ("NothingToDecideError", "run"),
+        ("UnresolvedReferenceError", "reference"),
+        ("ResultError", "path"),
+        ("LedgerError", "database"),
+        ("LedgerCorruptError", "run"),
+        ("StaleRunError", "run"),
+    ]
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, ""), (1, "0"), (3, "0, 1, 2"), (4, "0, 1, 2 and 1 more")])
+def test_a_long_list_is_cut(count: int, words: str) -> None:
+    assert listed([str(number) for number in range(count)], most=3) == words

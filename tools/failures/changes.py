@@ -1,0 +1,37 @@
+"""What changed before it began: starts, stops and deploys in the records before the first error."""
+
+import re
+from collections.abc import Iterable
+from datetime import timedelta
+
+from tools.failures.given import Given
+from tools.failures.grouping import one_line
+from tools.logs.moments import moment, shown
+
+NOTHING = "no record before the first error speaks of a change"
+
+_CHANGE = re.compile(
+    r"\b(?:deploy\w*|releas\w*|rollback|rolled back|restart\w*|start(?:ed|ing)|stopp(?:ed|ing)|reload\w*|upgrad\w*|"
+    r"updat(?:ed|ing)|migrat\w*|config\w*|version|chang(?:ed|es)|install(?:ed|ing)|active|enabled|disabled)\b",
+    re.I,
+)
+_BEFORE = timedelta(hours=1)
+_MOST = 6
+
+
+def changes_before(records: Iterable[Given], first_error: str | None) -> list[str]:
+    """Return the last records in the hour before that speak of a change, in order of time, each with its place."""
+    end = moment(first_error)
+    if end is None:
+        return [NOTHING]
+    since = shown(end - _BEFORE) or ""
+    found = [
+        record
+        for record in records
+        if since <= record.at <= str(first_error) and not record.is_access and not record.is_error
+    ]
+    telling = sorted((r for r in found if _CHANGE.search(r.message)), key=lambda record: (record.at, record.line))
+    return [
+        f"{record.at} {one_line('; '.join(record.message.splitlines()))} ({record.place})"
+        for record in telling[-_MOST:]
+    ] or [NOTHING]
