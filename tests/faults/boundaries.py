@@ -1,4 +1,4 @@
-"""One run, killed at each of its boundaries in turn, and taken up again; run by `make faults` and, sampled, by the tests.
+"""One run, killed at each of its boundaries in turn, and taken up again; `make faults` runs it, the tests sample it.
 
 A boundary lies before and after every write to the ledger, every checkpoint and every tool's effect. They are counted
 in an undisturbed run, not chosen. Each killed run is finished by another process, and then judged from outside: by the
@@ -274,8 +274,8 @@ def main(argv: Sequence[str]) -> int:
         faults = killed(asked.folder / str(at), at, asked.durability)
         bad += bool(faults)
         for fault in faults:
-            print(f"killed at {at} ({names[at - 1]}): {fault}")
-    print(f"{asked.durability}: {len(names)} boundaries, {len(points)} kills, {bad} runs at fault", flush=True)
+            sys.stdout.write(f"killed at {at} ({names[at - 1]}): {fault}\n")
+    sys.stdout.write(f"{asked.durability}: {len(names)} boundaries, {len(points)} kills, {bad} runs at fault\n")
     return 1 if bad else 0
 
 
