@@ -34,7 +34,7 @@ class WriterThread:
     `pulse_s` seconds, whatever the event loop does; it returns the functions to run.
     """
 
-    def __init__(self, connect: Connect, pulse: Pulse, pulse_s: float) -> None:
+    def __init__(self, connect: Connect, pulse: Pulse = list, pulse_s: float = 60.0) -> None:
         self._connect, self._pulse, self._pulse_s = connect, pulse, pulse_s
         self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
