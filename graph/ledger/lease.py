@@ -73,6 +73,11 @@ def release(db: sqlite3.Connection, lease: Lease) -> None:
     db.execute(query, (lease.run_id, lease.token))
 
 
+def disown(db: sqlite3.Connection, owner: str) -> None:
+    """Let go of whatever an owner has that never learned its token."""
+    db.execute("UPDATE ledger_leases SET owner = '' WHERE owner = ?", (owner,))
+
+
 def beat(db: sqlite3.Connection, lease: Lease) -> None:
     """Show that the owner is alive."""
     db.execute("UPDATE ledger_leases SET beat = beat + 1 WHERE run = ? AND token = ?", (lease.run_id, lease.token))
@@ -94,8 +99,8 @@ def _boot_id() -> str:
 def _started(pid: int) -> str | None:
     """Return when a process was started, in the kernel's ticks; None where it is dead or this cannot be told."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_bytes()  # a process may call itself anything, also half a character
     except OSError:
         return None
-    fields = stat.rpartition(")")[2].split()
+    fields = stat.rpartition(b")")[2].decode().split()
     return None if fields[0] == "Z" else fields[19]

@@ -98,7 +98,11 @@ class Ledger(Protocol):
         """Leave a message for whoever works on the run next, or now."""
 
     async def take_messages(self, lease: Lease) -> list[Message]:
-        """Return the messages for a run, in order, and empty its inbox."""
+        """Return the messages for a run, in order, and empty its inbox.
+
+        Raises:
+            LeaseLostError: Somebody else has taken the run over; the messages are left to them.
+        """
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""

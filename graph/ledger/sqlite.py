@@ -24,7 +24,20 @@ from graph.errors import (
 )
 from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
 from graph.ledger.health import examine
-from graph.ledger.lease import BEAT_S, LEASE_S, LOOK_S, Seen, beat, claim, is_gone, look, new_owner, release, take_over
+from graph.ledger.lease import (
+    BEAT_S,
+    LEASE_S,
+    LOOK_S,
+    Seen,
+    beat,
+    claim,
+    disown,
+    is_gone,
+    look,
+    new_owner,
+    release,
+    take_over,
+)
 from graph.ledger.lease import SCHEMA as LEASES
 from graph.ledger.protocol import Health, Lease, Message, RunKey
 from graph.ledger.writer import WriterThread
@@ -85,7 +98,13 @@ class SqliteLedger:
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
-        lease = await self._own(run, new_owner())
+        owner = new_owner()
+        try:
+            lease = await self._own(run, owner)
+        except asyncio.CancelledError:
+            with suppress(LedgerError):  # the claim may be committed all the same
+                await asyncio.shield(self._do(partial(disown, owner=owner)))
+            raise
         self._held.add(lease)
         try:
             yield lease
@@ -120,8 +139,12 @@ class SqliteLedger:
     async def take_messages(self, lease: Lease) -> list[Message]:
         """Return the messages for a run, in order, and empty its inbox."""
         query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
-        taken = await self._do(lambda db: db.execute(query, (lease.run_id,)).fetchall())
-        return [message for _, message in sorted(taken)]
+
+        def take(db: sqlite3.Connection) -> list[tuple[int, Message]]:
+            self._refuse(db, lease)
+            return db.execute(query, (lease.run_id,)).fetchall()
+
+        return [message for _, message in sorted(await self._do(take))]
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""
@@ -199,10 +222,10 @@ class SqliteLedger:
         while time.monotonic() < until:
             await asyncio.sleep(LOOK_S)
             now = await self._do(lambda db: look(db, _run_id(db, run)))
+            if now is not None and not now.owner:
+                return now
             if now is None or (now.token, now.beat) != (seen.token, seen.beat):
                 raise RunOwnedError(self.name, run_name(run.thread, run.n))
-            if not now.owner:
-                return now
         return seen
 
     def _beats(self) -> list[Callable[[sqlite3.Connection], None]]:
@@ -216,7 +239,7 @@ class SqliteLedger:
         self._write(db, run, _run_id(db, run), named, ())
         return n
 
-    def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None, heed: bool) -> None:
+    def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
         """Raise where the lease or what its holder knows is outdated."""
         name = run_name(lease.run.thread, lease.run.n)
         seen = look(db, lease.run_id)
