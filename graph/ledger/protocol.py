@@ -92,6 +92,7 @@ class Ledger(Protocol):
             LeaseLostError: Somebody else has taken the run over; nothing was written.
             StaleRunError: An event in `CONTROL` came after `control_seq`; nothing was written.
             MessageWaitingError: A message waits in the inbox, and `heed` is set; nothing was written.
+            LedgerCorruptError: The run's last events are missing; nothing was written.
         """
 
     async def post(self, run: RunKey, message: Message) -> None:

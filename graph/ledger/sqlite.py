@@ -153,8 +153,8 @@ class SqliteLedger:
 
     async def events(self, run: RunKey) -> list[Event]:
         """Return a run's events in order, their chain checked."""
-        rows = await self._do(partial(self._rows, run=run))
-        return self._checked(run, rows)
+        rows, written = await self._do(partial(_rows, run=run))
+        return self._checked(run, rows, written)
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
@@ -254,6 +254,8 @@ class SqliteLedger:
         self, db: sqlite3.Connection, run: RunKey, run_id: int, drafts: Sequence[Draft], artifacts: Sequence[Kept]
     ) -> int:
         seq, before = _head(db, run_id, run)
+        if seq < _written(db, run_id):  # another event in its place would hide the loss
+            raise LedgerCorruptError(self.name, run_name(run.thread, run.n), seq + 1, "is missing")
         rows = []
         for draft in drafts:
             seq += 1
@@ -266,17 +268,7 @@ class SqliteLedger:
         db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
         return seq
 
-    def _rows(self, db: sqlite3.Connection, run: RunKey) -> list[Row]:
-        """Return a run's rows; fewer than were written is a fault of the file, not a shorter run."""
-        query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
-        run_id = _run_id(db, run)
-        rows = [Row(*columns) for columns in db.execute(query, (run_id,))]
-        (written,) = db.execute("SELECT events FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
-        if len(rows) < written:
-            raise LedgerCorruptError(self.name, run_name(run.thread, run.n), len(rows) + 1, "is missing")
-        return rows
-
-    def _checked(self, run: RunKey, rows: list[Row]) -> list[Event]:
+    def _checked(self, run: RunKey, rows: list[Row], written: int) -> list[Event]:
         name = run_name(run.thread, run.n)
         before = first_link(name)
         for place, row in enumerate(rows, 1):
@@ -285,6 +277,8 @@ class SqliteLedger:
             if not row.is_whole(before):
                 raise LedgerCorruptError(self.name, name, place, "was changed")
             before = row.link
+        if len(rows) < written:
+            raise LedgerCorruptError(self.name, name, len(rows) + 1, "is missing")
         return [Event(row.seq, row.kind, row.step, row.at, json.loads(row.payload)) for row in rows]  # type: ignore[arg-type]
 
 
@@ -337,6 +331,17 @@ def _head(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, bytes]
     query = "SELECT seq, link FROM ledger_events WHERE run = ? ORDER BY seq DESC LIMIT 1"
     row = db.execute(query, (run_id,)).fetchone()
     return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
+
+
+def _rows(db: sqlite3.Connection, run: RunKey) -> tuple[list[Row], int]:
+    """Return a run's rows and how many were written: fewer are a fault of the file, not a shorter run."""
+    query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
+    run_id = _run_id(db, run)
+    return [Row(*columns) for columns in db.execute(query, (run_id,))], _written(db, run_id)
+
+
+def _written(db: sqlite3.Connection, run_id: int) -> int:
+    return int(db.execute("SELECT events FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()[0])
 
 
 def _advice(error: sqlite3.Error) -> str:
