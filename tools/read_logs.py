@@ -19,7 +19,8 @@ from tools.logs.rotation import is_log_name, rotated_copies
 from tools.logs.selection import Reading, Wanted, in_order, read_log
 
 _MOST_FILES = 50
-_MOST_COPIES_LOOKED_INTO = 8
+_MOST_COPIES_LOOKED_INTO = 5
+_MOST_COPIES_NAMED = 12
 _BYTES_LOOKED_INTO = 10_000_000
 
 
@@ -75,6 +76,7 @@ def _sources(folder: Folder, path: str) -> list[str]:
     every = [source for source in folder.files() if is_log_name(PurePosixPath(source).name)]
     rotated = rotated_copies(path, every)
     periods = {source: _period(folder, source) for source in rotated[:_MOST_COPIES_LOOKED_INTO]}
+    periods |= dict.fromkeys(rotated[_MOST_COPIES_LOOKED_INTO:_MOST_COPIES_NAMED], "not looked into")
     raise LogNotFound(path, periods, [source for source in every if source not in rotated])
 
 

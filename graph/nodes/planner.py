@@ -1,5 +1,6 @@
 """Planner: turn the goal into a plan, or answer it at once."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -127,7 +128,7 @@ def _is_to_be_said(state: State) -> bool:
 
 def _brought(state: Mapping[str, Any], goal: Goal) -> Any:
     """Return the plan that the input brings, None where the state only holds the last run's plan."""
-    raw = state.get("plan")
+    raw = _from_form(state.get("plan"))
     if raw is None or state.get("digest") is None:
         return raw
     try:
@@ -135,6 +136,16 @@ def _brought(state: Mapping[str, Any], goal: Goal) -> Any:
     except (ValueError, TypeError):
         return raw
     return raw if not same or state.get("brought") == digest([goal.goal, state["digest"]]) else None
+
+
+def _from_form(plan: Any) -> Any:
+    """Return a plan that came through a form: a field left blank is none, and text that is JSON is read."""
+    if not isinstance(plan, str):
+        return plan
+    try:
+        return json.loads(plan) if plan.strip() else None
+    except (ValueError, RecursionError):
+        return plan
 
 
 def _why(story: Story, brought: Any) -> str:

@@ -8,9 +8,11 @@ from math import isfinite
 from typing import Any
 
 from pydantic import ValidationError
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from graph.errors import listed
-from graph.plan.catalog import ToolSpec
+from graph.plan.catalog import NOTHING_REMOTE, ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.references import references_in
 from graph.plan.schedule import cycles
@@ -242,8 +244,23 @@ def _output_issues(draft: Draft) -> list[Issue]:
         return []
     if not isinstance(output.get("$schema", ""), str):
         return [Issue(draft.id, "output", "no JSON Schema: $schema is text")]
-    fault = ToolSpec(name="output", description="", schema=output).schema_fault()
+    fault = ToolSpec(name="output", description="", schema=output).schema_fault() or _pointing_nowhere(output)
     return [Issue(draft.id, "output", f"no JSON Schema: {fault}")] if fault else []
+
+
+def _pointing_nowhere(schema: Any) -> str | None:
+    """Say which reference of a schema leads out of it or to nothing; a model's answer could not be checked by it."""
+    inside = NOTHING_REMOTE.with_resource("", DRAFT202012.create_resource(schema)).resolver()
+    stack = [schema]
+    while stack:
+        part = stack.pop()
+        stack += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        if isinstance(part, dict) and isinstance(part.get("$ref"), str):
+            try:
+                inside.lookup(part["$ref"])
+            except Unresolvable:
+                return f"{part['$ref']!r} is not in it"
+    return None
 
 
 @dataclass(frozen=True)

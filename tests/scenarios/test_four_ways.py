@@ -1,4 +1,4 @@
-"""`.invoke` and `.ainvoke`, tools that can only be called and tools that can only be awaited, inside a loop and outside."""
+"""`.invoke` and `.ainvoke`, tools that can only be called or only be awaited, inside a loop and outside."""
 
 import asyncio
 from collections.abc import Callable, Iterator

@@ -1,5 +1,6 @@
 """Chat clients hide a request unless the last message is the assistant's, and read little else: it says all."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -138,3 +139,13 @@ def test_a_plan_that_needs_no_person_is_said_too(build: Build) -> None:
 
     assert [message.type for message in state["messages"]] == ["human", "ai", "ai"]
     assert "revision 1" in state["messages"][1].text and "decision" not in state["messages"][1].text
+
+
+def test_a_form_may_leave_fields_blank_and_send_the_plan_as_text(build: Build) -> None:
+    graph = build(PLAN)
+
+    blank = graph.invoke({"goal": "g", "constraints": [], "plan": " ", "messages": []}, on_thread("blank"))
+    brought = graph.invoke({"goal": "g", "plan": json.dumps(OTHER)}, on_thread("brought"))
+
+    assert blank["plan"] == PLAN and brought["plan"] == OTHER
+    assert graph.invoke({"goal": "g", "plan": "no plan"}, on_thread("broken"))["status"] == "failed"

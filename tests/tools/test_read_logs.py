@@ -91,6 +91,21 @@ def test_a_log_that_is_not_there_names_its_rotated_copies_with_their_times(tmp_p
     assert "app.log.1.gz" in str(error.value)
 
 
+def test_of_a_copy_that_was_not_read_to_its_end_only_the_beginning_is_told(tmp_path: Path) -> None:
+    noise = "".join(line(minute % 60, message=str(minute * 2654435761 % 2**32)) for minute in range(9000))
+    (tmp_path / "app.log.1.gz").write_bytes(gzip.compress(noise.encode())[:-2000])
+    for number in range(2, 20):
+        (tmp_path / f"app.log.{number}").write_text(line(0))
+
+    with pytest.raises(LogNotFound) as error:
+        read(tmp_path, "app.log")
+
+    assert error.value.rotated["app.log.1.gz"] == "from 2026-09-15T08:00:00.000Z on"
+    assert list(error.value.rotated)[1] == "app.log.2"
+    assert error.value.rotated["app.log.9"] == "not looked into"
+    assert len(str(error.value)) < 2000
+
+
 def test_an_empty_folder_says_that_there_are_no_logs(tmp_path: Path) -> None:
     with pytest.raises(LogNotFound, match="no others"):
         read(tmp_path)
@@ -105,7 +120,7 @@ def test_older_copies_of_a_log_that_is_there_are_named(tmp_path: Path) -> None:
 
 
 def test_a_damaged_log_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
-    noise = "".join(line(minute % 60, message=str(hash((minute, "x")))) for minute in range(9000))
+    noise = "".join(line(minute % 60, message=str(minute * 2654435761 % 2**32)) for minute in range(9000))
     (tmp_path / "app.log.gz").write_bytes(gzip.compress(noise.encode())[:-2000])
 
     result = read(tmp_path, "app.log.gz")

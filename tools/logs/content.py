@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 MOST_BYTES = 50_000_000
+MOST_LINES = 1_000_000
 LONGEST_LINE = 64_000
 _HEAD_BYTES = 64_000
 _GZIP = b"\x1f\x8b"
@@ -49,6 +50,8 @@ class LogBytes:
         while more and not more.endswith(b"\n"):
             more = self._next(LONGEST_LINE)
         self.line += bool(line)
+        if self.line > MOST_LINES:
+            raise TooMuch
         return line
 
     def read(self, size: int) -> bytes:

@@ -30,12 +30,12 @@ def json_entries(content: LogBytes) -> Iterator[Entry]:
 
 
 def _record(number: int, found: dict[str, Any]) -> Record:
-    time = next((name for name in _TIMES if moment(found.get(name)) is not None), None)
+    time, at = next(((name, at) for name in _TIMES if name in found and (at := moment(found[name]))), (None, None))
     level = next((name for name in _LEVELS if name in found), None)
     message = next((name for name in _MESSAGES if isinstance(found.get(name), str)), None)
     fields = {name: value for name, value in found.items() if name not in (time, level, message)}
     said = str(found[message]) if message else ""
-    return Record(number, moment(found[time]) if time else None, _level(found.get(level or "")), said, fields)
+    return Record(number, at, _level(found.get(level or "")), said, fields)
 
 
 def _level(written: object) -> Level:

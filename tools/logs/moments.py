@@ -8,7 +8,10 @@ _ISO = re.compile(
     r"\s?(?P<zone>Z|[+-]\d{2}:?\d{2})?",
     re.ASCII,
 )
-_CLF = "%d/%b/%Y:%H:%M:%S %z"
+_NGINX = re.compile(
+    r"(?P<day>\d{2})/(?P<month>[A-Z][a-z]{2})/(?P<year>\d{4}):(?P<time>\d{2}:\d{2}:\d{2}) (?P<zone>[+-]\d{4})", re.ASCII
+)
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MILLISECONDS = 10**11
 _MICROSECONDS = 10**14
 _NANOSECONDS = 10**17
@@ -30,10 +33,11 @@ def moment(written: object) -> datetime | None:
     text = written.strip()[:64]
     if match := _ISO.fullmatch(text):
         return _iso(match)
-    try:
-        return datetime.strptime(text, _CLF).astimezone(UTC)
-    except (ValueError, OverflowError):
+    match = _NGINX.fullmatch(text)
+    if match is None or match["month"] not in _MONTHS:
         return None
+    month = _MONTHS.index(match["month"]) + 1
+    return _utc(f"{match['year']}-{month:02d}-{match['day']}T{match['time']}{match['zone']}")
 
 
 def leading_moment(text: str) -> tuple[datetime | None, str]:
@@ -57,8 +61,12 @@ def shown(at: datetime | None) -> str | None:
 
 def _iso(match: re.Match[str]) -> datetime | None:
     date, part, zone = match["date"].replace("/", "-"), (match["part"] or "0")[:6].ljust(6, "0"), match["zone"] or "Z"
+    return _utc(f"{date}T{match['time']}.{part}{zone}")
+
+
+def _utc(written: str) -> datetime | None:
     try:
-        return datetime.strptime(f"{date} {match['time']}.{part}{zone}", "%Y-%m-%d %H:%M:%S.%f%z").astimezone(UTC)
+        return datetime.fromisoformat(written).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
 

@@ -56,6 +56,7 @@ class Reading:
     last_error: datetime | None = None
     skipped: list[dict[str, Any]] = field(default_factory=list)
     skipped_count: int = 0
+    cut: bool = False
     bytes_read: int = 0
 
     def take(self, entry: Entry, wanted: Wanted) -> None:
@@ -89,8 +90,10 @@ class Reading:
 
     @property
     def period(self) -> str:
-        """Say from when to when the log tells."""
-        return f"{shown(self.first)} to {shown(self.last)}" if self.first else "no times in it"
+        """Say from when to when the log tells; the end of a log that was not read to its end is not known."""
+        if not self.first:
+            return "no times in it"
+        return f"from {shown(self.first)} on" if self.cut else f"{shown(self.first)} to {shown(self.last)}"
 
 
 def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) -> Reading:
@@ -107,6 +110,7 @@ def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) ->
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         if not reading.entries:
             raise LogNotReadable(source, reason) from error
+        reading.cut = True
         reading.skip(f"damaged, the rest was not read: {reason}")
     return reading
 
@@ -132,6 +136,7 @@ def _read(reading: Reading, content: LogBytes, wanted: Wanted) -> None:
         for entry in parse(content):
             reading.take(entry, wanted)
     except TooMuch:
+        reading.cut = True
         reading.skip("too large, the rest was not read", content.line)
     finally:
         reading.bytes_read = content.taken

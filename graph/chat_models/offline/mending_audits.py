@@ -9,7 +9,9 @@ from graph.chat_models.offline.remaining import NoOtherWay, Remaining
 from graph.plan.references import references_in
 
 _COPIES = re.compile(r"\brotated copies of it are there: (?P<copies>.+?)(?:; other logs: |$)", re.S)
-_COPY = re.compile(r"(?:^|, )(?P<path>[^(),]+) \((?:(?P<first>\d\S+) to (?P<last>\d[^\s()]+)|[^()]*)\)")
+_COPY = re.compile(
+    r"(?:^|, )(?P<path>[^(),]+) \((?:from )?(?:(?P<first>\d\S+) (?:to (?P<last>\d[^\s()]+)|on)|[^()]*)\)"
+)
 _FIRST_ERROR = re.compile(r'"first_error_at":"([^"]+)"')
 _ROTATED = re.compile(r'"rotated":\["([^"\\]+)"')
 _NO_PLACE = re.compile(r"\bis not there\b|\bis not of type\b|\bNone is not\b")
@@ -76,7 +78,7 @@ def _copy_for(remaining: Remaining, error: str) -> str | None:
     )
     began = next((found for found in map(_first_error, _reads_done(remaining)) if found), None)
     for copy in copies:
-        if began and copy["first"] and copy["first"] <= began <= copy["last"]:
+        if began and copy["first"] and copy["first"] <= began <= (copy["last"] or began):
             return copy["path"]
     return copies[0]["path"] if copies else None
 

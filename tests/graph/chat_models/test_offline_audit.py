@@ -244,6 +244,7 @@ def test_logs_without_an_error_and_without_older_copies_end_honestly(
 MISSING = "no log fits '**/app.log'; rotated copies of it are there: {}; other logs: a.log"
 ERRORS = [
     MISSING.format("b/app.log.1.gz (2026-09-15T07:45:02.118Z to 2026-09-15T08:41:11.750Z)"),
+    MISSING.format("app.log.1.gz (not looked into), app.log.2.gz (from 2026-09-15T07:45:02.118Z on)"),
     MISSING.format("{step_1_result} (no times in it), x (1 to 2), ((("),
     "cannot read log 'x': damaged",
     "none of the 3 records is an error",

@@ -214,6 +214,24 @@ def test_an_output_that_is_no_schema_is_a_fault(output: Any) -> None:
     assert {field.split(".")[0] for _, field in places(read(step("a", output=output)))} == {"output"}
 
 
+@pytest.mark.parametrize(
+    "reference", ["http://127.0.0.1:9/schema", "#/nope", "other.json", "#anchor", "file:///etc/passwd", "https://["]
+)
+def test_an_output_schema_stands_for_itself(reference: str) -> None:
+    nested = {"properties": {"a": {"items": [{"$ref": reference}]}}}
+
+    assert places(read(step("a", output=nested))) == {("a", "output")}
+
+
+def test_an_output_schema_may_refer_to_its_own_parts() -> None:
+    tree = {
+        "$defs": {"T": {"items": {"$ref": "#/$defs/T"}}},
+        "properties": {"t": {"$ref": "#/$defs/T"}, "me": {"$ref": "#"}},
+    }
+
+    assert read(step("a", output=tree)).plan is not None
+
+
 @pytest.mark.parametrize("field", ["depends_on", "tools", "args"])
 @pytest.mark.parametrize("value", [5, True, [["a"]], [{}], [None]])
 def test_a_field_of_another_form_is_a_fault_and_no_error(field: str, value: Any) -> None:

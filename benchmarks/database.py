@@ -1,0 +1,38 @@
+"""The database of a run: LangGraph's checkpointer and, in the same file, our ledger."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from graph.checkpoint import open_checkpointer
+from graph.ledger.sqlite import SqliteLedger
+
+
+@dataclass(frozen=True)
+class Database:
+    """Both, open; a ledger that nobody uses costs nothing."""
+
+    saver: AsyncSqliteSaver
+    ledger: SqliteLedger
+
+
+@asynccontextmanager
+async def open_database(path: Path) -> AsyncIterator[Database]:
+    """Open a file, which is created where there is none."""
+    ledger = SqliteLedger(path)
+    try:
+        async with open_checkpointer(path) as saver:
+            yield Database(saver, ledger)
+    finally:
+        await ledger.close()
+
+
+def size_bytes(path: Path) -> int:
+    """Return how large a closed database is, its write-ahead log folded in."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))

@@ -1,0 +1,92 @@
+"""How cost grows with the number of steps: the database, and everything that is done with a plan."""
+
+import gc
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+from benchmarks.figures import Figure, at_most
+from benchmarks.meter import Meter
+from benchmarks.simulated import simulated_tools
+from benchmarks.sizes import Sizes
+from benchmarks.systems import OURS
+from benchmarks.trial import run
+from benchmarks.workloads import Workload, chain, layered, wide
+from graph.calls.toolbox import Toolbox
+from graph.plan.render import plan_mermaid, plan_svg, plan_text
+from graph.plan.schema import Plan
+from graph.plan.validation import read_plan
+
+KILOBYTE = 1_000
+WIDTH = 10
+
+
+async def databases(sizes: Sizes) -> list[Figure]:
+    """Measure the database after runs of growing length, with results of a kilobyte."""
+    return [
+        _database("side by side", [await _size_mb(wide, steps) for steps in sizes.databases], sizes.databases),
+        _database("in a chain", [await _size_mb(chain, steps) for steps in sizes.databases], sizes.databases),
+    ]
+
+
+async def _size_mb(shape: Callable[..., Workload], steps: int) -> float:
+    return (await run(OURS, shape(steps, 0.0, result_characters=KILOBYTE))).database_bytes / 1e6
+
+
+def _database(shape: str, sizes_mb: list[float], steps: tuple[int, ...]) -> Figure:
+    """Linear means that a step more costs as much at the end as at the start, to a quarter."""
+    slopes = [
+        (sizes_mb[place] - sizes_mb[place - 1]) / (steps[place] - steps[place - 1]) for place in range(1, len(steps))
+    ]
+    told = ", ".join(f"{count}: {size:.2f} MB" for count, size in zip(steps, sizes_mb, strict=True))
+    linear = slopes[-1] <= 1.25 * slopes[0]
+    name = f"database, results of 1 KB, {shape}"
+    return Figure(name, f"at most 5 MB for {steps[-1]} steps, linear", told, sizes_mb[-1] <= 5 and linear)
+
+
+async def plans(sizes: Sizes) -> list[Figure]:
+    """Measure what five times the steps cost, for each thing that is done with a plan."""
+    figures = []
+    for what, do in _jobs().items():
+        few_s, many_s = (_took_s(do, layered(steps, WIDTH, 0.0), sizes.repeats) for steps in sizes.growth)
+        figures.append(_grown(what, few_s, many_s, sizes.growth))
+    few_s, many_s = [
+        median([(await run(OURS, layered(steps, WIDTH, 0.0))).after_planning_s for _ in range(sizes.repeats)])
+        for steps in sizes.growth
+    ]
+    return [*figures, _grown("run", few_s, many_s, sizes.growth)]
+
+
+def _jobs() -> dict[str, Callable[[dict[str, Any]], object]]:
+    specs = Toolbox(simulated_tools(Meter())).specs
+
+    def validated(raw: dict[str, Any]) -> Plan:
+        reading = read_plan(raw, specs)
+        assert reading.plan is not None, reading.issues
+        return reading.plan
+
+    return {
+        "validate": validated,
+        "digest": lambda raw: Plan.model_validate(raw).digest,
+        "render as text": lambda raw: plan_text(Plan.model_validate(raw)),
+        "render as Mermaid": lambda raw: plan_mermaid(Plan.model_validate(raw)),
+        "render as SVG": lambda raw: plan_svg(Plan.model_validate(raw)),
+    }
+
+
+def _took_s(do: Callable[[dict[str, Any]], object], workload: Workload, repeats: int) -> float:
+    times_s = []
+    for _ in range(repeats):
+        raw = workload.plan()
+        gc.collect()
+        begun_s = time.perf_counter()
+        do(raw)
+        times_s.append(time.perf_counter() - begun_s)
+    return median(times_s)
+
+
+def _grown(what: str, few_s: float, many_s: float, steps: tuple[int, int]) -> Figure:
+    few, many = steps
+    beside = f"{few_s:.3g} s and {many_s:.3g} s"
+    return at_most(f"{what}: {many} steps over {few}", 6, many_s / few_s, beside=beside)

@@ -1,0 +1,91 @@
+"""What takes a process of its own: importing the package, and taking up a run that another process left."""
+
+import asyncio
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from benchmarks.database import open_database
+from benchmarks.figures import Figure, at_most
+from benchmarks.meter import Meter
+from benchmarks.simulated import SimulatedModel, simulated_tools
+from benchmarks.sizes import Sizes
+from benchmarks.systems import OURS
+from benchmarks.trial import config
+from benchmarks.workloads import chain
+
+HEAVY = "import graph, sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+
+
+async def importing(sizes: Sizes) -> list[Figure]:
+    """See what `import graph` imports, and how long it takes beside a Python that does nothing."""
+    found = _python("-c", HEAVY).split()
+    heavy = [name for name in found if name.startswith("lang")]
+    times_s: dict[str, list[float]] = {"pass": [], "import graph": []}
+    for _ in range(sizes.repeats):
+        for code, taken_s in times_s.items():
+            begun_s = time.perf_counter()
+            _python("-c", code)
+            taken_s.append(time.perf_counter() - begun_s)
+    ratio = median(times_s["import graph"]) / median(times_s["pass"])
+    told = f"{', '.join(heavy) or 'neither'}; {ratio:.2f} times an empty Python"
+    return [Figure("`import graph` imports", "neither langgraph nor langchain", told, not heavy)]
+
+
+async def resuming(sizes: Sizes) -> list[Figure]:
+    """Measure how long a new process takes to finish a run of which one step is left."""
+    with tempfile.TemporaryDirectory() as folder:
+        left = Path(folder) / "left.db"
+        await leave(left, sizes.large)
+        times_s = []
+        for number in range(sizes.repeats):
+            copy = Path(folder) / f"{number}.db"
+            shutil.copyfile(left, copy)
+            times_s.append(float(_python("-m", "benchmarks.processes", str(copy), str(sizes.large))))
+    name = f"resume of a run with {sizes.large - 1} of {sizes.large} steps finished, beyond imports"
+    return [at_most(name, 0.5, median(times_s), " s")]
+
+
+async def leave(path: Path, steps: int) -> None:
+    """Run all steps of a chain but the last, and stop."""
+    workload, reached = chain(steps, 0.0), asyncio.Event()
+
+    async def stop_at_last(step: str) -> None:
+        if step == workload.pieces[-1].id:
+            reached.set()
+            await asyncio.Event().wait()
+
+    meter = Meter()
+    async with open_database(path) as database:
+        model = SimulatedModel(OURS.script(workload), meter)
+        app = OURS.build(model, simulated_tools(meter, before=stop_at_last), database)
+        running = asyncio.create_task(app.ainvoke(OURS.given, config(), durability="sync"))
+        await reached.wait()
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def take_up(path: Path, steps: int) -> float:
+    """Resume the run in this process and return the seconds it took."""
+    workload, meter = chain(steps, 0.0), Meter()
+    begun_s = time.perf_counter()
+    async with open_database(path) as database:
+        app = OURS.build(SimulatedModel(OURS.script(workload), meter), simulated_tools(meter), database)
+        state = await app.ainvoke(None, config(), durability="sync")
+        taken_s = time.perf_counter() - begun_s
+    assert state["status"] == "succeeded", state["reason"]
+    assert [span.name for span in meter.tools] == [workload.pieces[-1].id], "a finished step ran again"
+    return taken_s
+
+
+def _python(*arguments: str) -> str:
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+if __name__ == "__main__":
+    print(asyncio.run(take_up(Path(sys.argv[1]), int(sys.argv[2]))))

@@ -1,0 +1,54 @@
+"""The benchmarks run at tiny sizes; what they measure is not judged here."""
+
+import asyncio
+from pathlib import Path
+from xml.etree import ElementTree
+
+from benchmarks.chart import chart_svg
+from benchmarks.comparison import SYSTEMS, Compared
+from benchmarks.cost_per_step import asking
+from benchmarks.figures import at_most
+from benchmarks.page import BEGIN, END, comparison_table, figures_table, write_between_marks
+from benchmarks.sizes import Sizes
+from benchmarks.trial import side_by_side
+from benchmarks.workloads import fan
+
+TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), tool_s=0.0)
+
+
+def test_every_system_does_the_work_and_is_shown() -> None:
+    workload = fan(3, 0.0, failing=("step_2",))
+
+    compared = Compared(workload, asyncio.run(side_by_side(SYSTEMS, workload, repeats=1)))
+
+    calls = {name: cost.model_calls for name, cost in compared.costs.items()}
+    assert calls == {
+        "ours": 2,
+        "waves with Send": 2,
+        "ReAct, parallel calls": 4,
+        "ReAct, one call at a time": 6,
+        "plan-and-execute, replanning after each step": 14,
+    }
+    assert comparison_table([compared]).count("\n") == 1 + len(SYSTEMS)
+    assert ElementTree.fromstring(chart_svg([compared])).tag.endswith("svg")
+
+
+def test_a_plan_that_works_asks_the_model_once() -> None:
+    (figure,) = asyncio.run(asking(TINY))
+
+    assert figure.reached
+
+
+def test_a_full_run_replaces_what_the_page_says(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+
+    write_between_marks(page, figures_table([at_most("speed", 1, 2.0)]))
+
+    assert "| speed | at most 1 | 2 | **no** |" in page.read_text()
+    assert "old" not in page.read_text() and page.read_text().endswith(f"{END}\nafter\n")
+
+
+def test_a_step_that_fails_takes_its_time_twice() -> None:
+    assert fan(3, 1.0).critical_s == 2.0
+    assert fan(3, 1.0, failing=("step_2",)).critical_s == 3.0

@@ -1,0 +1,30 @@
+"""A graph for `langgraph dev` whose tools wait until the test lets them go; the server's directory is its world.
+
+`effects.log` has a line for each call. A tool that waits reads from the named pipe `gate`: it hangs until somebody
+opens the pipe for writing, and that somebody knows by it that the tool is at work.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from graph import build_graph
+from graph.checkpoint import database
+
+HOME = Path(os.environ.get("WAITING_GRAPH_HOME", "."))
+ANY = {"type": "object", "properties": {}, "additionalProperties": True}
+
+
+def _tool(name: str, waits: bool, **metadata: Any) -> BaseTool:
+    def call(**_: Any) -> str:
+        with (HOME / "effects.log").open("a") as log:
+            log.write(f"{name}\n")
+        return (HOME / "gate").read_text() if waits else f"did {name}"
+
+    return StructuredTool(name=name, description=name, args_schema=ANY, func=call, metadata=metadata)
+
+
+tools = [_tool("look", waits=False, effect="read"), _tool("ask", waits=True, effect="read"), _tool("pay", waits=True)]
+graph = build_graph(tools=tools, ledger=database())
