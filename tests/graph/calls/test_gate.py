@@ -12,8 +12,8 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from graph.calls.gate import CallGate, Finished, ModelCall, Refused, ToolCall
 from graph.calls.toolbox import Toolbox
-from graph.errors import StaleRunError
-from graph.ledger.protocol import RunKey
+from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
+from graph.ledger.protocol import Lease
 from graph.ledger.sqlite import SqliteLedger
 from graph.plan.schema import Plan, Step
 from graph.run.events import Draft, Event
@@ -27,16 +27,16 @@ STEP = Step(id="a", objective="o", tools=("send", "read"))
 
 
 class Desk:
-    """A run in a ledger in memory, with a gate as a node would get it."""
+    """A run in a ledger in memory, owned, with a gate as a node would get it."""
 
-    def __init__(self, ledger: SqliteLedger, run: RunKey, toolbox: Toolbox) -> None:
-        self.ledger, self.run, self.toolbox = ledger, run, toolbox
+    def __init__(self, ledger: SqliteLedger, lease: Lease, toolbox: Toolbox) -> None:
+        self.ledger, self.lease, self.run, self.toolbox = ledger, lease, lease.run, toolbox
 
     async def record(self) -> RunRecord:
         return read_record(await self.ledger.events(self.run))
 
     async def gate(self) -> CallGate:
-        return CallGate(self.ledger, self.run, await self.record(), self.toolbox)
+        return CallGate(self.ledger, self.lease, await self.record(), self.toolbox)
 
     async def kinds(self) -> list[str]:
         return [event.kind for event in await self.ledger.events(self.run)][1:]
@@ -46,7 +46,7 @@ class Desk:
 
     async def revise(self, revision: int) -> None:
         revised = {"revision": revision, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}
-        await self.ledger.append(self.run, [Draft("plan_revised", revised)])
+        await self.ledger.append(self.lease, [Draft("plan_revised", revised)])
 
 
 def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
@@ -54,7 +54,8 @@ def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
         ledger = SqliteLedger(":memory:")
         run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
         try:
-            return await work(Desk(ledger, run, Toolbox(tools)))
+            async with ledger.owned(run) as lease:
+                return await work(Desk(ledger, lease, Toolbox(tools)))
         finally:
             await ledger.close()
 
@@ -243,7 +244,8 @@ def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> N
         gate = await desk.gate()
         other = Step(id="b", objective="o", tools=("send",))
         run = await desk.ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
-        elsewhere = await Desk(desk.ledger, run, desk.toolbox).gate()
+        async with desk.ledger.owned(run) as lease:
+            elsewhere = await Desk(desk.ledger, lease, desk.toolbox).gate()
         calls = [
             gate.call_of(STEP, "send", {"to": "x"}),
             gate.call_of(STEP, "send", {"to": "x"}, 1),
@@ -339,15 +341,16 @@ def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool
     drafts: list[Draft] = []
 
     class Watched(SqliteLedger):
-        async def append(self, run: RunKey, written: Any, **more: Any) -> int:
+        async def append(self, lease: Lease, written: Any, **more: Any) -> int:
             drafts.extend(written)
-            return await super().append(run, written, **more)
+            return await super().append(lease, written, **more)
 
     async def main() -> None:
         ledger = Watched(":memory:")
         run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
-        gate = await Desk(ledger, run, Toolbox([tool])).gate()
-        await gate.commit([], [gate.call_of(STEP, "send", {})])
+        async with ledger.owned(run) as lease:
+            gate = await Desk(ledger, lease, Toolbox([tool])).gate()
+            await gate.commit([], [gate.call_of(STEP, "send", {})])
         await ledger.close()
 
     asyncio.run(main())
@@ -372,7 +375,7 @@ def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> Non
         first, second = gate.call_of(STEP, "send", {"to": 1}), gate.call_of(STEP, "send", {"to": 2})
         await gate.commit([], [first])
         done = await gate.perform(first)
-        await desk.ledger.append(desk.run, [Draft("run_ended", {"status": "cancelled", "reason": "r"})])
+        await desk.ledger.append(desk.lease, [Draft("run_ended", {"status": "cancelled", "reason": "r"})])
         with pytest.raises(StaleRunError):
             await gate.commit([done], [second])
         later = await desk.gate()
@@ -383,6 +386,61 @@ def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> Non
 
     assert kinds == ["call_started", "run_ended", "call_finished"]
     assert value == "x" * 10_000
+
+
+@pytest.mark.parametrize("message", ["pause", "cancel"])
+def test_while_a_message_waits_nothing_starts_and_what_has_happened_is_written(message: Any) -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        first, second = gate.call_of(STEP, "send", {"to": 1}), gate.call_of(STEP, "send", {"to": 2})
+        await gate.commit([], [first])
+        done = await gate.perform(first)
+        await desk.ledger.post(desk.run, message)
+        with pytest.raises(MessageWaitingError):
+            await gate.commit([done], [second])
+        with pytest.raises(MessageWaitingError):
+            await gate.commit([], [second])
+        assert await desk.ledger.take_messages(desk.lease) == [message]
+        await gate.commit([], [second])
+        return await desk.kinds()
+
+    assert at_desk(work, LoggedTools().tool("send")) == ["call_started", "call_finished", "call_started"]
+
+
+def test_outcomes_alone_are_written_while_a_message_waits() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        call = gate.call_of(STEP, "send", {})
+        await gate.commit([], [call])
+        await desk.ledger.post(desk.run, "pause")
+        await gate.commit([await gate.perform(call)], [])
+        return await desk.kinds()
+
+    assert at_desk(work, LoggedTools().tool("send")) == ["call_started", "call_finished"]
+
+
+def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
+    async def main() -> tuple[list[str], int]:
+        ledger, model = SqliteLedger(":memory:"), ScriptedModel(["an answer"])
+        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        async with ledger.owned(run) as outdated:
+            pass
+        async with ledger.owned(run) as lease:
+            desk = Desk(ledger, outdated, Toolbox([LoggedTools().tool("send")]))
+            gate = await desk.gate()
+            call = gate.call_of(STEP, "send", {})
+            done = await gate.perform(call)
+            for ended, starting in (([], [call]), ([done], []), ([done], [call])):
+                with pytest.raises(LeaseLostError):
+                    await gate.commit(ended, starting)
+            with pytest.raises(LeaseLostError):
+                await gate.ask(model, model, ModelCall("planner", "plan:1", [HumanMessage("x")]))
+            await ledger.append(lease, [Draft("paused", {})])
+            kinds = await desk.kinds()
+        await ledger.close()
+        return kinds, len(model.prompts)
+
+    assert asyncio.run(main()) == (["paused"], 0)
 
 
 def test_outcomes_alone_are_written_whatever_was_decided() -> None:

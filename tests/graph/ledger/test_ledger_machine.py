@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import tempfile
-from contextlib import closing
+from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,27 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from graph.errors import LedgerCorruptError, StaleRunError
-from graph.ledger.protocol import RunKey
+from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
+from graph.ledger.lease import new_owner
+from graph.ledger.protocol import Lease, Message, RunKey
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import CONTROL, Draft
 
 KINDS = ["decided", "plan_revised", "call_started", "call_finished", "paused"]
 payloads = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text(max_size=5), max_size=3)
 drafts = st.builds(Draft, st.sampled_from(KINDS), payloads, st.none() | st.sampled_from(["a", "b"]), st.booleans())
+HAS_PROC = Path("/proc/self/stat").exists()
 COLUMNS = ["kind", "step", "at", "payload", "salt", "digest", "link"]
 
 
+def departed() -> str:
+    """Return the name of an owner that is no more: this process's number, given to another before."""
+    host, boot, pid, _, name = new_owner().split("|")
+    return "|".join((host, boot, pid, "0", name))
+
+
 class LedgerMachine(RuleBasedStateMachine):
-    """A ledger beside a plain list of what it must hold."""
+    """A ledger beside plain lists of what it must hold: events, leases given out and messages left."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,18 +40,39 @@ class LedgerMachine(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "runs.db"
         self.ledger = SqliteLedger(self.path)
+        self.closed: list[SqliteLedger] = []
         self.runs: dict[RunKey, list[Draft]] = {}
+        self.leases: dict[RunKey, list[Lease]] = {}
+        self.inbox: dict[RunKey, list[Message]] = {}
+        self.owners: dict[RunKey, AbstractAsyncContextManager[Lease]] = {}
+        self.displaced: list[tuple[RunKey, AbstractAsyncContextManager[Lease]]] = []
 
     def do(self, work: Any) -> Any:
         return self.loop.run_until_complete(work)
 
     def teardown(self) -> None:
-        self.do(self.ledger.close())
+        for owner in [*self.owners.values(), *(owner for _, owner in self.displaced)]:
+            self.do(owner.__aexit__(None, None, None))
+        for ledger in [self.ledger, *self.closed]:  # one that was closed has opened again to let go of a run
+            self.do(ledger.close())
         self.loop.close()
         self.folder.cleanup()
 
     def control_seq(self, run: RunKey) -> int:
         return max((seq for seq, draft in enumerate(self.runs[run], 1) if draft.kind in CONTROL), default=0)
+
+    def take(self, run: RunKey) -> None:
+        owner = self.ledger.owned(run)
+        lease = self.do(owner.__aenter__())
+        assert lease.run == run and lease.token == len(self.leases[run]) + 1
+        self.leases[run].append(lease)
+        self.owners[run] = owner
+
+    def lease_of(self, run: RunKey) -> Lease:
+        """Return the lease in force of a run, which somebody else may have had before."""
+        if run not in self.owners:
+            self.take(run)
+        return self.leases[run][-1]
 
     @initialize()
     def open_one(self) -> None:
@@ -55,27 +84,92 @@ class LedgerMachine(RuleBasedStateMachine):
         number = 1 + sum(known.thread == thread for known in self.runs)
         assert run == RunKey(thread, number)
         self.runs[run] = [Draft("run_started", {"goal": "g", "thread": thread, "n": number})]
+        self.leases[run], self.inbox[run] = [], []
+
+    @precondition(lambda self: len(self.owners) < len(self.runs))
+    @rule(data=st.data())
+    def own(self, data: st.DataObject) -> None:
+        self.take(data.draw(st.sampled_from([run for run in self.runs if run not in self.owners])))
+
+    @precondition(lambda self: self.owners)
+    @rule(data=st.data())
+    def release(self, data: st.DataObject) -> None:
+        run = data.draw(st.sampled_from(list(self.owners)))
+        self.do(self.owners.pop(run).__aexit__(None, None, None))
+
+    @precondition(lambda self: self.owners and HAS_PROC)
+    @rule(data=st.data())
+    def take_over(self, data: st.DataObject) -> None:
+        run = data.draw(st.sampled_from(list(self.owners)))
+        where = "WHERE run = (SELECT id FROM ledger_runs WHERE thread = ? AND n = ?)"
+        with closing(sqlite3.connect(self.path)) as db, db:
+            db.execute(f"UPDATE ledger_leases SET owner = ? {where}", (departed(), run.thread, run.n))
+        assert not self.do(self.ledger.is_worked_on(run))
+        self.displaced.append((run, self.owners.pop(run)))
+        self.take(run)
+
+    @precondition(lambda self: self.displaced)
+    @rule(data=st.data())
+    def release_what_was_taken_over(self, data: st.DataObject) -> None:
+        place = data.draw(st.integers(0, len(self.displaced) - 1))
+        self.do(self.displaced.pop(place)[1].__aexit__(None, None, None))
+
+    @precondition(lambda self: any(len(leases) > 1 for leases in self.leases.values()))
+    @rule(data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans(), heed=st.booleans())
+    def append_under_an_old_lease(self, data: st.DataObject, written: list[Draft], guarded: bool, heed: bool) -> None:
+        old = data.draw(st.sampled_from([lease for leases in self.leases.values() for lease in leases[:-1]]))
+        guard = self.control_seq(old.run) if guarded else None
+        with pytest.raises(LeaseLostError):
+            self.do(self.ledger.append(old, written, control_seq=guard, heed=heed))
+        with pytest.raises(LeaseLostError):
+            self.do(self.ledger.take_messages(old))
+
+    @rule(data=st.data(), message=st.sampled_from(["pause", "cancel"]))
+    def post(self, data: st.DataObject, message: Message) -> None:
+        run = data.draw(st.sampled_from(list(self.runs)))
+        self.do(self.ledger.post(run, message))
+        self.inbox[run].append(message)
+
+    @rule(data=st.data())
+    def take_messages(self, data: st.DataObject) -> None:
+        run = data.draw(st.sampled_from(list(self.runs)))
+        assert self.do(self.ledger.take_messages(self.lease_of(run))) == self.inbox[run]
+        self.inbox[run] = []
+
+    @rule(data=st.data(), written=st.lists(drafts, max_size=3))
+    def append_and_heed(self, data: st.DataObject, written: list[Draft]) -> None:
+        run = data.draw(st.sampled_from(list(self.runs)))
+        lease = self.lease_of(run)
+        if self.inbox[run]:
+            with pytest.raises(MessageWaitingError):
+                self.do(self.ledger.append(lease, written, heed=True))
+        else:
+            self.runs[run] += written
+            assert self.do(self.ledger.append(lease, written, heed=True)) == len(self.runs[run])
 
     @rule(data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans())
     def append(self, data: st.DataObject, written: list[Draft], guarded: bool) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
         guard = self.control_seq(run) if guarded else None
         self.runs[run] += written
-        assert self.do(self.ledger.append(run, written, control_seq=guard)) == len(self.runs[run])
+        assert self.do(self.ledger.append(self.lease_of(run), written, control_seq=guard)) == len(self.runs[run])
 
     @rule(data=st.data(), written=st.lists(drafts, min_size=1, max_size=3))
     def append_stale(self, data: st.DataObject, written: list[Draft]) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
         guard = data.draw(st.integers(0, 9).filter(lambda seq: seq != self.control_seq(run)))
+        lease = self.lease_of(run)
         with pytest.raises(StaleRunError):
-            self.do(self.ledger.append(run, written, control_seq=guard))
+            self.do(self.ledger.append(lease, written, control_seq=guard))
 
     @rule(data=st.data(), written=st.lists(drafts, min_size=2, max_size=4))
     def append_at_once(self, data: st.DataObject, written: list[Draft]) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
 
+        lease = self.lease_of(run)
+
         async def all_of_them() -> list[int]:
-            return await asyncio.gather(*(self.ledger.append(run, [draft]) for draft in written))
+            return await asyncio.gather(*(self.ledger.append(lease, [draft]) for draft in written))
 
         before = len(self.runs[run])
         assert self.do(all_of_them()) == list(range(before + 1, before + 1 + len(written)))
@@ -84,6 +178,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule()
     def reopen(self) -> None:
         self.do(self.ledger.close())
+        self.closed.append(self.ledger)
         self.ledger = SqliteLedger(self.path)
 
     @precondition(lambda self: any(len(drafts) > 1 for drafts in self.runs.values()))
@@ -105,6 +200,29 @@ class LedgerMachine(RuleBasedStateMachine):
             with db:
                 db.execute(f"UPDATE ledger_events SET {column} = ? {where}", (old, *key))
 
+    @rule(data=st.data())
+    def cut_off_and_restore(self, data: st.DataObject) -> None:
+        run = data.draw(st.sampled_from(list(self.runs)))
+        left = data.draw(st.integers(0, len(self.runs[run]) - 1))
+        lease = self.lease_of(run)
+        where = "run = (SELECT id FROM ledger_runs WHERE thread = ? AND n = ?) AND seq > ?"
+        key = (run.thread, run.n, left)
+        with closing(sqlite3.connect(self.path)) as db:
+            lost = db.execute(f"SELECT * FROM ledger_events WHERE {where}", key).fetchall()
+            with db:
+                db.execute(f"DELETE FROM ledger_events WHERE {where}", key)
+            for work in (self.ledger.events(run), self.ledger.append(lease, [Draft("paused", {})])):
+                with pytest.raises(LedgerCorruptError) as caught:
+                    self.do(work)
+                assert caught.value.seq == left + 1
+            with db:
+                db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", lost)
+
+    @invariant()
+    def owned_is_worked_on(self) -> None:
+        for run in self.runs:
+            assert self.do(self.ledger.is_worked_on(run)) == (run in self.owners)
+
     @invariant()
     def everything_reads_back(self) -> None:
         assert set(self.do(self.ledger.runs())) == set(self.runs)
@@ -117,4 +235,4 @@ class LedgerMachine(RuleBasedStateMachine):
 
 
 TestLedger = LedgerMachine.TestCase
-TestLedger.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+TestLedger.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)

@@ -185,3 +185,43 @@ def test_the_event_loop_goes_on_while_a_function_works() -> None:
         return "done"
 
     assert asyncio.run(main()) == "done"
+
+
+def test_the_pulse_goes_on_while_the_event_loop_is_blocked() -> None:
+    thrice, idents = threading.Event(), []
+
+    def pulse() -> list[Callable[[sqlite3.Connection], None]]:
+        idents.append(threading.get_ident())
+        if len(idents) == 3:
+            thrice.set()
+        return []
+
+    async def main() -> bool:
+        writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=0.01)
+        await writer.run(insert(1))
+        went_on = thrice.wait(30)
+        await writer.close()
+        return went_on
+
+    assert asyncio.run(main())
+    assert threading.get_ident() not in idents
+
+
+def test_what_the_pulse_asks_for_is_committed_and_a_failure_of_it_disturbs_nobody(tmp_path: Path) -> None:
+    path, asked = tmp_path / "x.db", iter(range(2, 100_000))
+
+    def pulse() -> list[Callable[[sqlite3.Connection], Any]]:
+        return [insert(next(asked)), insert(0, fails=True)]
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(path), pulse, pulse_s=0.005)
+        await writer.run(insert(1))
+        while len(await writer.run(rows)) < 4:
+            pass
+        found = await writer.run(rows)
+        await writer.close()
+        return found
+
+    found = asyncio.run(main())
+
+    assert found == list(range(1, len(found) + 1))
