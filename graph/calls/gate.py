@@ -121,11 +121,13 @@ class CallGate:
         """
         outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in ended]
         values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
-        intents = [self._intent(call) for call in starting]
+        shown = [keep(dict(call.args)) for call in starting]
+        intents = [self._intent(call, args) for call, args in zip(starting, shown, strict=True)]
         guard = self._record.control_seq if starting else None
         try:
             events = [*outcomes, *intents]
-            await self._ledger.append(self._lease, events, artifacts=values, control_seq=guard, heed=bool(starting))
+            stored = [*values, *shown]
+            await self._ledger.append(self._lease, events, artifacts=stored, control_seq=guard, heed=bool(starting))
         except StaleRunError:
             if outcomes:  # what has happened is written all the same
                 await self._ledger.append(self._lease, outcomes, artifacts=values)
@@ -222,13 +224,13 @@ class CallGate:
             result=result,
         )
 
-    def _intent(self, call: ToolCall) -> Draft:
+    def _intent(self, call: ToolCall, args: Kept) -> Draft:
         spec = self._toolbox.specs[call.tool]
         payload = {
             "key": call.key,
             "call": call.number,
             "tool": call.tool,
-            "args": call.args,
+            "args": {"artifact": args.artifact.to_json()} if args.artifact else args.value,
             "args_digest": call.args_digest,
             "effect": spec.effect,
             "repeatable": spec.repeatable,
