@@ -16,7 +16,7 @@ def test_the_distribution_holds_both_packages() -> None:
 
 
 def test_both_packages_are_type_checked_and_tested() -> None:
-    assert {"graph", "tools"} <= set(PROJECT["tool"]["mypy"]["packages"])
+    assert {"graph", "tools"} <= set(PROJECT["tool"]["mypy"]["files"])
     assert {"graph", "tools", "tests"} <= set(PROJECT["tool"]["pytest"]["ini_options"]["testpaths"])
 
 

@@ -36,7 +36,7 @@ NUMBERED = [
     },
 ]
 SUBGOALS = [
-    {"subgoal_id": 1, "objective": "Get", "required_tools": ["web_search"], "success_criteria": "2", "dependencies": []},
+    {"subgoal_id": 1, "objective": "Get", "required_tools": ["web_search"], "success_criteria": "hits"},
     {"subgoal_id": 2, "objective": "Judge", "required_tools": [], "success_criteria": "one line", "dependencies": [1]},
 ]  # fmt: skip
 
