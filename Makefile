@@ -13,7 +13,7 @@ DOCS ?= docs
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check static clean
+.PHONY: help run studio test check static faults clean
 
 help: ## Say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,6 +35,12 @@ static: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+faults: $(VENV)/.dev ## Kill a run at each of its boundaries (some 400 processes), with both durabilities
+	@rm -rf .faults
+	$(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync
+	$(BIN)/python tests/faults/boundaries.py .faults/async --durability async
+	@rm -rf .faults
 
 clean: ## Remove the environment and what tests and tools leave behind
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

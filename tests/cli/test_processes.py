@@ -91,7 +91,8 @@ def test_a_killed_run_goes_on_where_it_was(
     with stuck_in_the_second_step(read_until) as stuck:
         stuck.kill()
 
-    assert json.loads(process("show", latest(), "--json").stdout)["steps"] == {"sum": "succeeded", "write": "interrupted"}
+    steps = json.loads(process("show", latest(), "--json").stdout)["steps"]
+    assert steps == {"sum": "succeeded", "write": "interrupted"}
     resumed = process("resume", latest())
     assert resumed.returncode == 0
     assert "✓ sum succeeded earlier" in resumed.stdout

@@ -1,4 +1,4 @@
-"""A database that is locked, full, read-only, cut short or changed: a typed error before the next effect, nothing lost."""
+"""A database that is locked, full, read-only, cut short or changed: a typed error before the next effect."""
 
 import os
 import resource

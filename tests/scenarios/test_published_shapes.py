@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
 from graph import build_graph
 from graph.testing import LoggedTools, ScriptedModel, on_thread
+from tools import idempotency_key
 
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 QUERY = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
@@ -179,3 +181,17 @@ def test_an_integer_beyond_64_bits_is_an_artifact_whose_preview_is_the_whole(sav
 
     assert state["status"] == "succeeded"
     assert state["results"]["step_1"]["artifact"]["preview"] == f'{{"n":{2**80}}}'
+
+
+def test_a_tool_may_ask_for_the_idempotency_key_of_its_call(saver: Any, tools: LoggedTools) -> None:
+    keys: list[str] = []
+    plan = [
+        {"id": number, "objective": "pay", "tool": "pay", "args": {"to": to}} for number, to in ((1, "a"), (2, "b"))
+    ]
+    pay = tools.tool("pay", lambda to: keys.append(idempotency_key()))
+
+    state = run(build_graph(ScriptedModel([plan]), tools=[pay], checkpointer=saver), "g")
+
+    assert state["status"] == "succeeded" and len(set(keys)) == 2 and all(len(key) == 64 for key in keys)
+    with pytest.raises(LookupError):
+        idempotency_key()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
+from graph.ledger import sqlite
 from graph.ledger.lease import new_owner
 from graph.ledger.protocol import Lease, Message, RunKey
 from graph.ledger.sqlite import SqliteLedger
@@ -39,6 +40,8 @@ class LedgerMachine(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "runs.db"
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(sqlite, "BEAT_S", 3600.0)  # those who are said to be gone must not beat
         self.ledger = SqliteLedger(self.path)
         self.closed: list[SqliteLedger] = []
         self.runs: dict[RunKey, list[Draft]] = {}
@@ -55,6 +58,7 @@ class LedgerMachine(RuleBasedStateMachine):
             self.do(owner.__aexit__(None, None, None))
         for ledger in [self.ledger, *self.closed]:  # one that was closed has opened again to let go of a run
             self.do(ledger.close())
+        self.patch.undo()
         self.loop.close()
         self.folder.cleanup()
 

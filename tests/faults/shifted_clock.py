@@ -1,0 +1,35 @@
+"""The facade in a process whose wall clock is off; started by `test_clock.py`.
+
+Usage: shifted_clock.py DATABASE SECONDS DECISION, where DECISION is a JSON value or `null`.
+"""
+
+import json
+import sys
+import time
+
+SHIFT_S = float(sys.argv[2])
+_time, _time_ns = time.time, time.time_ns
+time.time = lambda: _time() + SHIFT_S
+time.time_ns = lambda: _time_ns() + int(SHIFT_S * 1e9)
+
+from langchain_core.tools import StructuredTool  # noqa: E402  (the clock is off before anything is imported)
+
+from graph import Agent  # noqa: E402
+from graph.testing import ScriptedModel, step  # noqa: E402
+
+ANY = {"type": "object", "properties": {}, "additionalProperties": True}
+PLAN = {"steps": [step("a", "pay", name="a"), step("b", "pay", name="b", after=["a"])]}
+
+
+def pay(name: str) -> str:
+    """Note the effect beside the database."""
+    with open(sys.argv[1] + ".effects", "a") as file:  # noqa: PTH123  (a line appended)
+        file.write(name + "\n")
+    return f"paid {name}"
+
+
+if __name__ == "__main__":
+    tool = StructuredTool(name="pay", description="pay", args_schema=ANY, func=pay)
+    with Agent.open(sys.argv[1], planner=ScriptedModel([PLAN]), tools=[tool]) as agent:
+        run = agent.start("pay", thread="t") if not agent.list() else agent.resume("t", json.loads(sys.argv[3]))
+        sys.stdout.write(run.status)
