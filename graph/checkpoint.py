@@ -17,8 +17,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.calls.threads import in_thread
 from graph.errors import ConfigError, LedgerUnavailableError
+from graph.ledger.file import create_private
 from graph.ledger.protocol import Ledger
-from graph.ledger.sqlite import SqliteLedger, create_private
+from graph.ledger.sqlite import SqliteLedger
 
 DATABASE = "planner-executor.db"
 IN_MEMORY = ":memory:"

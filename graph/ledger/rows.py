@@ -1,0 +1,125 @@
+"""The ledger's tables, and the questions asked of them within a transaction."""
+
+import json
+import secrets
+import sqlite3
+import time
+from collections.abc import Sequence
+
+from graph.errors import LedgerCorruptError
+from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
+from graph.ledger.lease import SCHEMA as LEASES
+from graph.ledger.protocol import RunKey
+from graph.run.events import CONTROL, Draft
+from graph.run.record import run_name
+from graph.run.values import Kept
+
+SCHEMA = f"""
+CREATE TABLE IF NOT EXISTS ledger_runs (
+    id INTEGER PRIMARY KEY,
+    thread TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    events INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (thread, n)
+);
+CREATE TABLE IF NOT EXISTS ledger_events (
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    step TEXT,
+    at REAL NOT NULL,
+    payload TEXT NOT NULL,
+    salt BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    link BLOB NOT NULL,
+    PRIMARY KEY (run, seq)
+);
+CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};
+CREATE TABLE IF NOT EXISTS ledger_artifacts (
+    id TEXT PRIMARY KEY,
+    content TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ledger_inbox (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    message TEXT NOT NULL
+);
+{LEASES}"""
+
+
+def row_of(draft: Draft, seq: int, before: bytes) -> Row:
+    """Return an event as it is stored, chained to the one before it."""
+    payload = json.dumps(draft.payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    salt, at = secrets.token_bytes(SALT_BYTES), time.time()
+    digest = payload_digest(salt, payload)
+    return Row(
+        seq, draft.kind, draft.step, at, payload, salt, digest, link(before, seq, draft.kind, draft.step, at, digest)
+    )
+
+
+def run_id_of(db: sqlite3.Connection, run: RunKey) -> int:
+    """Return the number by which the tables know a run."""
+    row = db.execute("SELECT id FROM ledger_runs WHERE thread = ? AND n = ?", (run.thread, run.n)).fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError(f"run {run_name(run.thread, run.n)} is not in the ledger")
+    return int(row[0])
+
+
+def last_number(db: sqlite3.Connection, thread: str) -> int | None:
+    """Return the number of the thread's latest run, or None."""
+    row = db.execute("SELECT max(n) FROM ledger_runs WHERE thread = ?", (thread,)).fetchone()
+    return int(row[0]) if row[0] is not None else None
+
+
+def control_seq_of(db: sqlite3.Connection, run_id: int) -> int:
+    """Return the sequence number of the last event that changes what is allowed, 0 where there is none."""
+    query = f"SELECT max(seq) FROM ledger_events WHERE run = ? AND kind IN {CONTROL}"
+    return int(db.execute(query, (run_id,)).fetchone()[0] or 0)
+
+
+def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, bytes]:
+    """Return the last sequence number of a run and the hash to chain the next event to."""
+    query = "SELECT seq, link FROM ledger_events WHERE run = ? ORDER BY seq DESC LIMIT 1"
+    row = db.execute(query, (run_id,)).fetchone()
+    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
+
+
+def rows_of(db: sqlite3.Connection, run: RunKey) -> tuple[list[Row], int]:
+    """Return a run's rows and how many were written: fewer are a fault of the file, not a shorter run."""
+    query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
+    run_id = run_id_of(db, run)
+    return [Row(*columns) for columns in db.execute(query, (run_id,))], written_of(db, run_id)
+
+
+def written_of(db: sqlite3.Connection, run_id: int) -> int:
+    """Return how many events were written for a run."""
+    return int(db.execute("SELECT events FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()[0])
+
+
+def write_rows(
+    db: sqlite3.Connection,
+    database: str,
+    run: RunKey,
+    run_id: int,
+    drafts: Sequence[Draft],
+    artifacts: Sequence[Kept],
+) -> int:
+    """Write events, and the artifacts they name, and return the last sequence number.
+
+    Raises:
+        LedgerCorruptError: Events of the run are missing at its end; `database` names the file in the message.
+    """
+    seq, before = head_of(db, run_id, run)
+    if seq < written_of(db, run_id):  # another event in its place would hide the loss
+        raise LedgerCorruptError(database, run_name(run.thread, run.n), seq + 1, "is missing")
+    rows = []
+    for draft in drafts:
+        seq += 1
+        row = row_of(draft, seq, before)
+        before = row.link
+        rows.append((run_id, seq, row.kind, row.step, row.at, row.payload, row.salt, row.digest, before))
+    db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    db.execute("UPDATE ledger_runs SET events = ? WHERE id = ?", (seq, run_id))
+    kept = [(value.artifact.id, value.text) for value in artifacts if value.artifact]
+    db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
+    return seq
