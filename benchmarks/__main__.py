@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.chart import chart_svg
 from benchmarks.comparison import SYSTEMS, Compared, compare, judged
-from benchmarks.cost_per_step import asking, many, writing
+from benchmarks.cost_per_step import asking, many, writing, yardsticks
 from benchmarks.figures import Figure
 from benchmarks.growth import databases, plans
 from benchmarks.page import comparison_table, figures_table, measured_on, write_between_marks
@@ -59,7 +59,8 @@ def main() -> None:
     parser.add_argument("--only", choices=[COMPARISON, *SECTIONS], metavar="NAME", help="one section")
     given = parser.parse_args()
     figures, compared = asyncio.run(measure(QUICK if given.quick else FULL, given.only))
-    tables = [figures_table(figures), *([comparison_table(compared)] if compared else []), measured_on()]
+    basis = f"{measured_on()} {asyncio.run(yardsticks())}"
+    tables = [figures_table(figures), *([comparison_table(compared)] if compared else []), basis]
     text = "\n\n".join(tables)
     print(text)
     if not given.quick and given.only is None:

@@ -9,11 +9,13 @@ LEFT, RIGHT, BAR, GAP, TOP = 330, 70, 14, 22, 96
 WIDTH = 860
 LIGHT = ("#0969da", "#8250df", "#1a7f37", "#9a6700", "#cf222e")
 DARK = ("#58a6ff", "#bc8cff", "#3fb950", "#d29922", "#ff7b72")
+MOST_STEPS = 100  # beyond, most systems are not run
 NAMES = [system.name for system in SYSTEMS]
 
 
 def chart_svg(compared: Sequence[Compared]) -> str:
     """Return how many times longer than the shortest possible each system takes, workload by workload."""
+    compared = [one for one in compared if len(one.workload.pieces) <= MOST_STEPS]
     most = max(_slowness(one, name) for one in compared for name in one.costs)
     body, y = [], TOP
     for one in compared:

@@ -1,5 +1,11 @@
 """What a step costs beyond its tool: written steps, many at once, and how often the model is asked."""
 
+import asyncio
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection, connect
 from statistics import median
 
 from benchmarks.figures import Figure, at_most
@@ -8,6 +14,9 @@ from benchmarks.sizes import Sizes
 from benchmarks.systems import OURS
 from benchmarks.trial import bare, run, side_by_side
 from benchmarks.workloads import chain, wide
+
+ROUNDS = 50
+IDLE_S = 0.01
 
 
 async def writing(sizes: Sizes) -> list[Figure]:
@@ -28,6 +37,37 @@ async def many(sizes: Sizes) -> list[Figure]:
     ours_ms, bare_ms = (1000 * median(times) / len(workload.pieces) for times in (ours_s, bare_s))
     name = f"orchestration per step beyond the bare tool call, {workload.name}"
     return [at_most(name, 0.6, ours_ms - bare_ms, " ms", f"the tool call alone {bare_ms:.3g} ms")]
+
+
+async def yardsticks() -> str:
+    """Return what the machine itself takes for the two things that every step needs."""
+    bare_s = median([await _bare_after_idling_s() for _ in range(ROUNDS)])
+    with tempfile.TemporaryDirectory() as folder, closing(connect(Path(folder) / "run.db")) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE line (words TEXT)")
+        light_s, full_s = (_commit_s(database, level) for level in ("NORMAL", "FULL"))
+    return (
+        f"On it and at that time, after {1000 * IDLE_S:g} ms of idling, a commit to SQLite took "
+        f"{1000 * light_s:.2f} ms, one that waits for the disk {1000 * full_s:.2f} ms, and a tool call "
+        f"with nothing around it {1000 * bare_s:.2f} ms."
+    )
+
+
+async def _bare_after_idling_s() -> float:
+    await asyncio.sleep(IDLE_S)
+    return await bare(wide(1, 0.0))
+
+
+def _commit_s(database: Connection, level: str) -> float:
+    database.execute(f"PRAGMA synchronous={level}")
+    times_s = []
+    for _ in range(ROUNDS):
+        time.sleep(IDLE_S)
+        begun_s = time.perf_counter()
+        with database:
+            database.execute("INSERT INTO line VALUES (?)", ("x" * 500,))
+        times_s.append(time.perf_counter() - begun_s)
+    return median(times_s)
 
 
 async def asking(sizes: Sizes) -> list[Figure]:
