@@ -7,10 +7,11 @@ import json
 import sys
 import time
 
-SHIFT_S = float(sys.argv[2])
-_time, _time_ns = time.time, time.time_ns
-time.time = lambda: _time() + SHIFT_S
-time.time_ns = lambda: _time_ns() + int(SHIFT_S * 1e9)
+if __name__ == "__main__":
+    shift_s = float(sys.argv[2])
+    true_time, true_time_ns = time.time, time.time_ns
+    time.time = lambda: true_time() + shift_s
+    time.time_ns = lambda: true_time_ns() + int(shift_s * 1e9)
 
 from langchain_core.tools import StructuredTool  # noqa: E402  (the clock is off before anything is imported)
 
