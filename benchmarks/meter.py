@@ -24,13 +24,16 @@ class Meter:
     tools: list[Span] = field(default_factory=list)
     begun_s: float = 0.0
     wall_s: float = 0.0
+    processor_s: float = 0.0
 
     @contextmanager
     def run(self) -> Iterator[None]:
-        """Time the whole run."""
+        """Time the whole run, and what the processor spent on it."""
+        processor_s = time.process_time()
         self.begun_s = time.perf_counter()
         yield
         self.wall_s = time.perf_counter() - self.begun_s
+        self.processor_s = time.process_time() - processor_s
 
     @contextmanager
     def spent(self, spans: list[Span], name: str) -> Iterator[None]:

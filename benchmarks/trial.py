@@ -25,6 +25,7 @@ class Cost:
     """What a run took, or the median of several runs."""
 
     wall_s: float
+    processor_s: float
     makespan_s: float
     after_planning_s: float
     orchestration_s: float
@@ -64,6 +65,7 @@ async def run(system: System, workload: Workload, model_s: float = MODEL_S) -> C
     check(workload, meter)
     return Cost(
         wall_s=meter.wall_s,
+        processor_s=meter.processor_s,
         makespan_s=meter.makespan_s,
         after_planning_s=meter.after_planning_s,
         orchestration_s=meter.orchestration_s,

@@ -13,10 +13,10 @@ if __name__ == "__main__":
     time.time = lambda: true_time() + shift_s
     time.time_ns = lambda: true_time_ns() + int(shift_s * 1e9)
 
-from langchain_core.tools import StructuredTool  # noqa: E402  (the clock is off before anything is imported)
+from langchain_core.tools import StructuredTool
 
-from graph import Agent  # noqa: E402
-from graph.testing import ScriptedModel, step  # noqa: E402
+from graph import Agent
+from graph.testing import ScriptedModel, step
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 PLAN = {"steps": [step("a", "pay", name="a"), step("b", "pay", name="b", after=["a"])]}
