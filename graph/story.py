@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from graph.calls.gate import CallGate, value_of
 from graph.context import Services
 from graph.errors import RunPausedError
-from graph.ledger.protocol import Lease, Ledger, RunKey
+from graph.ledger.protocol import Lease, Ledger, Message, RunKey
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.run.ending import Ending
@@ -76,14 +76,19 @@ class Story:
             RunPausedError: One of them asks to pause.
         """
         assert self.lease is not None
-        messages = await self.ledger.take_messages(self.lease)
+        messages = await self.ledger.take_messages(self.lease, self._answer)
+        if messages and not self.record.ended:
+            await self.reload()
+            if "cancel" not in messages:
+                raise RunPausedError(self.record.id)
+
+    def _answer(self, messages: list[Message]) -> Sequence[Draft]:
+        """Return the event that says what was done about messages."""
         if self.record.ended or not messages:
-            return
+            return ()
         if "cancel" in messages:
-            await self.write(Draft("run_ended", CANCELLED, safe=False))
-        else:
-            await self.ledger.append(self.lease, [Draft("paused", {"reason": "asked to pause"})])
-            raise RunPausedError(self.record.id)
+            return [Draft("run_ended", {**CANCELLED, "checkpoint": self.checkpoint}, safe=False)]
+        return [Draft("paused", {"reason": "asked to pause"})]
 
     def gate(self) -> CallGate:
         """Return the choke point for this run, which must be owned."""

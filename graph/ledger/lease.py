@@ -90,8 +90,9 @@ def look(db: sqlite3.Connection, run_id: int) -> Seen | None:
 
 
 def _boot_id() -> str:
+    """Return what tells this boot and this space of process numbers from others; containers may share a name."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         return ""
 

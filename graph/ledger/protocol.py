@@ -1,6 +1,6 @@
 """The audit ledger as the rest of the package sees it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -27,6 +27,12 @@ class Lease:
 
 
 Message = Literal["pause", "cancel"]
+Answer = Callable[[list[Message]], Sequence[Draft]]
+
+
+def unanswered(_messages: list[Message]) -> Sequence[Draft]:
+    """Return no events."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -98,11 +104,11 @@ class Ledger(Protocol):
     async def post(self, run: RunKey, message: Message) -> None:
         """Leave a message for whoever works on the run next, or now."""
 
-    async def take_messages(self, lease: Lease) -> list[Message]:
-        """Return the messages for a run, in order, and empty its inbox.
+    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+        """Empty a run's inbox, write what answers its messages in the same transaction, and return them in order.
 
         Raises:
-            LeaseLostError: Somebody else has taken the run over; the messages are left to them.
+            LeaseLostError: Somebody else has taken the run over; the inbox is as it was.
         """
 
     async def is_worked_on(self, run: RunKey) -> bool:

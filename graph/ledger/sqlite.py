@@ -37,7 +37,7 @@ from graph.ledger.lease import (
     release,
     take_over,
 )
-from graph.ledger.protocol import Health, Lease, Message, RunKey
+from graph.ledger.protocol import Answer, Health, Lease, Message, RunKey, unanswered
 from graph.ledger.rows import (
     SCHEMA,
     control_seq_of,
@@ -110,15 +110,18 @@ class SqliteLedger:
         query = "INSERT INTO ledger_inbox (run, message) VALUES (?, ?)"
         await self._do(lambda db: db.execute(query, (run_id_of(db, run), message)), full=True)
 
-    async def take_messages(self, lease: Lease) -> list[Message]:
-        """Return the messages for a run, in order, and empty its inbox."""
-        query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
+    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+        """Empty a run's inbox and write what answers its messages, both or neither."""
 
-        def take(db: sqlite3.Connection) -> list[tuple[int, Message]]:
+        def take(db: sqlite3.Connection) -> list[Message]:
             self._refuse(db, lease)
-            return db.execute(query, (lease.run_id,)).fetchall()
+            query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
+            messages: list[Message] = [message for _, message in sorted(db.execute(query, (lease.run_id,)).fetchall())]
+            if drafts := answer(messages):
+                write_rows(db, self.name, lease.run, lease.run_id, drafts, ())
+            return messages
 
-        return [message for _, message in sorted(await self._do(take))]
+        return await self._do(take, full=True)
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from typer.testing import Result
 
+from graph.ledger.lease import new_owner
+
 Cli = Callable[..., Result]
 
 
@@ -33,8 +35,8 @@ def test_a_run_whose_process_died_is_named_with_the_next_move(cli: Cli, waiting:
     with sqlite3.connect(folder / "planner-executor.db") as connection:
         (owner,) = connection.execute("SELECT owner FROM ledger_leases").fetchone()
         assert owner == ""
-        host, boot = Path("/etc/hostname").read_text().strip(), Path("/proc/sys/kernel/random/boot_id").read_text()
-        connection.execute("UPDATE ledger_leases SET owner = ?", (f"{host}|{boot.strip()}|999999999|1|x",))
+        host, boot, *_ = new_owner().split("|")
+        connection.execute("UPDATE ledger_leases SET owner = ?", (f"{host}|{boot}|999999999|1|x",))
     connection.close()
 
     assert f"planner-executor resume {waiting}" in cli("doctor").stdout
