@@ -13,7 +13,7 @@ DOCS ?= docs
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check static faults clean
+.PHONY: help run studio test check static bench faults clean
 
 help: ## Say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,6 +35,9 @@ static: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; writes docs/benchmarks.md
+	@$(BIN)/python -m benchmarks
 
 faults: $(VENV)/.dev ## Kill a run at each of its boundaries (some 400 processes), with both durabilities
 	@rm -rf .faults
