@@ -21,7 +21,8 @@ from graph.plan.schema import Plan
 from graph.run.ending import Ending
 from graph.run.events import Draft
 from graph.run.goal import Goal
-from graph.run.record import RunRecord, read_record
+from graph.run.policy import binding_of
+from graph.run.record import RunRecord, read_on, read_record
 from graph.run.results import StepResult
 from graph.run.values import Kept, keep
 from graph.state import END, StateUpdate
@@ -107,12 +108,26 @@ class Story:
         await self.reload()
 
     async def reload(self) -> None:
-        """Read the run from the ledger."""
-        self.record = read_record(await self.ledger.events(self.key))
+        """Read what the ledger has of the run since it was last read."""
+        read_on(self.record, await self.ledger.events(self.key, after=self.record.seq))
 
     async def revise(self, plan: Plan, author: str, reason: str, dropped: Sequence[str] = ()) -> None:
         """Record a plan as the run's next revision."""
-        await self.write(revision_draft(self.record, plan, author, reason, dropped))
+        await self.write(self.revision(plan, author, reason, dropped))
+
+    def revision(self, plan: Plan, author: str, reason: str, dropped: Sequence[str] = ()) -> Draft:
+        """Return the event that makes `plan`, which was read with the tools as they are, the run's next revision."""
+        payload = {
+            "revision": self.record.revision + 1,
+            "plan": plan.to_json(),
+            "digest": plan.digest,
+            "binding": binding_of(plan, self.services.toolbox.specs),
+            "author": author,
+            "reason": reason,
+            "diff": difference(self.recorded_plan(), plan).to_json(),
+            "dropped": list(dropped),
+        }
+        return Draft("plan_revised", payload, safe=False)
 
     async def end(self, ending: Ending, *before: Draft, **keys: Any) -> StateUpdate:
         """Record the end of the run, after other events, and return what the state shows of it."""
@@ -209,21 +224,6 @@ def thread_of(state: Mapping[str, Any], config: RunnableConfig) -> str:
         return str(given)
     named = state.get("run")
     return str(named["thread"]) if isinstance(named, dict) and "thread" in named else f"unnamed-{uuid4().hex[:12]}"
-
-
-def revision_draft(record: RunRecord, plan: Plan, author: str, reason: str, dropped: Sequence[str] = ()) -> Draft:
-    """Return the event that makes `plan` the run's next revision."""
-    before = Plan.model_validate(record.plan) if record.plan is not None else None
-    payload = {
-        "revision": record.revision + 1,
-        "plan": plan.to_json(),
-        "digest": plan.digest,
-        "author": author,
-        "reason": reason,
-        "diff": difference(before, plan).to_json(),
-        "dropped": list(dropped),
-    }
-    return Draft("plan_revised", payload, safe=False)
 
 
 def _last_words(status: str, reason: str, answer: JsonValue) -> str:

@@ -114,8 +114,8 @@ class Ledger(Protocol):
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""
 
-    async def events(self, run: RunKey) -> list[Event]:
-        """Return a run's events in order, their chain checked.
+    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
+        """Return a run's events after the `after`-th, in order, their chain checked from there on.
 
         Raises:
             LedgerCorruptError: An event is not what was written.

@@ -84,11 +84,14 @@ def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, byte
     return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
 
 
-def rows_of(db: sqlite3.Connection, run: RunKey) -> tuple[list[Row], int]:
-    """Return a run's rows and how many were written: fewer are a fault of the file, not a shorter run."""
-    query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
+def rows_of(db: sqlite3.Connection, run: RunKey, after: int) -> tuple[list[Row], int]:
+    """Return a run's rows from the `after`-th on, and how many were written: fewer are a fault, not a shorter run."""
+    query = (
+        "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events "
+        "WHERE run = ? AND seq >= ? ORDER BY seq"
+    )
     run_id = run_id_of(db, run)
-    return [Row(*columns) for columns in db.execute(query, (run_id,))], written_of(db, run_id)
+    return [Row(*columns) for columns in db.execute(query, (run_id, after))], written_of(db, run_id)
 
 
 def written_of(db: sqlite3.Connection, run_id: int) -> int:

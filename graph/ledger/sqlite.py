@@ -72,7 +72,7 @@ class SqliteLedger:
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
-        owner = new_owner()
+        owner = await self._do(lambda _: new_owner())  # looks at files, so not on the event loop's thread
         try:
             lease = await self._own(run, owner)
         except asyncio.CancelledError:
@@ -125,13 +125,17 @@ class SqliteLedger:
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""
-        seen = await self._do(lambda db: look(db, run_id_of(db, run)))
-        return seen is not None and bool(seen.owner) and not is_gone(seen.owner)
 
-    async def events(self, run: RunKey) -> list[Event]:
-        """Return a run's events in order, their chain checked."""
-        rows, written = await self._do(partial(rows_of, run=run))
-        return self._checked(run, rows, written)
+        def is_held(db: sqlite3.Connection) -> bool:
+            seen = look(db, run_id_of(db, run))
+            return seen is not None and bool(seen.owner) and not is_gone(seen.owner)
+
+        return await self._do(is_held)
+
+    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
+        """Return a run's events after the `after`-th in order, their chain checked from there on."""
+        rows, written = await self._do(partial(rows_of, run=run, after=after))
+        return self._checked(run, rows, written, after)
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
@@ -185,9 +189,9 @@ class SqliteLedger:
         seen = await self._do(lambda db: claim(db, run, run_id_of(db, run), owner))
         if isinstance(seen, Lease):
             return seen
-        if not is_gone(seen.owner):
-            seen = await self._outlast(run, seen)
         last = seen
+        if not await self._do(lambda _: is_gone(last.owner)):
+            last = await self._outlast(run, last)
         lease = await self._do(lambda db: take_over(db, run, run_id_of(db, run), owner, last))
         if lease is None:
             raise RunOwnedError(self.name, run_name(run.thread, run.n))
@@ -227,15 +231,20 @@ class SqliteLedger:
         if heed and db.execute("SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1", (lease.run_id,)).fetchone():
             raise MessageWaitingError(self.name, name)
 
-    def _checked(self, run: RunKey, rows: list[Row], written: int) -> list[Event]:
+    def _checked(self, run: RunKey, rows: list[Row], written: int, after: int) -> list[Event]:
         name = run_name(run.thread, run.n)
         before = first_link(name)
-        for place, row in enumerate(rows, 1):
+        for place, row in enumerate(rows, max(after, 1)):
             if row.seq != place:
                 raise LedgerCorruptError(self.name, name, place, "is missing")
-            if not row.is_whole(before):
+            if row.seq > after and not row.is_whole(before):
                 raise LedgerCorruptError(self.name, name, place, "was changed")
             before = row.link
-        if len(rows) < written:
-            raise LedgerCorruptError(self.name, name, len(rows) + 1, "is missing")
-        return [Event(row.seq, row.kind, row.step, row.at, json.loads(row.payload)) for row in rows]  # type: ignore[arg-type]
+        last = rows[-1].seq if rows else 0
+        if last < max(written, after):
+            raise LedgerCorruptError(self.name, name, last + 1, "is missing")
+        return [_event(row) for row in rows if row.seq > after]
+
+
+def _event(row: Row) -> Event:
+    return Event(row.seq, row.kind, row.step, row.at, json.loads(row.payload))  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from langchain_core.runnables import RunnableConfig
 
 from graph.context import Services
-from graph.errors import LedgerError, StaleRunError
+from graph.errors import LedgerError, RunPausedError, StaleRunError
 from graph.execution.dataflow import Dataflow
 from graph.execution.progress import Progress
 from graph.nodes.asking import message_about
@@ -52,8 +52,10 @@ class Executor:
             await story.heed()
             return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
         except asyncio.CancelledError:
-            with suppress(LedgerError):  # that it was paused is a courtesy; what was begun is on record
-                await story.ledger.append(story.lease, [Draft("paused", {"reason": "interrupted"})])
+            with suppress(LedgerError, RunPausedError):  # that it was paused is a courtesy; what was begun is on record
+                await story.heed()
+                if not story.record.ended:
+                    await story.ledger.append(story.lease, [Draft("paused", {"reason": "interrupted"})])
             raise
         finally:
             progress.close()

@@ -10,6 +10,7 @@ from langgraph.types import interrupt
 
 from graph.context import Services
 from graph.nodes.asking import SAY_FIRST, Subject, is_open, is_said, message_of, request_about
+from graph.plan.canonical import digest
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.plan.validation import Reading, read_plan
@@ -22,7 +23,7 @@ from graph.run.record import Call
 from graph.run.request import ReviewRequest
 from graph.run.scope import in_force, within_approved
 from graph.state import State, StateUpdate
-from graph.story import Story, open_story, revision_draft, start_story
+from graph.story import Story, open_story, start_story
 
 STALE = "the answer came before this was shown; look at what is asked now"
 
@@ -58,13 +59,24 @@ class Review:
     async def _subject(self, story: Story, state: State) -> Subject:
         """Read the plan in the state; one that the ledger does not know becomes a revision."""
         raw = state.get("plan")
-        reading = self._read(story, raw)
+        reading = self._known(story, raw) or self._read(story, raw)
         if reading.plan is not None and reading.plan.digest != story.record.digest:
             await story.revise(reading.plan, "state", "the plan stood in the state")
         named = state.get("doubts") or ()
         calls = (story.record.calls.get(key) for key in named)
         doubts = tuple(call for call in calls if call is not None and call.doubtful)
         return Subject(raw, reading.plan, reading.issues, doubts)
+
+    def _known(self, story: Story, raw: Any) -> Reading | None:
+        """Return the latest revision where the state holds just that, with tools as they were when it was read."""
+        plan = story.recorded_plan()
+        try:
+            same = plan is not None and digest(raw) == story.record.digest
+        except (ValueError, TypeError):
+            return None
+        if plan is None or not same or story.record.binding != binding_of(plan, self.services.toolbox.specs):
+            return None
+        return Reading(plan)
 
     def _read(self, story: Story, raw: Any) -> Reading:
         """Read a plan from outside: what succeeded stays as it is."""
@@ -186,7 +198,7 @@ class Review:
             raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
         if reading.plan.digest == story.record.digest:
             return reading.plan, None
-        return reading.plan, revision_draft(story.record, reading.plan, "person", "edited in review")
+        return reading.plan, story.revision(reading.plan, "person", "edited in review")
 
     def _decided(self, story: Story, plan: Plan | None, decision: str, *, by: str = "person", **more: Any) -> Draft:
         payload = {

@@ -52,7 +52,7 @@ class ToolSpec:
         required = {name for part in self._parts for name in part.get("required", ())}
         return next((name for name in self.parameters if name in required), None)
 
-    @property
+    @cached_property
     def face(self) -> str:
         """Digest of what an approval covers of this tool: schema and effect."""
         return digest({"schema": dict(self.schema), "effect": self.effect, "idempotent": self.idempotent})

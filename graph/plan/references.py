@@ -128,9 +128,13 @@ def escape(text: str) -> str:
     return "".join([*escaped, text[end:]])
 
 
-@lru_cache(maxsize=4096)
 def pieces(text: str) -> tuple[str | Reference, ...]:
     """Split a text into literal parts and references; `{{step_1_result}}` is a literal `{step_1_result}`."""
+    return _pieces(text) if "{" in text else (text,) if text else ()
+
+
+@lru_cache(maxsize=16_384)
+def _pieces(text: str) -> tuple[str | Reference, ...]:
     found: list[str | Reference] = []
     end = 0
     for start, stop in _spans(text):
@@ -171,7 +175,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         position = rest.end()
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def _links(path: str) -> tuple[str | int, ...] | None:
     """Return the fields and indexes of a plain chain, or None where the path is more than that."""
     links: list[str | int] = []

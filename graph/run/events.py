@@ -8,7 +8,7 @@ from graph.plan.render.labels import plain
 
 Kind = Literal[
     "run_started",  # goal, constraints, setup, thread, n, checkpoint
-    "plan_revised",  # revision, plan, digest, reason, author, dropped, checkpoint
+    "plan_revised",  # revision, plan, digest, binding, reason, author, dropped, checkpoint
     "review_requested",  # request, digest, subject, revision, asked, error, issues, checkpoint, skip
     "decided",  # request, decision, by, approver, digest, binding, message, settled, checkpoint
     "executing",  # revision, checkpoint

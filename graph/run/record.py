@@ -59,7 +59,7 @@ class Call:
 
 @dataclass
 class RunRecord:
-    """Everything the nodes need to know of a run; built by `read_record`, then only read."""
+    """Everything the nodes need to know of a run; filled by `read_record` and `read_on`, else only read."""
 
     thread: str = ""
     n: int = 0
@@ -71,6 +71,7 @@ class RunRecord:
     revision: int = 0
     plan: Mapping[str, Any] | None = None
     digest: str | None = None
+    binding: str | None = None
     dropped: tuple[str, ...] = ()
     approval: Approval | None = None
     request: Request | None = None
@@ -155,7 +156,11 @@ def run_name(thread: str, n: int) -> str:
 
 def read_record(events: Iterable[Event]) -> RunRecord:
     """Read a run's events, in order, into its record."""
-    record = RunRecord()
+    return read_on(RunRecord(), events)
+
+
+def read_on(record: RunRecord, events: Iterable[Event]) -> RunRecord:
+    """Read the events that follow those a record was read from into it, and return it."""
     for event in events:
         record.seq = event.seq
         record.last_kind = event.kind
@@ -179,6 +184,7 @@ def _run_started(record: RunRecord, event: Event) -> None:
 def _plan_revised(record: RunRecord, event: Event) -> None:
     record.revision = event.payload["revision"]
     record.plan, record.digest = event.payload["plan"], event.payload["digest"]
+    record.binding = event.payload.get("binding")
     record.dropped = (*record.dropped, *event.payload.get("dropped", ()))
     record.awaits_plan = False
     record.revised_at[event.payload.get("checkpoint", "")] = event.payload

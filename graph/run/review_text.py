@@ -10,10 +10,13 @@ from graph.plan.schema import Plan
 from graph.run.record import Call
 from graph.run.values import to_text
 
+MAX_LINES = 300
+"""How much of a plan's drawing stands in a message or a description."""
+
 
 def plan_message(plan: Plan, revision: int) -> str:
     """Return the plan as an assistant's message."""
-    return f"Plan, revision {revision}:\n\n{plan_text(plan)}"
+    return f"Plan, revision {revision}:\n\n{_drawing(plan)}"
 
 
 def plan_description(
@@ -34,7 +37,7 @@ def plan_description(
     """
     lines = [f"Revision {revision} of the plan. Approve it, edit it, or reject it with a reason to plan again."]
     lines += [f"Changes: {diff}."] if revision > 1 else []
-    lines += [_effects(plan, specs), *_acting(plan, specs), *repeats, "", plan_text(plan), "", f"Digest: {plan.digest}"]
+    lines += [_effects(plan, specs), *_acting(plan, specs), *repeats, "", _drawing(plan), "", f"Digest: {plan.digest}"]
     return "\n".join(lines)
 
 
@@ -60,6 +63,16 @@ def estimate(plan: Plan, finished: Collection[str]) -> dict[str, int]:
     left = [step for step in plan.steps if step.id not in finished]
     calls = sum(1 if step.tool else len(step.tools) * (step.max_calls or 1) for step in left)
     return {"steps": len(left), "tool_calls": calls, "model_steps": sum(step.tool is None for step in left)}
+
+
+def _drawing(plan: Plan) -> str:
+    """Return the plan as text, of a very large one the beginning; all steps with effects are listed apart."""
+    lines = plan_text(plan).split("\n")
+    if len(lines) <= MAX_LINES:
+        return "\n".join(lines)
+    return "\n".join(
+        [*lines[:MAX_LINES], f"... and {len(lines) - MAX_LINES} more lines; the whole plan is in the request"]
+    )
 
 
 def _effects(plan: Plan, specs: Mapping[str, ToolSpec]) -> str:
