@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 from graph.errors import LedgerUnavailableError
@@ -24,6 +25,20 @@ def create_private(path: Path) -> None:
         raise LedgerUnavailableError(
             str(path), f"{error.strerror}; name a file in a folder you can write to"
         ) from error
+
+
+def write_ahead(connection: sqlite3.Connection, wait_s: float) -> None:
+    """Let the database write ahead; where several open a new file at once, SQLite itself does not wait for its turn."""
+    give_up = time.monotonic() + wait_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def advice(error: sqlite3.Error) -> str:

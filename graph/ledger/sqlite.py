@@ -21,7 +21,7 @@ from graph.errors import (
     StaleRunError,
 )
 from graph.ledger.chain import Row, first_link
-from graph.ledger.file import advice, create_private
+from graph.ledger.file import advice, create_private, write_ahead
 from graph.ledger.health import examine
 from graph.ledger.lease import (
     BEAT_S,
@@ -177,8 +177,8 @@ class SqliteLedger:
             create_private(Path(self.name))
         connection = sqlite3.connect(self.name, isolation_level=None, timeout=BUSY_MS / 1000)
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.executescript(SCHEMA)
+            write_ahead(connection, BUSY_MS / 1000)
+            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
         except sqlite3.Error:
             connection.close()
             raise

@@ -209,6 +209,16 @@ def test_a_lease_holds_on_every_connection_to_the_file(path: Path) -> None:
     assert [event.seq for event in asyncio.run(work())] == list(range(1, 42))
 
 
+def test_a_new_file_may_be_opened_by_several_at_once(tmp_path: Path) -> None:
+    async def work(path: Path) -> int:
+        ledgers = [SqliteLedger(path) for _ in range(6)]
+        keys = await asyncio.gather(*(ledger.open_run("t", [STARTED]) for ledger in ledgers))
+        await asyncio.gather(*(ledger.close() for ledger in ledgers))
+        return len(set(keys))
+
+    assert [asyncio.run(work(tmp_path / f"{number}.db")) for number in range(20)] == [6] * 20
+
+
 def test_two_ledgers_start_runs_of_one_thread_side_by_side(path: Path) -> None:
     async def work() -> list[RunKey]:
         ledgers = [SqliteLedger(path) for _ in range(3)]
