@@ -72,6 +72,29 @@ def test_a_caller_that_is_cancelled_stops_waiting_and_the_work_goes_on() -> None
     assert done.wait(10)
 
 
+def test_what_comes_of_work_that_nobody_waits_for_disturbs_nobody() -> None:
+    go, threads, faults = threading.Event(), [], []
+
+    def work() -> None:
+        threads.append(threading.current_thread())
+        go.wait(10)
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
+        task = asyncio.create_task(in_thread(work))
+        while not threads:
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+        go.set()
+        await asyncio.to_thread(threads[0].join, 10)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+
+    assert faults == []
+
+
 def test_work_that_ends_after_its_loop_has_closed_disturbs_nobody() -> None:
     go, threads = threading.Event(), []
 
