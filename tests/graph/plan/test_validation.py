@@ -218,7 +218,7 @@ def test_an_output_that_is_no_schema_is_a_fault(output: Any) -> None:
     "reference", ["http://127.0.0.1:9/schema", "#/nope", "other.json", "#anchor", "file:///etc/passwd", "https://["]
 )
 def test_an_output_schema_stands_for_itself(reference: str) -> None:
-    nested = {"properties": {"a": {"items": [{"$ref": reference}]}}}
+    nested = {"properties": {"a": {"items": {"anyOf": [{"$ref": reference}]}}}}
 
     assert places(read(step("a", output=nested))) == {("a", "output")}
 
