@@ -76,6 +76,9 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
     constraints = state.get("constraints") or []
     if not isinstance(constraints, list) or not all(isinstance(item, str) for item in constraints):
         raise InputError("constraints", "constraints is a list of texts")
+    for field, text in (("goal", goal), *(("constraints", item) for item in constraints)):
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise InputError(field, "text with half a surrogate pair cannot be kept; give clean text")
     return Goal(goal.strip(), tuple(constraints))
 
 

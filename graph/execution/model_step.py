@@ -9,11 +9,13 @@ from jsonschema.validators import validator_for
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue
+from referencing.exceptions import Unresolvable
 
 from graph.calls.gate import CallGate, Finished, ModelCall, Refused
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.roles import with_tools
+from graph.plan.canonical import canonical_json
 from graph.plan.catalog import NOTHING_REMOTE
 from graph.plan.references import references_in
 from graph.plan.schema import Step
@@ -107,7 +109,7 @@ class ModelStep:
         for name, literal in self.step.args.items():
             if any(references_in(literal)) or not self.toolbox.specs[tool].takes(name):
                 continue
-            if args.setdefault(name, literal) != literal:
+            if not _is_same(args.setdefault(name, literal), literal):
                 raise Refused(f"{name} is fixed by the plan to {to_text(literal)}")
         extra = [name for name in args if name not in self.step.args]
         if extra:
@@ -129,5 +131,16 @@ class ModelStep:
         if output == "json":
             return value, None
         checker = validator_for(output)(output, registry=NOTHING_REMOTE)
-        faults = [error.message for error in checker.iter_errors(value)]
+        try:
+            faults = [error.message for error in checker.iter_errors(value)]
+        except (Unresolvable, RecursionError) as error:
+            raise StepFailed(f"its output schema cannot be checked by: {error}") from error
         return value, f"The result does not fit its schema: {'; '.join(faults)[:1000]}" if faults else None
+
+
+def _is_same(given: JsonValue, literal: JsonValue) -> bool:
+    """Whether two values are the same JSON: to Python 1 and true are equal, to a tool they are not."""
+    try:
+        return canonical_json(given) == canonical_json(literal)
+    except (ValueError, TypeError, RecursionError):  # what the model gave is no JSON at all
+        return False

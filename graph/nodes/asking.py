@@ -46,7 +46,7 @@ class Subject:
             return self.plan.digest
         try:
             return digest(self.raw)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return digest(repr(self.raw))
 
 

@@ -68,7 +68,7 @@ class Executor:
             return None
         try:
             shown = digest(state.get("plan"))
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None
         plan = Plan.model_validate(record.approved_plan)
         same = shown == plan.digest == record.digest and in_force(record, plan, self.services.toolbox.specs)

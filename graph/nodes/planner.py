@@ -133,7 +133,7 @@ def _brought(state: Mapping[str, Any], goal: Goal) -> Any:
         return raw
     try:
         same = digest(raw) == state["digest"]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return raw
     return raw if not same or state.get("brought") == digest([goal.goal, state["digest"]]) else None
 

@@ -72,7 +72,7 @@ class Review:
         plan = story.recorded_plan()
         try:
             same = plan is not None and digest(raw) == story.record.digest
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             return None
         if plan is None or not same or story.record.binding != binding_of(plan, self.services.toolbox.specs):
             return None

@@ -38,7 +38,7 @@ def ending_of(
         dropped: Failed steps that a revision dropped without anything in their place.
     """
     missing = [_missing(step.id, results.get(step.id)) for step in plan.steps if step.id not in values]
-    missing += [f"{step} failed and was dropped" for step in dropped]
+    missing += [f"{step} failed and was dropped" for step in dropped if step not in values]
     try:
         answer, answered = answer_of(plan, values)
     except UnresolvedReferenceError as error:

@@ -195,3 +195,15 @@ def test_a_tool_may_ask_for_the_idempotency_key_of_its_call(saver: Any, tools: L
     assert state["status"] == "succeeded" and len(set(keys)) == 2 and all(len(key) == 64 for key in keys)
     with pytest.raises(LookupError):
         idempotency_key()
+
+
+@pytest.mark.parametrize("given", [True, float("nan"), "1", None])
+def test_a_pinned_number_is_that_number_only(saver: Any, tools: LoggedTools, given: Any) -> None:
+    step = {"tools": ["look"], "args": {"n": 1}}
+    look = tools.tool("look", lambda n: n, effect="read")
+    executor = ScriptedModel([calling(("look", {"n": given})), "done"])
+    plan = {"steps": [{"id": "a", "objective": "look", **step}]}
+
+    run(build_graph(ScriptedModel([plan]), executor, tools=[look], checkpointer=saver), "g")
+
+    assert tools.calls == [] and "fixed by the plan" in last_tool_words(executor)

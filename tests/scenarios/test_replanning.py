@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from langgraph.types import Command
 
+from graph.errors import InputError
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
@@ -250,3 +252,9 @@ def test_a_model_in_both_roles_may_be_the_same(build: Build, saver: Any, tools: 
     assert approve_all(graph, {"goal": "g"})["answer"] == "it is windy"
     assert "items" in str(graph.model.prompts[1][-1].content)
     assert isinstance(graph.model, ScriptedModel)
+
+
+@pytest.mark.parametrize("given", [{"goal": "\ud800"}, {"goal": "g", "constraints": ["\ud800"]}, {"goal": " "}, {}])
+def test_a_goal_that_cannot_be_kept_is_an_error_of_the_caller(build: Build, given: Any) -> None:
+    with pytest.raises(InputError):
+        build().invoke({"messages": [], **given}, on_thread())
