@@ -197,7 +197,7 @@ def test_a_tool_may_ask_for_the_idempotency_key_of_its_call(saver: Any, tools: L
         idempotency_key()
 
 
-@pytest.mark.parametrize("given", [True, float("nan"), "1", None])
+@pytest.mark.parametrize("given", [True, "1", None, [1]])
 def test_a_pinned_number_is_that_number_only(saver: Any, tools: LoggedTools, given: Any) -> None:
     step = {"tools": ["look"], "args": {"n": 1}}
     look = tools.tool("look", lambda n: n, effect="read")
