@@ -13,7 +13,7 @@ from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.sqlite import SqliteLedger
 from graph.plan.render import plan_svg, plan_text
 from graph.plan.schema import Plan
-from graph.run.events import Draft, Event, event_line
+from graph.run.events import CANCELLED, Draft, Event, event_line
 from graph.run.record import RunRecord, read_record, run_name
 from graph.run.results import StepResult
 from graph.run.timeline import timeline_svg
@@ -132,8 +132,8 @@ class Runs:
         async with self.ledger.owned(key) as lease:
             record = read_record(await self.ledger.events(key))
             if not record.ended:
-                end = {"status": "cancelled", "reason": "cancelled", "value": None}
-                await self.ledger.append(lease, [Draft("run_ended", end, safe=False)], control_seq=record.control_seq)
+                ended = Draft("run_ended", CANCELLED, safe=False)
+                await self.ledger.append(lease, [ended], control_seq=record.control_seq)
         return await self.show(key)
 
     async def pause(self, name: str) -> Run:

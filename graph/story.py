@@ -19,7 +19,7 @@ from graph.ledger.protocol import Lease, Ledger, Message, RunKey
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.run.ending import Ending
-from graph.run.events import Draft
+from graph.run.events import CANCELLED, Draft
 from graph.run.goal import Goal
 from graph.run.policy import binding_of
 from graph.run.record import RunRecord, read_on, read_record
@@ -27,7 +27,6 @@ from graph.run.results import StepResult
 from graph.run.values import Kept, keep
 from graph.state import END, StateUpdate
 
-CANCELLED = {"status": "cancelled", "reason": "cancelled", "value": None}
 ANSWER_BYTES = 1_000_000
 """Answers up to this size stand in the state as they are."""
 

@@ -98,10 +98,6 @@ class CallGate:
         key = digest([self._record.id, step.id, None, number, tool, args_digest])
         return ToolCall(key, step.id, number, tool, args, args_digest)
 
-    def known(self, call: ToolCall) -> Call | None:
-        """Return the call whose result stands for this one: itself, or the same one that a person says happened."""
-        return self._record.finished_call(call.key, call.tool, call.args_digest)
-
     def doubt(self, call: ToolCall) -> Call | None:
         """Return an earlier call whose effect this one might repeat, be it one of the same step a moment ago."""
         if self._toolbox.specs[call.tool].repeatable:
@@ -161,8 +157,8 @@ class CallGate:
         return Finished(call, result, kept)
 
     async def recall(self, call: ToolCall) -> Finished | None:
-        """Return the outcome on record that stands for this call, with its whole value."""
-        known = self.known(call)
+        """Return the outcome on record that stands for this call: its own, or that of one a person says happened."""
+        known = self._record.finished_call(call.key, call.tool, call.args_digest)
         if known is None or known.result is None:
             return None
         return Finished(call, known.result, keep(await self.value_of(known.result)))
@@ -220,7 +216,6 @@ class CallGate:
             repeatable=self._toolbox.specs[call.tool].repeatable,
             revision=self._record.revision,
             number=call.number,
-            started_seq=self._record.seq,
             result=result,
         )
 

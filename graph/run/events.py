@@ -46,6 +46,9 @@ class Event:
     payload: Mapping[str, Any]
 
 
+CANCELLED: Mapping[str, Any] = {"status": "cancelled", "reason": "cancelled", "value": None}
+"""What `run_ended` says of a run that was cancelled."""
+
 TELLING = ("status", "decision", "by", "tool", "role", "revision", "author", "reason", "message", "error", "digest")
 
 

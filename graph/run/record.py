@@ -44,7 +44,6 @@ class Call:
     repeatable: bool
     revision: int
     number: int
-    started_seq: int
     result: StepResult | None = None
     nothing_happened: bool = False
     settled: bool = False
@@ -245,7 +244,6 @@ def _call_started(record: RunRecord, event: Event) -> None:
         repeatable=call["repeatable"],
         revision=call["revision"],
         number=call["call"],
-        started_seq=event.seq,
     )
 
 
