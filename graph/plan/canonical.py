@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from json.encoder import encode_basestring
 
 import rfc8785
 from pydantic import JsonValue
@@ -33,7 +34,7 @@ def digest(value: JsonValue) -> str:
 
 def _write(value: JsonValue, put: Callable[[str], None]) -> None:
     if isinstance(value, str):
-        put(json.dumps(value, ensure_ascii=False))
+        put(encode_basestring(value))
     elif isinstance(value, dict):
         _write_object(value, put)
     elif isinstance(value, list):
@@ -44,20 +45,26 @@ def _write(value: JsonValue, put: Callable[[str], None]) -> None:
             _write(item, put)
         put("]")
     elif isinstance(value, float):
-        put(rfc8785.dumps(value).decode())
+        put(_number(value))
     else:
         put(json.dumps(value))
 
 
 def _write_object(value: dict[str, JsonValue], put: Callable[[str], None]) -> None:
     put("{")
-    for number, key in enumerate(sorted(value, key=_utf16_units)):
-        if number:
-            put(",")
-        put(json.dumps(key, ensure_ascii=False))
-        put(":")
+    between = ""
+    for key in sorted(value, key=None if "".join(value).isascii() else _utf16_units):
+        put(f"{between}{encode_basestring(key)}:")
         _write(value[key], put)
+        between = ","
     put("}")
+
+
+def _number(value: float) -> str:
+    """Return a float as JavaScript writes it, which between these bounds Python does too, but for a trailing `.0`."""
+    if 1e-4 <= abs(value) < 1e15 or value == 0:
+        return str(int(value) if value.is_integer() else value)
+    return rfc8785.dumps(value).decode()
 
 
 def _utf16_units(key: str) -> bytes:

@@ -15,6 +15,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import SchemaRegistry
 
 from graph.plan.canonical import canonical_json, digest
+from graph.plan.fitting import FitsBut, quick_fit_but
 
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""
@@ -27,7 +28,9 @@ EXTRAS = ("additionalProperties", "unevaluatedProperties")
 class ToolSpec:
     """A tool as plans see it; undeclared means external and not repeatable.
 
-    `schema` is the JSON Schema of its arguments, `free_args` those that may come from untrusted results.
+    `schema` is the JSON Schema of its arguments, `free_args` those that may come from untrusted results. `trusted` says
+    whether its output may be believed, None where the tool does not say. `folder` is where it changes files, `place`
+    tells two servers apart that offer it, `declared` says whether the tool tells its effect at all.
     """
 
     name: str
@@ -36,13 +39,26 @@ class ToolSpec:
     effect: Effect = "external"
     idempotent: bool = False
     timeout_s: float | None = None
-    trusted: bool = False
+    trusted: bool | None = None
     free_args: tuple[str, ...] = ()
+    folder: str | None = None
+    place: str | None = None
+    declared: bool = True
 
     @property
     def repeatable(self) -> bool:
         """Whether calling it twice does no more than calling it once."""
         return self.effect == "read" or self.idempotent
+
+    @property
+    def acts(self) -> bool:
+        """Whether it does more than look at this machine."""
+        return self.effect != "read"
+
+    @property
+    def trust(self) -> Literal["trusted", "undeclared", "untrusted"]:
+        """How far its own words may be believed."""
+        return "undeclared" if self.trusted is None else "trusted" if self.trusted else "untrusted"
 
     @property
     def first_parameter(self) -> str | None:
@@ -54,8 +70,9 @@ class ToolSpec:
 
     @cached_property
     def face(self) -> str:
-        """Digest of what an approval covers of this tool: schema and effect."""
-        return digest({"schema": dict(self.schema), "effect": self.effect, "idempotent": self.idempotent})
+        """Digest of what an approval covers of this tool: schema, effect, trust, and where it works."""
+        does: list[JsonValue] = [self.effect, self.idempotent, self.declared, self.folder, self.place]
+        return digest([dict(self.schema), does, self.trust, list(self.free_args)])
 
     def schema_fault(self) -> str | None:
         """Say why the schema is none, or None where it is one."""
@@ -78,6 +95,8 @@ class ToolSpec:
             args: The arguments of one call.
             unresolved: Names of arguments that hold a reference: present, but not checked yet.
         """
+        if self._fits(args, unresolved):
+            return []
         faults = [
             ("args", f"{self.name} has no argument {name!r}; it takes {', '.join(self.parameters) or 'none'}")
             for name in args
@@ -126,6 +145,10 @@ class ToolSpec:
         for name in reference[2:].split("/"):
             part = part.get(name.replace("~1", "/").replace("~0", "~")) if isinstance(part, Mapping) else None
         return part
+
+    @cached_property
+    def _fits(self) -> FitsBut:
+        return quick_fit_but(self.schema)
 
     @cached_property
     def _validator(self) -> Validator:

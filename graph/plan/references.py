@@ -6,7 +6,7 @@ A text is read once, from left to right; what a reference is replaced by is neve
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -87,16 +87,12 @@ class Reference:
         return found
 
 
-def references_in(value: JsonValue) -> Iterator[Reference]:
-    """Yield every reference in the string values of `value`, in order; keys are never looked at."""
+def references_in(value: JsonValue) -> tuple[Reference, ...]:
+    """Return every reference in the string values of `value`, in order; keys are never looked at."""
     if isinstance(value, str):
-        yield from (piece for piece in pieces(value) if isinstance(piece, Reference))
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from references_in(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from references_in(item)
+        return _references(value) if "{" in value else ()
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return tuple(reference for item in inner for reference in references_in(item))
 
 
 def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
@@ -119,6 +115,21 @@ def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
     return value
 
 
+def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
+    """Return `value` with the references to some steps made references to others.
+
+    >>> renamed("{a_result.n} of {b_result}", {"a": "c"})
+    '{c_result.n} of {b_result}'
+    """
+    if isinstance(value, str):
+        return "".join(_renamed(piece, names) for piece in pieces(value))
+    if isinstance(value, dict):
+        return {key: renamed(item, names) for key, item in value.items()}
+    if isinstance(value, list):
+        return [renamed(item, names) for item in value]
+    return value
+
+
 def escape(text: str) -> str:
     """Return text that `resolve` turns back into `text`, whatever references it seems to hold."""
     escaped, end = [], 0
@@ -131,6 +142,17 @@ def escape(text: str) -> str:
 def pieces(text: str) -> tuple[str | Reference, ...]:
     """Split a text into literal parts and references; `{{step_1_result}}` is a literal `{step_1_result}`."""
     return _pieces(text) if "{" in text else (text,) if text else ()
+
+
+def _renamed(piece: str | Reference, names: Mapping[str, str]) -> str:
+    if isinstance(piece, str):
+        return escape(piece)
+    return str(replace(piece, step=names.get(piece.step, piece.step)))
+
+
+@lru_cache(maxsize=16_384)
+def _references(text: str) -> tuple[Reference, ...]:
+    return tuple(piece for piece in _pieces(text) if isinstance(piece, Reference))
 
 
 @lru_cache(maxsize=16_384)

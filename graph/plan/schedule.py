@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 
-from graph.plan.references import references_in
 from graph.plan.schema import Step
 
 Waits = Mapping[str, tuple[str, ...]]
@@ -12,8 +11,7 @@ Waits = Mapping[str, tuple[str, ...]]
 def waits_for(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
     """Return step id -> ids it waits for: those it names, and those its references imply."""
     return {
-        step.id: tuple(dict.fromkeys([*step.depends_on, *(ref.step for ref in references_in(step.args))]))
-        for step in steps
+        step.id: tuple(dict.fromkeys([*step.depends_on, *(ref.step for ref in step.references())])) for step in steps
     }
 
 

@@ -1,12 +1,19 @@
 """The plan: what to do, in which order, and how to tell that it worked."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from graph.plan.canonical import canonical_json, digest
+from graph.plan.checks import CHECK_SCHEMA
+from graph.plan.references import Reference, references_in
+
+Kind = Literal["tool", "model", "ask", "gate", "refine", "gather"]
+ITEM = "item"
+"""What a step that is done for each item of a list calls the item: `{item_result}`, `{item_result.url}`."""
+MAX_ITEMS = 20
 
 StepId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
@@ -14,8 +21,12 @@ StepId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 class Step(BaseModel):
     """One piece of work, and the sentence that says whether it succeeded.
 
-    With `tool` it is deterministic: one call with `args`, no model. Otherwise the executor model does it and may call
-    `tools`, none for pure reasoning.
+    With `tool` it is deterministic: one call with `args`, no model. With `ask` a person answers a question, with `gate`
+    a person looks at what there is and lets the run go on, with `refine` a planner makes steps of it when it is ready,
+    with `gather` it puts earlier results together. Otherwise the executor model does it and may call `tools`, none for
+    pure reasoning, and has to call `required_tools`. With `for_each` a tool or model step is done for each item of a
+    list. `parent` names the step that it was made of. `checks` is what a machine finds out about its result, see
+    `graph.plan.checks`; `success_criteria` is for a judge, where there is one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -26,9 +37,45 @@ class Step(BaseModel):
     tools: tuple[str, ...] = ()
     args: dict[str, JsonValue] = Field(default_factory=dict)
     success_criteria: str | None = None
+    checks: tuple[Annotated[dict[str, JsonValue], WithJsonSchema(CHECK_SCHEMA)], ...] = ()
     depends_on: tuple[StepId, ...] = ()
     max_calls: int | None = Field(default=None, ge=1, strict=True)
+    required_tools: tuple[str, ...] = ()
     output: Literal["json"] | dict[str, JsonValue] | None = None
+    executor: str | None = None
+    for_each: JsonValue = None
+    max_items: int | None = Field(default=None, ge=1, strict=True)
+    max_failures: int | None = Field(default=None, ge=0, strict=True)
+    ask: str | None = Field(default=None, min_length=1)
+    gate: str | None = Field(default=None, min_length=1)
+    refine: bool = Field(default=False, strict=True)
+    gather: JsonValue = None
+    parent: StepId | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Who does it."""
+        if self.tool is not None:
+            return "tool"
+        if self.refine:
+            return "refine"
+        if self.gather is not None:
+            return "gather"
+        return "ask" if self.ask is not None else "gate" if self.gate is not None else "model"
+
+    @property
+    def most_items(self) -> int:
+        """How often it is done at most."""
+        return 1 if self.for_each is None else self.max_items or MAX_ITEMS
+
+    def references(self) -> Iterator[Reference]:
+        """Yield the references to other steps."""
+        for value in (dict(self.args), self.for_each, self.gather):
+            yield from (ref for ref in references_in(value) if self.for_each is None or ref.step != ITEM)
+
+    def references_of_items(self) -> Iterator[Reference]:
+        """Yield the references that the list of items is made of."""
+        yield from references_in(self.for_each)
 
     @property
     def tool_names(self) -> tuple[str, ...]:
@@ -56,6 +103,13 @@ class Plan(BaseModel):
     def by_id(self) -> Mapping[str, Step]:
         """The steps by their ids."""
         return {step.id: step for step in self.steps}
+
+    def above(self, step: Step) -> Iterator[Step]:
+        """Yield the steps that a step was made of, the nearest first."""
+        passed = {step.id}
+        while (parent := self.by_id.get(step.parent or "")) is not None and parent.id not in passed:
+            yield (step := parent)
+            passed.add(step.id)
 
     @cached_property
     def digest(self) -> str:

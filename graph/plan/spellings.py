@@ -5,15 +5,15 @@ from typing import Any
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
+from graph.plan.schema import Step
 
 ALIASES = {
     "description": "objective",
     "input": "args",
-    "required_tools": "tools",
     "dependencies": "depends_on",
     "subgoal_id": "id",
 }
-FIELDS = ("id", "objective", "tool", "tools", "args", "success_criteria", "depends_on", "max_calls", "output")
+FIELDS = tuple(Step.model_fields)
 
 
 def unwrap(raw: Any) -> Any:
@@ -43,7 +43,11 @@ def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> tuple[
             issues.append(Issue(step, name, f"given twice, the second time as {key!r}; keep one"))
         else:
             fields[name] = value
+    if "required_tools" in fields:  # a step that has to call tools may call them
+        fields.setdefault("tools", fields["required_tools"])
     _read_ids(fields)
+    if isinstance(fields.get("checks"), list):
+        fields["checks"] = [_without_nulls(check) for check in fields["checks"]]
     if isinstance(fields.get("tool"), str) and fields["tool"].strip().lower() == "none":
         del fields["tool"]
     if isinstance(fields.get("args"), str):

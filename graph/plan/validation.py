@@ -1,23 +1,24 @@
 """Whether a plan may be shown for approval: the whole of it is read, and every fault is listed."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from math import isfinite
 from typing import Any
 
 from pydantic import ValidationError
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012
 
 from graph.errors import listed
-from graph.plan.catalog import NOTHING_REMOTE, ToolSpec
+from graph.plan.catalog import ToolSpec
+from graph.plan.checks import check_faults
+from graph.plan.inline_schema import schema_fault
 from graph.plan.issues import Issue
-from graph.plan.references import references_in
+from graph.plan.kinds import kind_issues
+from graph.plan.references import Reference, references_in
 from graph.plan.schedule import cycles
-from graph.plan.schema import Plan, Step
+from graph.plan.schema import ITEM, Plan, Step
 from graph.plan.spellings import name_of, read_fields, unwrap
+from graph.plan.suggestions import Known
 
 MAX_STEPS = 10_000
 MAX_DEPTH = 100
@@ -61,8 +62,15 @@ class Draft:
     @property
     def waits(self) -> tuple[str, ...]:
         """The ids this step waits for, named or implied."""
-        implied = (reference.step for reference in references_in(self.args))
+        implied = (reference.step for _, reference in self.references())
         return tuple(dict.fromkeys([*self.listed("depends_on"), *implied]))
+
+    def references(self) -> Iterator[tuple[str, Reference]]:
+        """Yield (where, reference) for the references to other steps."""
+        each = self.fields.get("for_each")
+        held = [*((f"args.{name}", value) for name, value in self.args.items()), ("for_each", each)]
+        for where, value in [*held, ("gather", self.fields.get("gather"))]:
+            yield from ((where, ref) for ref in references_in(value) if each is None or ref.step != ITEM)
 
 
 def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
@@ -122,7 +130,8 @@ def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Draft:
         draft.step = Step.model_validate(fields)
     except ValidationError as error:
         issues += [Issue(draft.id, _place(part["loc"]), _words(part)) for part in error.errors()]
-    issues += _tool_issues(draft, tools)
+    issues += [Issue(draft.id, place, message) for place, message in kind_issues(draft.fields)]
+    issues += [*_tool_issues(draft, tools), *_check_issues(draft)]
     return draft
 
 
@@ -138,7 +147,7 @@ def graph_issues(drafts: list[Draft], answer: Any, finished: frozenset[str] = fr
     issues = [
         Issue(step, "id", f"{count} steps have this id; ids are unique") for step, count in counts.items() if count > 1
     ]
-    known = Known(set(counts) | finished)
+    known = Known(tuple(counts), sorted(finished))
     for draft in drafts:
         issues += _edge_issues(draft, known)
     waits = {draft.id: tuple(b for b in draft.waits if b != draft.id) for draft in drafts if draft.id is not None}
@@ -203,8 +212,6 @@ def _is_plain_text(item: object) -> bool:
 
 def _tool_issues(draft: Draft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
     tool, granted = draft.fields.get("tool"), draft.listed("tools")
-    if tool is not None and granted:
-        return [Issue(draft.id, "tool", "a step has a tool or tools, not both")]
     names = [tool] if isinstance(tool, str) else granted
     unknown = [name for name in names if name not in tools]
     if unknown:
@@ -216,10 +223,7 @@ def _tool_issues(draft: Draft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
         open_args = {name for name, value in draft.args.items() if any(references_in(value))}
         faults = tools[tool].argument_faults(draft.args, open_args)
         issues += [Issue(draft.id, place, message) for place, message in faults]
-        for name in ("max_calls", "output"):
-            if name in draft.fields:
-                issues.append(Issue(draft.id, name, "is for steps with tools; this one makes exactly one call"))
-    elif granted:
+    elif granted and "refine" not in draft.fields:
         issues += _grant_issues(draft, [tools[name] for name in granted])
     return issues
 
@@ -240,62 +244,39 @@ def _grant_issues(draft: Draft, granted: list[ToolSpec]) -> list[Issue]:
 
 def _output_issues(draft: Draft) -> list[Issue]:
     output = draft.fields.get("output")
-    if not isinstance(output, dict):
-        return []
-    if not isinstance(output.get("$schema", ""), str):
-        return [Issue(draft.id, "output", "no JSON Schema: $schema is text")]
-    fault = ToolSpec(name="output", description="", schema=output).schema_fault() or _pointing_nowhere(output)
+    fault = schema_fault(output) if isinstance(output, dict) else None
     return [Issue(draft.id, "output", f"no JSON Schema: {fault}")] if fault else []
 
 
-def _pointing_nowhere(schema: Any) -> str | None:
-    """Say which reference of a schema leads out of it or to nothing; a model's answer could not be checked by it."""
-    inside = NOTHING_REMOTE.with_resource("", DRAFT202012.create_resource(schema)).resolver()
-    stack = [schema]
-    while stack:
-        part = stack.pop()
-        stack += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-        if isinstance(part, dict) and isinstance(part.get("$ref"), str):
-            try:
-                inside.lookup(part["$ref"])
-            except Unresolvable:
-                return f"{part['$ref']!r} is not in it"
-    return None
-
-
-@dataclass(frozen=True)
-class Known:
-    """The ids that may be named."""
-
-    ids: set[str]
-
-    @cached_property
-    def words(self) -> str:
-        """What to say to an author who named another one."""
-        return f"the steps are {listed(sorted(self.ids))}"
+def _check_issues(draft: Draft) -> Iterator[Issue]:
+    checks, tool = draft.fields.get("checks"), draft.fields.get("tool")
+    callable_here = [tool] if isinstance(tool, str) else draft.listed("tools") if "refine" not in draft.fields else []
+    for place, check in enumerate(checks if isinstance(checks, list) else ()):
+        if isinstance(check, dict):
+            yield from (Issue(draft.id, f"checks[{place}]", fault) for fault in check_faults(check, callable_here))
 
 
 def _edge_issues(draft: Draft, known: Known) -> list[Issue]:
     issues = []
     for before in dict.fromkeys(draft.listed("depends_on")):
         if before == draft.id:
-            issues.append(Issue(draft.id, "depends_on", f"{before} waits for itself; remove it from depends_on"))
+            hint = known.instead_of_itself(before, "%s")
+            issues.append(Issue(draft.id, "depends_on", f"{before} waits for itself; {hint}"))
         elif before not in known.ids:
-            issues.append(Issue(draft.id, "depends_on", f"no step {before!r}; {known.words}"))
-    for name, value in draft.args.items():
-        for reference in references_in(value):
-            if reference.step == draft.id:
-                message = f"{reference} refers to the step it stands in; name an earlier step"
-                issues.append(Issue(draft.id, f"args.{name}", message))
-            else:
-                faults = _reference_faults(reference, known)
-                issues += [Issue(draft.id, f"args.{name}", message) for message in faults]
+            issues.append(Issue(draft.id, "depends_on", f"no step {before!r}; {known.instead_of(before, draft.id)}"))
+    for where, reference in draft.references():
+        if reference.step == draft.id:
+            hint = known.instead_of_itself(reference.step, "{%s_result}")
+            issues.append(Issue(draft.id, where, f"{reference} refers to the step it stands in; {hint}"))
+        else:
+            faults = _reference_faults(reference, known, draft.id)
+            issues += [Issue(draft.id, where, message) for message in faults]
     return issues
 
 
-def _reference_faults(reference: Any, known: Known) -> list[str]:
+def _reference_faults(reference: Any, known: Known, step: str | None = None) -> list[str]:
     if reference.step not in known.ids:
-        return [f"{reference} refers to no step; {known.words}"]
+        return [f"{reference} refers to no step; {known.instead_of(reference.step, step)}"]
     return [reference.fault] if reference.fault else []
 
 

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
-from graph.plan.render.labels import arguments, cut, doer, kind_of, plain
+from graph.plan.checks import check_in_words
+from graph.plan.render.labels import cut, plain
 from graph.plan.render.lettering import MONO, mono, sans, wrapped
 from graph.plan.render.statuses import LOOKS
+from graph.plan.render.who import ROLES, Kind, checks, doer, kind_of, material
 from graph.plan.schema import Step
 
 WIDTH = 244
@@ -14,10 +16,20 @@ INK, FAINT = "#0f172a", "#475569"
 _PADDING = 14
 _TEXT_X = 51
 _LINES_Y, _LINE = 65, 16.5
+_PART = 120
+"""Room for the name of the step that this one is a part of."""
 
-_COLOURS = {"tool": ("#0f766e", "#ccfbf1"), "model": ("#6d28d9", "#ede9fe"), "reasoning": ("#475569", "#e2e8f0")}
+_COLOURS: Mapping[Kind, tuple[str, str]] = {
+    "tool": ("#0f766e", "#ccfbf1"),
+    "model": ("#6d28d9", "#ede9fe"),
+    "reasoning": ("#475569", "#e2e8f0"),
+    "ask": ("#b45309", "#fef3c7"),
+    "gate": ("#b45309", "#fef3c7"),
+    "refine": ("#1d4ed8", "#dbeafe"),
+    "gather": ("#475569", "#e2e8f0"),
+}
 
-_ICONS: Mapping[str, str] = {
+_ICONS: Mapping[Kind, str] = {
     "tool": (
         '<circle cx="26" cy="27" r="7" fill="none" stroke="#0f766e" stroke-width="3" stroke-dasharray="2.75 2.75"/>'
         '<circle cx="26" cy="27" r="4.4" fill="none" stroke="#0f766e" stroke-width="2.6"/>'
@@ -30,10 +42,28 @@ _ICONS: Mapping[str, str] = {
         '<ellipse cx="26.5" cy="24.5" rx="8.5" ry="6" fill="none" stroke="#475569" stroke-width="2"/>'
         '<circle cx="20.5" cy="33.5" r="2" fill="#475569"/><circle cx="17" cy="37" r="1.2" fill="#475569"/>'
     ),
+    "ask": (
+        '<path d="M17 18.5h18a2 2 0 0 1 2 2v9.5a2 2 0 0 1-2 2h-8l-5 4.5v-4.5h-5a2 2 0 0 1-2-2v-9.5a2 2 0 0 1 2-2z" '
+        'fill="none" stroke="#b45309" stroke-width="2"/>'
+        '<path d="M24 23.4q0-2 2.1-2t2.1 1.9q0 1.3-2.1 2.3v1.2" fill="none" stroke="#b45309" stroke-width="1.7"/>'
+        '<circle cx="26.1" cy="29.2" r="1.1" fill="#b45309"/>'
+    ),
+    "gate": (
+        '<path d="M17.5 36v-17M17.5 22h17.5M17.5 27.5h17.5" fill="none" stroke="#b45309" stroke-width="2.4"/>'
+        '<path d="M22 22l-3 5.5M28 22l-3 5.5M34 22l-3 5.5" stroke="#b45309" stroke-width="1.8"/>'
+    ),
+    "refine": (
+        '<path d="M20 27h5M25 19.5v15M25 19.5h5M25 27h5M25 34.5h5" fill="none" stroke="#1d4ed8" stroke-width="1.8"/>'
+        '<circle cx="18" cy="27" r="3" fill="#1d4ed8"/><circle cx="33" cy="19.5" r="2.4" fill="#1d4ed8"/>'
+        '<circle cx="33" cy="27" r="2.4" fill="#1d4ed8"/><circle cx="33" cy="34.5" r="2.4" fill="#1d4ed8"/>'
+    ),
+    "gather": (
+        '<path d="M22 19.5h4v15h-4M22 27h11" fill="none" stroke="#475569" stroke-width="1.8"/>'
+        '<circle cx="19" cy="19.5" r="2.4" fill="#475569"/><circle cx="19" cy="27" r="2.4" fill="#475569"/>'
+        '<circle cx="19" cy="34.5" r="2.4" fill="#475569"/><path d="M31 23l4.5 4-4.5 4z" fill="#475569"/>'
+    ),
 }
-"""A gear for a tool call, a spark for a model with tools, a thought for a model without."""
-
-_ROLES = {"tool": "tool call", "model": "model with tools", "reasoning": "model without tools"}
+"""A gear, a spark, a thought; a question, a barrier; one that becomes several, and several that become one."""
 
 
 def objective_lines(step: Step) -> list[str]:
@@ -48,19 +78,20 @@ def box_height(lines: int) -> int:
 
 @dataclass(frozen=True)
 class Face:
-    """What a box shows: the step, its objective in lines, its status and what it waits for."""
+    """What a box shows: the step, its objective in lines, its status, what it waits for, and whether it is a part."""
 
     step: Step
     lines: list[str]
     word: str | None
     waits: tuple[str, ...]
+    is_part: bool = False
 
 
 def box(face: Face, corner: tuple[int, int], height: int) -> str:
     """Return the box as an SVG group."""
     step, kind = face.step, kind_of(face.step)
     colour, tint = _COLOURS[kind]
-    room = WIDTH - _TEXT_X - _PADDING
+    room, checked = WIDTH - _TEXT_X - _PADDING, checks(step)
     lines = "".join(
         f'<text x="{_PADDING}" y="{_LINES_Y + _LINE * number:g}" font-size="12.5" fill="#334155">{escape(line)}</text>'
         for number, line in enumerate(face.lines)
@@ -71,15 +102,20 @@ def box(face: Face, corner: tuple[int, int], height: int) -> str:
         f'<rect width="{WIDTH}" height="{height}" rx="10" {_frame(kind, face.word)}/>'
         f'<rect x="12" y="13" width="28" height="28" rx="7" fill="{tint}"/>{_ICONS[kind]}'
         f'<text x="{_TEXT_X}" y="25" font-family="{MONO}" font-size="13" font-weight="700" fill="{INK}">'
-        f"{escape(cut(step.id, room, mono(13)))}</text>"
+        f"{escape(cut(step.id, room - sans(10.5)(checked), mono(13)))}</text>{_corner(checked)}"
         f'<text x="{_TEXT_X}" y="41" font-family="{MONO}" font-size="11" fill="{colour}">'
         f"{escape(cut(doer(step), room, mono(11)))}</text>"
-        f"{lines}{_badge(face.word) if face.word else ''}</g>"
+        f"{lines}{_badge(face.word) if face.word else ''}{_part(str(step.parent)) if face.is_part else ''}</g>"
     )
 
 
-def _frame(kind: str, word: str | None) -> str:
-    dashes = ' stroke-dasharray="5 4"' if kind == "reasoning" else ""
+def _corner(words: str) -> str:
+    end = WIDTH - _PADDING
+    return f'<text x="{end}" y="25" font-size="10.5" text-anchor="end" fill="{FAINT}">{words}</text>' if words else ""
+
+
+def _frame(kind: Kind, word: str | None) -> str:
+    dashes = ' stroke-dasharray="5 4"' if kind in ("reasoning", "refine") else ""
     if word is None:
         return f'fill="#ffffff" stroke="#94a3b8" stroke-width="1.25"{dashes}'
     look = LOOKS[word]
@@ -98,14 +134,25 @@ def _badge(word: str) -> str:
     )
 
 
+def _part(parent: str) -> str:
+    name = cut(f"part of {parent}", _PART, sans(10.5))
+    width = round(sans(10.5)(name) + 14)
+    return (
+        f'<rect x="12" y="-8" width="{width}" height="16" rx="8" fill="#f1f5f9" stroke="#94a3b8"/>'
+        f'<text x="19" y="3.7" font-size="10.5" fill="{FAINT}">{escape(name)}</text>'
+    )
+
+
 def _tooltip(face: Face) -> str:
     step = face.step
     lines = [
         step.id + (f": {face.word}" if face.word else ""),
         plain(step.objective),
-        f"{_ROLES[kind_of(step)]}: {doer(step)}",
-        f"arguments: {cut(arguments(step.args), 400)}" if step.args else "",
+        f"{ROLES[kind_of(step)]}: {doer(step)}",
+        f"with: {cut(material(step), 400)}" if material(step) else "",
         f"waits for: {cut(', '.join(face.waits), 400)}" if face.waits else "",
         f"succeeds if: {plain(step.success_criteria)}" if step.success_criteria else "",
+        *(f"is checked: {cut(plain(check_in_words(check)), 200)}" for check in step.checks),
+        f"part of: {step.parent}" if face.is_part else "",
     ]
     return "\n".join(line for line in lines if line)

@@ -6,22 +6,20 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Literal
 
 from pydantic import JsonValue
 
 from graph.plan.references import Reference, pieces
 from graph.plan.schedule import waits_for
-from graph.plan.schema import Plan, Step
+from graph.plan.schema import Plan
 
-Kind = Literal["tool", "model", "reasoning"]
 Measure = Callable[[str], float]
 
-# Controls, zero-width and direction marks, halves of surrogate pairs, non-characters, tags: none of them can be seen.
-_UNSEEN = re.compile(
+UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
 )
+"""Controls, zero-width and direction marks, halves of surrogate pairs, non-characters, tags: none can be seen."""
 
 
 def plain(text: str) -> str:
@@ -30,7 +28,7 @@ def plain(text: str) -> str:
     >>> plain("two\\nlines \\x1b[31mred")
     'two lines [31mred'
     """
-    return " ".join((text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)).split())
+    return " ".join((text if text.isascii() and text.isprintable() else UNSEEN.sub("", text)).split())
 
 
 def columns(text: str) -> int:
@@ -59,20 +57,6 @@ def fitting(text: str, room: float, measure: Measure = columns) -> int:
         return min(len(text), max(0, int(room)))
     most = min(len(text), 8 * max(0, int(room)) + 8)
     return max(0, bisect_right(range(most + 1), room, key=lambda end: measure(text[:end])) - 1)
-
-
-def kind_of(step: Step) -> Kind:
-    """Say who does the step: a tool call, a model with tools, or a model that only thinks."""
-    if step.tool is not None:
-        return "tool"
-    return "model" if step.tools else "reasoning"
-
-
-def doer(step: Step) -> str:
-    """Return the tool's name, `model(<its tools>)` or `model`."""
-    if step.tool is not None:
-        return plain(step.tool)
-    return f"model({', '.join(map(plain, step.tools))})" if step.tools else "model"
 
 
 def arguments(args: Mapping[str, JsonValue]) -> str:

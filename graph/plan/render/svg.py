@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from html import escape
 
 from graph.plan.render.box import FAINT, WIDTH, Face, box, box_height, objective_lines
-from graph.plan.render.labels import answer_text, cut, doer, plain, waits_within
+from graph.plan.render.labels import answer_text, cut, plain, waits_within
 from graph.plan.render.layout import SWING, Layout, Point, laid_out
 from graph.plan.render.lettering import SANS, sans, wrapped
 from graph.plan.render.statuses import LOOKS, status_of
+from graph.plan.render.who import checks, depths, doer
 from graph.plan.schedule import Waits
 from graph.plan.schema import Plan
 
@@ -36,8 +37,13 @@ def plan_svg(plan: Plan, status: Mapping[str, str] | None = None) -> str:
     waits = waits_within(plan)
     objectives = [objective_lines(step) for step in plan.steps]
     layout = laid_out(waits, WIDTH, [box_height(len(lines)) for lines in objectives])
+    depth = depths(plan)
     boxes = (
-        box(Face(step, lines, words[step.id], waits[step.id]), layout.corner(node), layout.box(node)[1])
+        box(
+            Face(step, lines, words[step.id], waits[step.id], depth[step.id] > 0),
+            layout.corner(node),
+            layout.box(node)[1],
+        )
         for node, (step, lines) in enumerate(zip(plan.steps, objectives, strict=True))
     )
     parts = [*_lines(layout), *_far_lines(layout), *boxes, *_heads(layout)]
@@ -125,10 +131,12 @@ def _name(words: Mapping[str, str | None]) -> str:
 
 
 def _description(plan: Plan, waits: Waits, implied: int) -> str:
-    told = []
+    told, depth = [], depths(plan)
     for step in plan.steps[:_DESCRIBED]:
         after = f", after {cut(', '.join(waits[step.id]), 200)}" if waits[step.id] else ""
-        told.append(f"{step.id} ({doer(step)}{after}): {cut(plain(step.objective), 200)}")
+        part = f", part of {step.parent}" if depth[step.id] else ""
+        checked = f", {checks(step)}" if step.checks else ""
+        told.append(f"{step.id} ({doer(step)}{checked}{part}{after}): {cut(plain(step.objective), 200)}")
     if len(plan.steps) > _DESCRIBED:
         told.append(f"And {len(plan.steps) - _DESCRIBED} more steps.")
     if implied:

@@ -3,21 +3,25 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from graph.plan.render.labels import answer_text, arguments, columns, cut, doer, plain, some, waits_within
+from graph.plan.render.labels import answer_text, columns, cut, plain, some, waits_within
 from graph.plan.render.rails import rails, steps_in_order
 from graph.plan.render.statuses import LOOKS, status_of
+from graph.plan.render.who import checks, depths, doer, material
 from graph.plan.schedule import Waits, levels
 from graph.plan.schema import Plan, Step
 
-GAP = "  "
+GAP = INDENT = "  "
+DEEPEST = 6
+"""How far ids are indented at most."""
 
 
 def plan_text(plan: Plan, status: Mapping[str, str] | None = None, *, width: int = 100) -> str:
     """Return the plan as lines of at most `width` columns, ids permitting.
 
-    A line shows its step's id, the objective, what it waits for, and who does it with which arguments. Lines follow the
-    dependencies and otherwise plan order. Too many edges for rails give the number of each step's level in their place.
-    The text holds no markup of its own: print it as it is.
+    A line shows its step's id, the objective, what it waits for, and who does it with what. Lines follow the
+    dependencies and otherwise plan order; ids of steps that another one was refined into are indented. Too many edges
+    for rails give the number of each step's level in their place. The text holds no markup of its own: print it as it
+    is.
     """
     if not plan.steps:
         return cut(f"no steps; answer: {answer_text(plan)}", width)
@@ -26,7 +30,8 @@ def plan_text(plan: Plan, status: Mapping[str, str] | None = None, *, width: int
     words = {step: status_of(step, status) for step in order}
     marks = {step: LOOKS[word].mark if word else "●" for step, word in words.items()}
     left = _column(rails(waits, order, marks.__getitem__) or _level_rows(waits, order, marks))
-    ids = _column(order, most=28)
+    depth = depths(plan)
+    ids = _column([INDENT * min(depth[step], DEEPEST) + step for step in order], most=28)
     lines = [GAP.join(cells) for cells in zip(left, ids, strict=True)]
     for part in _details(plan, waits, order, width - columns(left[0] + GAP + ids[0] + GAP)):
         lines = [line + GAP + cell for line, cell in zip(lines, part, strict=True)]
@@ -53,7 +58,8 @@ def _details(plan: Plan, waits: Waits, order: Sequence[str], room: int) -> list[
 
 
 def _call(step: Step) -> str:
-    return f"{doer(step)} {arguments(step.args)}".rstrip()
+    checked = f" [{checks(step)}]" if step.checks else ""
+    return f"{doer(step)}{checked} {material(step)}".rstrip()
 
 
 def _column(cells: Sequence[str], most: int = 1000) -> list[str]:

@@ -34,6 +34,15 @@ def test_control_characters_and_keys_beyond_the_first_plane_are_as_in_the_rfc(va
     assert canonical_json(value) == rfc8785.dumps(value)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    "number",
+    [0.0, 9.999e-5, 1e-4, 1e-7, 0.1 + 0.2, 123456789012345.6, 999999999999999.9, 1e15, 1e16, 2.0**53, 1e20, 1e21, 1e22],
+)
+def test_floats_are_written_as_in_the_rfc_on_both_sides_of_each_bound(number: float, sign: int) -> None:
+    assert canonical_json(sign * number) == rfc8785.dumps(sign * number)
+
+
 @given(st.integers(), st.integers())
 def test_different_integers_have_different_digests_however_large(one: int, other: int) -> None:
     assert (canonical_json(one) == canonical_json(other)) == (one == other)

@@ -57,8 +57,22 @@ def test_every_name_in_common_use_is_brought_to_ours() -> None:
     plan = plan_of([{"id": "a", "objective": "First"}, given])
 
     assert plan.steps[1] == Step(
-        id="b", objective="Ask", tools=("search",), args={"query": "{a_result}"}, depends_on=("a",)
+        id="b",
+        objective="Ask",
+        tools=("search",),
+        required_tools=("search",),
+        args={"query": "{a_result}"},
+        depends_on=("a",),
     )
+
+
+def test_tools_that_have_to_be_called_may_be_some_of_those_that_may_be() -> None:
+    both = only_step(id="a", objective="o", tools=["search", "two"], required_tools=["two"])
+
+    assert (both.tools, both.required_tools) == (("search", "two"), ("two",))
+    assert faults([{"id": "a", "objective": "o", "tools": ["search"], "required_tools": ["two"]}]) == {
+        ("a", "required_tools")
+    }
 
 
 def test_the_digest_does_not_tell_which_names_were_used() -> None:
@@ -176,7 +190,6 @@ def test_plain_text_with_a_reference_is_a_reference() -> None:
     [
         ("objective", "description", "o"),
         ("args", "input", {"query": "x"}),
-        ("tools", "required_tools", ["search"]),
         ("depends_on", "dependencies", []),
         ("id", "subgoal_id", "a"),
     ],

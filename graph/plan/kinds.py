@@ -1,0 +1,50 @@
+"""Which fields go together: each kind of step has its own."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent")
+EACH = ("for_each", "max_items", "max_failures")
+FITTING: Mapping[str, tuple[str, ...]] = {
+    "tool": ("args", "checks", *EACH),
+    "ask": ("output",),
+    "gate": (),
+    "refine": ("tools", "checks"),
+    "gather": ("checks",),
+}
+"""The field that makes a step what it is -> what may stand beside it; a step without any of them is a model's."""
+MODEL = ("tools", "required_tools", "args", "max_calls", "output", "executor", "checks", *EACH)
+
+
+def kind_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (field, what is wrong) for fields that do not go together."""
+    kinds = [kind for kind in FITTING if fields.get(kind) not in (None, False)]
+    if len(kinds) > 1:
+        yield kinds[1], f"a step has one of {', '.join(FITTING)}; this one has {' and '.join(kinds)}"
+        return
+    if kinds == ["tool"] and fields.get("tools"):
+        yield "tool", "a step has a tool or tools, not both"
+        return
+    fitting = FITTING[kinds[0]] if kinds else MODEL
+    for name in fields:
+        if name not in (*ALWAYS, *fitting, *FITTING):
+            yield name, _misplaced(kinds)
+    if "for_each" not in fields:
+        for name in EACH[1:]:
+            if name in fields:
+                yield name, "is for steps with for_each"
+    yield from _required_issues(fields)
+
+
+def _misplaced(kinds: list[str]) -> str:
+    if kinds == ["tool"]:
+        return "is for steps with tools; this one makes exactly one call"
+    return f"does not go with {kinds[0] if kinds else 'tools'}"
+
+
+def _required_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    tools, required = fields.get("tools"), fields.get("required_tools")
+    if isinstance(tools, list) and isinstance(required, list):
+        for name in required:
+            if name not in tools:
+                yield "required_tools", f"{name!r} is not among its tools"

@@ -1,0 +1,40 @@
+import time
+
+import pytest
+
+from graph.plan.inline_schema import misfits, schema_fault
+
+
+def test_a_value_fits_or_what_is_wrong_is_said() -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}}
+
+    assert misfits(schema, {"n": 3}) == []
+    assert misfits(schema, {"n": 4}) == ["4 is greater than the maximum of 3"]
+
+
+def test_a_pattern_in_a_schema_takes_no_longer_than_any_other() -> None:
+    begun = time.perf_counter()
+
+    assert misfits({"items": {"pattern": "^(a+)+$"}}, ["a", "a" * 50_000 + "!"]) != []
+
+    assert time.perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"pattern": "(?=a)"},
+        {"properties": {"a": {"anyOf": [{"pattern": "("}]}}},
+        {"patternProperties": {"a": {}}},
+        {"$ref": "#/$defs/gone"},
+        {"$schema": 3},
+        {"type": "nonsense"},
+    ],
+    ids=str,
+)
+def test_a_schema_that_cannot_be_used_is_said_to_be_none(schema: dict[str, object]) -> None:
+    assert schema_fault(schema)
+
+
+def test_a_property_may_be_called_pattern() -> None:
+    assert schema_fault({"properties": {"pattern": {"type": "string"}}}) is None
