@@ -21,12 +21,22 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision; `args` are those of an edit, `message` the words of a rejection, `final` that it ends the run."""
+    """One decision; `args` are those of an edit, `message` the words of a rejection, `final` that it ends the run.
+
+    `finishes` says that the run ends because no more is to be spent.
+    """
 
     type: Literal["approve", "edit", "reject"]
     args: Mapping[str, Any] | None = None
     message: str | None = None
     final: bool = False
+    finishes: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the decision as the ledger keeps it: a plan that it brings is the revision beside it."""
+        args = None if self.args is None else {name: value for name, value in self.args.items() if name != "plan"}
+        told = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
+        return {name: value for name, value in told.items() if value is not None}
 
 
 class UnreadableAnswer(Exception):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import JsonValue
@@ -25,7 +26,11 @@ class Ending:
 
 
 def ending_of(
-    plan: Plan, results: Mapping[str, StepResult], values: Mapping[str, JsonValue], dropped: Sequence[str] = ()
+    plan: Plan,
+    results: Mapping[str, StepResult],
+    values: Mapping[str, JsonValue],
+    dropped: Sequence[str] = (),
+    lacking: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Ending:
     """Return how a run ends that can start nothing more.
 
@@ -36,9 +41,11 @@ def ending_of(
         results: Step id -> what it came to.
         values: Step id -> the value of each step that succeeded.
         dropped: Failed steps that a revision dropped without anything in their place.
+        lacking: Step id -> what a step that succeeded does without, such as items that failed.
     """
     missing = [_missing(step.id, results.get(step.id)) for step in plan.steps if step.id not in values]
-    missing += [f"{step} failed and was dropped" for step in dropped if step not in values]
+    missing += [_dropped(step, results.get(step)) for step in dropped if step not in values]
+    missing += [what for step in plan.steps if step.id in values for what in lacking.get(step.id, ())]
     try:
         answer, answered = answer_of(plan, values)
     except UnresolvedReferenceError as error:
@@ -69,6 +76,10 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, b
         return values.get(last[0]), last[0] in values
     found = {step: values[step] for step in last if step in values}
     return found, bool(found)
+
+
+def _dropped(step: str, result: StepResult | None) -> str:
+    return f"{step} failed and was dropped" + (f": {result.error}" if result is not None and result.error else "")
 
 
 def _missing(step: str, result: StepResult | None) -> str:

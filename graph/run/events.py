@@ -4,25 +4,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graph.plan.render.labels import plain
-
 Kind = Literal[
-    "run_started",  # goal, constraints, setup, thread, n, checkpoint
-    "plan_revised",  # revision, plan, digest, binding, reason, author, dropped, checkpoint
-    "review_requested",  # request, digest, subject, revision, asked, error, issues, checkpoint, skip
-    "decided",  # request, decision, by, approver, digest, binding, message, settled, checkpoint
+    "run_started",  # goal, constraints, setup, budget, history, configured, thread, n, checkpoint
+    "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
+    # revision, plan, digest, binding, reason, author, dropped, tainted, failures, stalled, checkpoint
+    "plan_revised",
+    "plan_refused",  # author, issues, brought: {value | artifact} where the caller brought it
+    # request, digest, subject, revision, asked, actions, shown, answer, unseen, error, issues, checkpoint, skip
+    "review_requested",
+    # request, decision, by, approver, digest, binding, message, settled, decisions, steps, given, budget,
+    # checkpoint
+    "decided",
+    "steered",  # constraints, added, withdrawn, feedback, approver
     "executing",  # revision, checkpoint
-    "call_started",  # key, call, tool, args, args_digest, effect, repeatable, revision
-    "call_finished",  # key, status, value | artifact | error, nothing_happened, started_at, ended_at
-    "model_started",  # key, role, model, prompt_digest
-    "model_finished",  # key, response | error, usage
-    "step_finished",  # status, value | artifact | error, inputs, revision, started_at, ended_at
+    "call_started",  # key, call, item, tool, args | args: {artifact} and args_digest, effect, repeatable, revision
+    "call_finished",  # call, status, value | artifact | error, nothing_happened, unchecked, started_at, ended_at
+    "call_refused",  # tool, args..., why, revision: what a step asked for and its grant or the policy does not give
+    "step_held",  # key, tool, args..., labels, revision: a call that waits for a person to see its arguments
+    "model_started",  # key, role, model, prompt_digest, prompt: {continues, value | artifact}
+    "model_finished",  # key, response | error, usage, model, attempts, cost_usd
+    # status, value | artifact | error, inputs, label, missing, revision, unchecked, started_at, ended_at
+    "step_finished",
+    # met, checks: [{check, met, seen}], judged: {criterion, met, why}, error, revision, again
+    "step_checked",
+    "budget_reached",  # limit, budget, spent, left: ids of the steps that are left
     "paused",  # reason
+    "redacted",  # left: [{seq, digest}] of the payloads that stand in place of others, by, reason
     "run_ended",  # status, reason
 ]
 
-CONTROL: tuple[Kind, ...] = ("plan_revised", "decided", "run_ended")
+CONTROL: tuple[Kind, ...] = ("plan_revised", "decided", "steered", "run_ended")
 """Events that change what is allowed: an intent is refused when one of these came after its author last looked."""
+
+ASIDE: tuple[Kind, ...] = ("configured", "redacted")
+"""Events that say nothing of where the run stands."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +63,3 @@ class Event:
 
 CANCELLED: Mapping[str, Any] = {"status": "cancelled", "reason": "cancelled", "value": None}
 """What `run_ended` says of a run that was cancelled."""
-
-TELLING = ("status", "decision", "by", "tool", "role", "revision", "author", "reason", "message", "error", "digest")
-
-
-def event_line(event: Event) -> str:
-    """Return an event as one line for people; arguments and values are left to the event itself."""
-    told = {name: event.payload[name] for name in TELLING if event.payload.get(name) is not None}
-    words = ", ".join(f"{name} {str(value)[:12] if name == 'digest' else value}" for name, value in told.items())
-    return f"{event.seq:>4} {event.kind}{f' {event.step}' if event.step else ''}{f': {plain(words)}' if words else ''}"

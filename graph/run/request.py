@@ -21,16 +21,25 @@ ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Action:
-    """One thing to decide, and how it is told in plain text."""
+    """One thing to decide, and how it is told in plain text.
+
+    `key` names the call, or the limit, that it is about, `answer_schema` is the JSON Schema of an answer.
+    """
 
     name: ActionName
     args: Mapping[str, Any]
     description: str
+    key: str | None = None
+    answer_schema: Any = None
 
     @property
     def allowed(self) -> tuple[str, ...]:
         """The decisions it takes."""
         return ALLOWED[self.name]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the action as the ledger has it."""
+        return {"name": self.name, "args": dict(self.args)}
 
 
 @dataclass(frozen=True)

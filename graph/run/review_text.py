@@ -1,22 +1,33 @@
 """What a review says in plain words, because some clients show nothing else."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from pydantic import JsonValue
+
+from graph.errors import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
+from graph.plan.render.labels import UNSEEN
 from graph.plan.render.text import plan_text
 from graph.plan.revision import Difference
-from graph.plan.schema import Plan
-from graph.run.record import Call
+from graph.plan.schema import Plan, Step
+from graph.run.budget import Budget, Usage, in_words, unit_in_words
+from graph.run.record import Call, Held, Shortage
 from graph.run.values import to_text
 
 MAX_LINES = 300
-"""How much of a plan's drawing stands in a message or a description."""
+"""How much of a plan's drawing stands in a request."""
+PASSED_LINES = 100
+"""How much of it stands in a message where nothing is asked."""
+
+MAX_CHARACTERS = 4_000
+"""How much of a call's arguments, and of a result, stands there."""
 
 
 def plan_message(plan: Plan, revision: int) -> str:
     """Return the plan as an assistant's message."""
-    return f"Plan, revision {revision}:\n\n{_drawing(plan)}"
+    return f"Plan, revision {revision}:\n\n{_drawing(plan, PASSED_LINES, 'state')}"
 
 
 def plan_description(
@@ -24,7 +35,8 @@ def plan_description(
     revision: int,
     diff: Difference,
     specs: Mapping[str, ToolSpec],
-    repeats: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+    estimate: Mapping[str, Any] | None = None,
 ) -> str:
     """Return what approving the plan lets happen.
 
@@ -33,11 +45,14 @@ def plan_description(
         revision: Its number.
         diff: What it changes in the revision before it.
         specs: The tools it names.
-        repeats: Sentences about calls that failed and that the plan would make again.
+        warnings: Sentences about calls that failed and that the plan would make again, and the like.
+        estimate: What is left to do at most, see `graph.run.estimate`.
     """
     lines = [f"Revision {revision} of the plan. Approve it, edit it, or reject it with a reason to plan again."]
     lines += [f"Changes: {diff}."] if revision > 1 else []
-    lines += [_effects(plan, specs), *_acting(plan, specs), *repeats, "", _drawing(plan), "", f"Digest: {plan.digest}"]
+    lines += [_effects(plan, specs), *_acting(plan, specs), *_checked(plan)]
+    lines += [*([_estimated(estimate)] if estimate else []), *warnings]
+    lines += ["", _drawing(plan), "", f"Digest: {plan.digest}"]
     return "\n".join(lines)
 
 
@@ -49,39 +64,130 @@ def invalid_description(revision: int, issues: Sequence[Issue]) -> str:
 
 def doubt_description(call: Call) -> str:
     """Return the question whether a call took effect."""
+    made = f"{call.step} called {call.tool} with {shown(dict(call.args))}"
+    if call.unmet is not None:
+        return (
+            f"{made}. It took effect, but {call.unmet}. Set happened to true (with its result) to take it as it is, or "
+            "to false to have it called once more; reject to stop the run."
+        )
     error = call.result.error if call.result else "the process ended in the middle of it"
     return (
-        f"{call.step} called {call.tool} with {to_text(dict(call.args))[:2000]}, "
-        f"and nobody knows whether it took effect: {error}. "
+        f"{made}, and nobody knows whether it took effect: {error}. "
         "Find out, then set happened to true (with its result) or to false (it will be called); "
         "reject to stop the run."
     )
 
 
-def estimate(plan: Plan, finished: Collection[str]) -> dict[str, int]:
-    """Return how many calls are left at most, model turns within a step not counted."""
-    left = [step for step in plan.steps if step.id not in finished]
-    calls = sum(1 if step.tool else len(step.tools) * (step.max_calls or 1) for step in left)
-    return {"steps": len(left), "tool_calls": calls, "model_steps": sum(step.tool is None for step in left)}
-
-
-def _drawing(plan: Plan) -> str:
-    """Return the plan as text, of a very large one the beginning; all steps with effects are listed apart."""
-    lines = plan_text(plan).split("\n")
-    if len(lines) <= MAX_LINES:
-        return "\n".join(lines)
-    return "\n".join(
-        [*lines[:MAX_LINES], f"... and {len(lines) - MAX_LINES} more lines; the whole plan is in the request"]
+def held_description(held: Held) -> str:
+    """Return the question whether a call may be made with arguments that come from untrusted results."""
+    whence = "; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items())
+    return (
+        f"{held.step} is about to call {held.tool} with {shown(dict(held.args))}\n"
+        f"Not to be trusted: {whence}. Approve this very call, or reject it; with a reason it is planned again."
     )
 
 
+def gate_description(step: Step, seen: Mapping[str, JsonValue]) -> str:
+    """Return what a gate asks of a person, with the results it shows."""
+    return f"{step.id} waits for you: {step.gate}\n{_results(seen)}Approve to let the run go on, or reject."
+
+
+def question_description(step: Step, seen: Mapping[str, JsonValue]) -> str:
+    """Return a question of the plan, with the results it rests on."""
+    form = f" The answer fits this JSON Schema: {to_text(step.output)}." if isinstance(step.output, Mapping) else ""
+    return f"{step.id} asks: {step.ask}\n{_results(seen)}Fill in answer.{form} Reject to stop the run."
+
+
+def shown(value: JsonValue) -> str:
+    """Return a value as a person is to see it: nothing in it is invisible, and what is left out is said.
+
+    >>> shown({"to": "ann\u202emoc.live@"})
+    '{"to":"ann\\\\u202emoc.live@"}'
+    """
+    text = UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", to_text(value))
+    left = len(text) - MAX_CHARACTERS
+    return text if left <= 0 else f"{text[:MAX_CHARACTERS]}... and {left} more characters"
+
+
+def _results(seen: Mapping[str, JsonValue]) -> str:
+    return "".join(f"{name}: {shown(value)}\n" for name, value in seen.items())
+
+
+def budget_description(shortage: Shortage, budget: Budget, usage: Usage, hard: Budget) -> str:
+    """Return the question what is to be done where a limit is reached: what was spent, and what is left to do."""
+    most = hard.of(shortage.limit)
+    is_hard = most is not None and most <= (budget.of(shortage.limit) or 0)
+    can = "It is a hard limit of the policy and cannot be raised." if is_hard else "Raise it: edit budget."
+    spent = "; ".join(in_words(name, budget, usage) for name in budget.names)
+    left = f"Left to do: {listed(shortage.left)}." if shortage.left else "Nothing is planned yet."
+    return (
+        f"The budget's limit of {shortage.limit} is reached. Spent: {spent}. {left} "
+        f"{can} Reject without a word to finish with what there is, with `stop` to reject the run, "
+        "with a reason to plan again."
+    )
+
+
+def _drawing(plan: Plan, most: int = MAX_LINES, whole: str = "request") -> str:
+    """Return the plan as text, of a very large one the beginning; all steps with effects are listed apart."""
+    lines = plan_text(plan).split("\n")
+    if len(lines) <= most:
+        return "\n".join(lines)
+    return "\n".join([*lines[:most], f"... and {len(lines) - most} more lines; the whole plan is in the {whole}"])
+
+
 def _effects(plan: Plan, specs: Mapping[str, ToolSpec]) -> str:
-    acting = sorted({name for step in plan.steps for name in step.tool_names if specs[name].effect != "read"})
-    named = ", ".join(f"{name} ({specs[name].effect})" for name in acting)
-    return f"Tools with effects: {named}." if acting else "It only reads."
+    names = sorted({name for step in plan.steps for name in step.tool_names})
+    acting = [specs[name] for name in names if specs[name].acts]
+    if not acting:
+        return "It only reads."
+    folders = ", ".join(dict.fromkeys(tool.folder for tool in acting if tool.folder))
+    named = ", ".join(f"{tool.name} ({tool.effect})" for tool in acting)
+    return f"Tools with effects: {named}." + (f" Files are changed in {folders}." if folders else "")
 
 
 def _acting(plan: Plan, specs: Mapping[str, ToolSpec]) -> list[str]:
     """Return the steps with effects, with all of their arguments: the drawing of the plan cuts them."""
-    steps = [step for step in plan.steps if any(specs[name].effect != "read" for name in step.tool_names)]
-    return [f"- {step.id}: {', '.join(step.tool_names)} {to_text(dict(step.args))[:4000]}" for step in steps]
+    steps = [step for step in plan.steps if any(specs[name].acts for name in step.tool_names)]
+    return [f"- {step.id}: {_call_in_words(step)}{_vouched(step, plan, specs)}" for step in steps]
+
+
+def _checked(plan: Plan) -> list[str]:
+    """Return the steps whose results a machine checks: a revision that checks less shows it here."""
+    return [f"- {step.id} succeeds only if all of {shown(list(step.checks))}" for step in plan.steps if step.checks]
+
+
+def _call_in_words(step: Step) -> str:
+    tools = ", ".join(step.tool_names)
+    args = shown(dict(step.args)) if step.args else "arguments of its own" if step.tool is None else "{}"
+    often = f"up to {step.max_calls} times each, " if step.max_calls else ""
+    words = f"{tools} {args}" if step.tool is not None else f"a model may call {tools}, {often}with {args}"
+    return words if step.for_each is None else f"{words} for each of {shown(step.for_each)}, {step.most_items} at most"
+
+
+def _vouched(step: Step, plan: Plan, specs: Mapping[str, ToolSpec]) -> str:
+    """Say which results feed an effect although nothing is declared of them: to approve is to vouch for them."""
+    tools = {name for before in _fed_by(step, plan) for name in before.tool_names if specs[name].trusted is None}
+    return f" (you vouch for what {', '.join(sorted(tools))} returns)" if tools else ""
+
+
+def _fed_by(step: Step, plan: Plan) -> list[Step]:
+    """Return the steps whose results may be in what a step is called with, near or far."""
+    found: dict[str, Step] = {}
+    waiting = [step]
+    while waiting:
+        one = waiting.pop()
+        names = [ref.step for ref in one.references()] + list(one.depends_on if one.kind == "model" else ())
+        new = [plan.by_id[name] for name in names if name in plan.by_id and name not in found]
+        found |= {before.id: before for before in new}
+        waiting += new
+    return list(found.values())
+
+
+def _estimated(estimate: Mapping[str, Any]) -> str:
+    """Return what is left to do in a sentence, and what of the budget is left for it."""
+    words = (
+        f"To do: {estimate['steps']} steps, {estimate['longest_chain']} of them one after the other; at most "
+        f"{estimate['tool_calls']} tool calls; {estimate['model_steps']} steps by a model."
+    )
+    left = ", ".join(unit_in_words(name, amount) for name, amount in estimate.get("budget_left", {}).items())
+    return f"{words} Left of the budget: {left}." if left else words

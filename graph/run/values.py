@@ -14,10 +14,12 @@ from uuid import UUID
 from pydantic import BaseModel, JsonValue
 
 from graph.errors import ResultError
+from graph.plan.issues import storable
 
 INLINE_BYTES = 8_192
 PREVIEW_CHARACTERS = 500
 MAX_DEPTH = 200
+MAX_BITS = 14_000
 INT64 = (-(2**63), 2**64 - 1)
 
 
@@ -30,7 +32,7 @@ def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
         ResultError: It holds something that JSON cannot carry unchanged.
     """
     if depth > MAX_DEPTH:
-        raise ResultError(path[:80], f"is nested deeper than {MAX_DEPTH}")
+        raise ResultError(path[:80], f"is nested deeper than {MAX_DEPTH}, or holds itself")
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, Enum):
@@ -88,6 +90,14 @@ def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), preview))
 
 
+def keep_anything(value: Any) -> Kept:
+    """Return how something is kept that may be no JSON at all; what JSON cannot hold is kept in words."""
+    try:
+        return keep(normalise(value))
+    except ResultError:
+        return keep(storable(str(value)))
+
+
 def _text(value: str, path: str) -> str:
     try:
         value.encode()
@@ -99,7 +109,11 @@ def _text(value: str, path: str) -> str:
 def _number(value: int | float, path: str) -> JsonValue:
     if isinstance(value, float) and not isfinite(value):
         raise ResultError(path, f"is {value}, which JSON has no number for; return null or text instead")
-    return float(value) if isinstance(value, float) else int(value)
+    if isinstance(value, float):
+        return float(value)
+    if value.bit_length() > MAX_BITS:  # beyond 4,300 digits Python itself reads and writes none
+        raise ResultError(path, f"is an integer of {value.bit_length()} bits; return it as text")
+    return int(value)
 
 
 def _key(key: Any, path: str) -> str:

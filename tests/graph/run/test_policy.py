@@ -1,18 +1,25 @@
-"""What runs without a person, and what an approval covers."""
+"""Policy: what is denied whatever anybody says, what is for a person, and what an approval covers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
-from graph.run.policy import ApprovalMode, binding_of, needs_person
+from graph.run.budget import Budget, Price
+from graph.run.constraints import Constraint
+from graph.run.policy import ApprovalMode, Policy, ToolRule, Verdict
+from graph.run.policy_text import policy_from
+from graph.run.terms import Terms
 
 TOOLS = {
     "read": ToolSpec("read", "", {}, effect="read"),
-    "write": ToolSpec("write", "", {}, effect="write", idempotent=True),
+    "write": ToolSpec("write", "", {"properties": {"path": {}, "text": {}}}, effect="write", idempotent=True),
     "undeclared": ToolSpec("undeclared", "", {}),
 }
+MODES = ["always", "side_effects", "never"]
+WRITE = TOOLS["write"]
 
 
 def plan(*tools: str, granted: tuple[str, ...] = ()) -> Plan:
@@ -20,18 +27,131 @@ def plan(*tools: str, granted: tuple[str, ...] = ()) -> Plan:
     return Plan(steps=(*steps, Step(id="model", objective="o", tools=granted)))
 
 
-@pytest.mark.parametrize("mode", ["always", "side_effects", "never"])
+def where(policy: Policy, *steps: Step) -> list[tuple[str | None, str]]:
+    return [(issue.step, issue.field) for issue in policy.issues(Plan(steps=steps), TOOLS)]
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("given", [plan("read"), plan(), plan("read", granted=("read",)), Plan(answer="42")])
 def test_a_plan_that_only_reads_needs_a_person_only_where_every_plan_does(given: Plan, mode: ApprovalMode) -> None:
-    assert needs_person(given, TOOLS, mode) == (mode == "always")
+    assert Terms(TOOLS, mode).needs_person(given) == (mode == "always")
 
 
-@pytest.mark.parametrize("mode", ["always", "side_effects", "never"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "given", [plan("write"), plan("read", "undeclared"), plan(granted=("read", "write")), plan(granted=("undeclared",))]
 )
 def test_one_effect_anywhere_needs_a_person(given: Plan, mode: ApprovalMode) -> None:
-    assert needs_person(given, TOOLS, mode) == (mode != "never")
+    assert Terms(TOOLS, mode).needs_person(given) == (mode != "never")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_tool_to_be_reviewed_needs_a_person_in_every_mode(mode: ApprovalMode) -> None:
+    policy = Policy(tools={"read": ToolRule("review")})
+
+    assert policy.needs_person(plan("read"), TOOLS, mode) and policy.needs_person(plan(granted=("read",)), TOOLS, mode)
+
+
+def test_an_effect_that_is_allowed_needs_nobody_where_side_effects_do() -> None:
+    policy = Policy(effects={"write": "allow"})
+
+    assert not policy.needs_person(plan("write"), TOOLS, "side_effects")
+    assert policy.needs_person(plan("write", "undeclared"), TOOLS, "side_effects")
+    assert policy.needs_person(plan("write"), TOOLS, "always")
+
+
+@pytest.mark.parametrize(
+    ("effects", "rule", "verdict"),
+    [
+        ({}, None, None),
+        ({"write": "review"}, None, "review"),
+        ({"write": "deny"}, "allow", "allow"),
+        ({"write": "allow"}, "deny", "deny"),
+        ({"read": "deny"}, None, None),
+    ],
+)
+def test_what_is_said_of_a_tool_stands_above_what_is_said_of_its_effect(
+    effects: Any, rule: Verdict | None, verdict: Verdict | None
+) -> None:
+    policy = Policy(effects=effects, tools={"write": ToolRule(rule)} if rule else {})
+
+    assert policy.verdict(WRITE) == verdict
+
+
+def test_a_denied_tool_is_a_fault_of_every_plan_that_names_it() -> None:
+    policy = Policy(tools={"write": ToolRule("deny")})
+
+    call, grant = Step(id="a", objective="o", tool="write"), Step(id="b", objective="o", tools=("read", "write"))
+    assert where(policy, call, grant) == [("a", "tool"), ("b", "tool")]
+    assert policy.faults(WRITE, {}) == [("tool", "the policy denies write")]
+
+
+IN_OUT = Policy(tools={"write": ToolRule(args={"path": Constraint(within=("out",))})})
+
+
+@pytest.mark.parametrize(
+    ("args", "is_fault"),
+    [
+        ({"path": "out/a"}, False), ({"path": "elsewhere"}, True), ({"path": "out/{{s_result}}"}, False),
+        ({"path": "{{s_result}}"}, True), ({"path": "{before_result}"}, False), ({"text": "elsewhere"}, False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("does", [{"tool": "write"}, {"tools": ("read", "write")}])
+def test_a_literal_out_of_bounds_is_a_fault_of_the_plan_and_a_reference_is_one_of_the_call(
+    args: dict[str, Any], is_fault: bool, does: dict[str, Any]
+) -> None:
+    assert bool(where(IN_OUT, Step(id="a", objective="o", args=args, **does))) is is_fault
+
+
+def test_a_call_is_held_against_the_bounds_with_its_resolved_values() -> None:
+    assert [field for field, _ in IN_OUT.faults(WRITE, {"path": "elsewhere"})] == ["args.path"]
+    assert IN_OUT.faults(WRITE, {"path": "out/x"}) == [] and IN_OUT.faults(TOOLS["read"], {"path": "elsewhere"}) == []
+
+
+def test_untrusted_values_are_let_into_the_arguments_that_say_so() -> None:
+    policy = Policy(tools={"write": ToolRule(args={"text": Constraint(untrusted_from=("read",))})})
+
+    assert policy.lets_in("write", "text", ("read",))
+    assert not any(
+        policy.lets_in(*given)
+        for given in (("write", "path", ("read",)), ("read", "text", ("read",)), ("write", "text", ("read", "other")))
+    )
+
+
+WHOLE = Policy(
+    approval="side_effects",
+    effects={"external": "review"},
+    tools={
+        "write": ToolRule("allow", {"path": Constraint(within=("out",), one_of=("out/a", None))}),
+        "read": ToolRule(),
+    },
+    limits=Budget(tool_calls=0, calls={"write": 3}),
+    rates={"write": 0.5},
+    prices={"m": Price(1.0, 0.0)},
+)
+
+
+def test_a_policy_is_told_as_data_that_makes_it_again() -> None:
+    assert policy_from(WHOLE.to_json()) == WHOLE and policy_from(Policy().to_json()) == Policy()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"approval": "never"}, {"effects": {}}, {"effects": {"external": "deny"}}, {"tools": {}},
+        {"tools": {"write": ToolRule("allow")}}, {"limits": Budget(tool_calls=1, calls={"write": 3})}, {"rates": {}},
+        {"prices": {"m": Price(1.0, 0.1)}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_whatever_changes_in_a_policy_changes_its_digest(other: dict[str, Any]) -> None:
+    fields = {name: getattr(WHOLE, name) for name in ("approval", "effects", "tools", "limits", "rates", "prices")}
+
+    assert Policy(**fields).digest == WHOLE.digest != Policy(**{**fields, **other}).digest
+
+
+def binding_of(given: Plan, tools: Mapping[str, ToolSpec]) -> str:
+    return Terms(tools).binding(given)
 
 
 def changed(name: str, **fields: Any) -> dict[str, ToolSpec]:
@@ -48,8 +168,13 @@ def test_another_plan_has_another_binding(given: Plan) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"effect": "external"}, {"idempotent": True}, {"schema": {"type": "object"}}], ids=str
-)
+    "fields",
+    [
+        {"effect": "external"}, {"idempotent": True}, {"schema": {"type": "object"}}, {"trusted": True},
+        {"free_args": ("q",)}, {"folder": "/out"}, {"place": "server"}, {"declared": False},
+    ],
+    ids=str,
+)  # fmt: skip
 def test_a_tool_that_changes_its_face_changes_the_binding(fields: dict[str, Any]) -> None:
     assert binding_of(plan("read"), changed("read", **fields)) != binding_of(plan("read"), TOOLS)
 
@@ -66,3 +191,9 @@ def test_a_tool_that_the_plan_does_not_name_does_not_count() -> None:
 
 def test_a_tool_that_has_gone_changes_the_binding() -> None:
     assert binding_of(plan("read"), {}) != binding_of(plan("read"), TOOLS)
+
+
+def test_what_may_be_spent_is_the_lower_of_budget_and_hard_limits() -> None:
+    terms = Terms(TOOLS, policy=Policy(limits=Budget(tool_calls=5, steps=9)), budget=Budget(tool_calls=9, tokens=100))
+
+    assert terms.bounds == Budget(tool_calls=5, steps=9, tokens=100)

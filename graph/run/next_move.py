@@ -1,0 +1,59 @@
+"""What a run does when nothing more of its plan can start: plan on, for a reason, or end."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from graph.plan.issues import Issue
+from graph.plan.schema import Plan
+from graph.plan.validation import Reading
+from graph.run.ending import Ending
+from graph.run.record import RunRecord
+
+Replan = Literal["failure", "every_step", "never"]
+Cause = Literal["failure", "step", "horizon", "steered"]
+ONE_STEP = "one step at a time: give the next step only, or the answer"
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """How far ahead is planned and when it is planned anew, and how often at most.
+
+    `horizon` is the number of steps that a plan may hold beyond what is done, None for all of them.
+    """
+
+    replan: Replan
+    horizon: int | None
+    max_replans: int
+    max_rounds: int
+
+    def cause(self, plan: Plan, record: RunRecord, *, progressed: bool = True) -> Cause | None:
+        """Return why the run is to be planned anew, None where it is not.
+
+        Args:
+            plan: The plan in force.
+            record: The run.
+            progressed: Whether a step has come to its end since the last plan.
+        """
+        if record.steered:
+            return "steered"
+        if self.horizon is not None:
+            return "horizon" if record.rounds < self.max_rounds else None
+        if any(record.failed_in(step.id, record.revision) for step in plan.steps):
+            return "failure" if self.replan != "never" and record.replans < self.max_replans else None
+        left = any(step.id not in record.succeeded for step in plan.steps)
+        every_step = self.replan == "every_step" and left and progressed
+        return "step" if every_step and record.rounds < self.max_rounds else None
+
+    def checked(self, reading: Reading, record: RunRecord) -> Reading:
+        """Return what was read of a plan, refused where it goes beyond the horizon."""
+        if self.horizon is None or reading.plan is None:
+            return reading
+        new = [step for step in reading.plan.steps if step.id not in record.succeeded]
+        return Reading(None, (Issue(None, "steps", ONE_STEP),)) if len(new) > self.horizon else reading
+
+    def ended(self, ending: Ending, record: RunRecord) -> Ending:
+        """Return how a run ends that can start nothing more; it is no success unless its planner says it is done."""
+        if self.horizon is None or ending.status != "succeeded":
+            return ending
+        why = f"the planner had not said that the goal was reached after {record.rounds} rounds"
+        return replace(ending, status="partial", reason=why)

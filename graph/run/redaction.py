@@ -1,0 +1,168 @@
+"""Taking a value out of a run's events, and what could be used to guess it: digests over what held it.
+
+The value is found as it is written, on one line as drawings write it, and as JSON text inside of text writes it,
+several times over. Where a text was cut, a beginning of the value at the cut is found too. Digests are not salted, so
+each one that may rest on the value gives way to a random name, everywhere the same, so that it can still be seen what
+belongs together.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.plan.render.labels import plain
+from graph.run.events import Event
+
+MARK = "[redacted]"
+LEAST_CHARACTERS = 4
+"""Shorter values stand in too much that has nothing to do with them."""
+CUT_CHARACTERS = 8
+"""How much of a value must stand at a cut for it to be taken for its beginning."""
+CUT = re.compile(r'…|\n|$|\\*"|\\+(?:u2026|n)')
+"""What comes after a text that was cut, in JSON text too."""
+NESTED = 3
+"""How often JSON text may stand in JSON text."""
+
+NAME = "redacted-"
+"""What the names begin with that stand in place of digests."""
+DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b")
+CONTENT = frozenset((
+    "plan", "args", "value", "response", "prompt", "shown", "answer", "brought", "artifact", "error", "message",
+    "issues", "diff", "decisions", "actions", "history", "setup", "goal", "constraints", "reason", "settings",
+    "configured", "stalled", "checkpoint", "result", "given", "checks", "judged",
+))  # fmt: skip
+"""Fields whose digests, if they hold any, are somebody's content and rest on nothing of ours."""
+RESTS_ON_MORE = frozenset({"inputs", "failures"})
+"""Fields with digests over what does not stand in the same event."""
+OWN_WORDS = frozenset(("status", "by", "author", "decision", "tool", "role", "effect", "asked", "limit"))
+"""Fields that the record itself is read by."""
+
+
+class Unredactable(ValueError):
+    """The value cannot be taken out; its text says why."""
+
+
+@dataclass(frozen=True)
+class Redactor:
+    """Takes one value out of texts and JSON, and digests by what they are to be called; `names` maps those."""
+
+    value: str
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.value) < LEAST_CHARACTERS:
+            raise Unredactable(f"it has fewer than {LEAST_CHARACTERS} characters, which stand in too much else")
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The ways in which the value may be written, those with more signs first."""
+        forms = [self.value, plain(self.value)]
+        for _ in range(NESTED):
+            forms += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)]
+        return tuple(sorted({form for form in forms if len(form) >= LEAST_CHARACTERS}, key=lambda f: (-len(f), f)))
+
+    def text(self, text: str) -> str:
+        """Return a text without the value."""
+        for form in self.forms:
+            text = text.replace(form, MARK)
+        text = _without_beginnings(text, [form for form in self.forms if len(form) > CUT_CHARACTERS])
+        return DIGEST.sub(lambda found: self.names.get(found[0], found[0]), text) if self.names else text
+
+    def json(self, value: Any) -> Any:
+        """Return JSON without the value; a number that is written like it becomes a text."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(key) if isinstance(key, str) else key: self.json(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.json(item) for item in value]
+        if isinstance(value, int | float) and not isinstance(value, bool) and json.dumps(value) == self.value.strip():
+            return MARK
+        return value
+
+    def finds(self, value: Any) -> bool:
+        """Whether the value stands in JSON."""
+        return bool(self.json(value) != value)
+
+
+def names_for(events: Sequence[Event], holds: Callable[[Event], bool], new_name: Callable[[], str]) -> dict[str, str]:
+    """Return digest -> name, for the digests of a run that may rest on a value.
+
+    Args:
+        events: The run.
+        holds: Whether an event holds the value, be it in an artifact that it names.
+        new_name: Makes a name.
+    """
+    held = [event for event in events if holds(event)]
+    if not held:
+        return {}
+    found = {text for event in events for text in _resting_on_more(event.payload)}
+    waiting = {event.seq: event for event in events}
+    reached = {event.seq for event in held}
+    while reached:
+        for seq in reached:
+            found.update(_digests(waiting.pop(seq).payload))
+        reached = {seq for seq, event in waiting.items() if found & set(_digests(event.payload))}
+    return {digest: NAME + new_name() for digest in sorted(found)}
+
+
+def redacted_payload(payload: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """Return an event's payload without the value.
+
+    Raises:
+        Unredactable: The value is a word that the record itself uses.
+    """
+    changed: dict[str, Any] = redactor.json(dict(payload))
+    if set(changed) != set(payload):
+        raise Unredactable("it is the name of one of the record's own fields")
+    for name in OWN_WORDS & set(payload):
+        if changed[name] != payload[name]:
+            raise Unredactable(f"it stands in {name}, which the record is read by")
+    return changed
+
+
+def _without_beginnings(text: str, forms: Sequence[str]) -> str:
+    """Return the text without beginnings of the value, in any form, that stand where the text was cut."""
+    heads = {form[:CUT_CHARACTERS] for form in forms}
+    kept, start = [], 0
+    while places := [place for head in heads if (place := text.find(head, start)) >= 0]:
+        place = min(places)
+        end = place + max(_common(text, place, form) for form in forms)
+        kept += [text[start:place], MARK] if CUT.match(text, end) else [text[start:end]]
+        start = end
+    return "".join([*kept, text[start:]])
+
+
+def _common(text: str, place: int, form: str) -> int:
+    """Return how many characters the text from a place on shares with the form."""
+    most = min(len(form), len(text) - place)
+    return next((count for count in range(most) if text[place + count] != form[count]), most)
+
+
+def _digests(payload: Mapping[str, Any]) -> Iterator[str]:
+    """Yield our own digests in a payload."""
+    for name, value in payload.items():
+        if name not in CONTENT:
+            yield from _within(value)
+
+
+def _within(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str) and DIGEST.fullmatch(value):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _within(item)
+    elif isinstance(value, dict):
+        yield from _digests(value)
+
+
+def _resting_on_more(payload: Mapping[str, Any]) -> Iterator[str]:
+    for name in RESTS_ON_MORE & set(payload):
+        yield from _within(payload[name])
+    if "prompt_digest" in payload and "prompt" not in payload:
+        yield from (payload["prompt_digest"], payload["key"])
