@@ -1,14 +1,21 @@
 """The hash chain of a run: each event's hash covers the one before it.
 
 The chain runs over the salted digest of a payload, not the payload, so that a value can be redacted later and the
-chain still be verified; the salt keeps a redacted value from being guessed.
+chain still be verified; the salt keeps a redacted value from being guessed. A redacted event has lost its salt, and a
+later event `redacted` holds the digest of the payload that stands in its place.
 """
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 SALT_BYTES = 16
+REDACTED: Literal["redacted"] = "redacted"
+"""Kind of the events that bind what stands in place of redacted payloads."""
+
+_head = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def first_link(run: str) -> bytes:
@@ -18,12 +25,11 @@ def first_link(run: str) -> bytes:
 
 def payload_digest(salt: bytes, payload: str) -> bytes:
     """Return the digest that the chain covers in place of the payload."""
-    return hashlib.sha256(salt + payload.encode()).digest()
+    return hashlib.sha256(salt + payload.encode("utf-8", "surrogateescape")).digest()
 
 
-@dataclass(frozen=True)
-class Row:
-    """An event as it is stored; `payload` is JSON text, `at` is in Unix seconds."""
+class Row(NamedTuple):
+    """An event as it is stored; `payload` is JSON text, `at` is in Unix seconds, an empty salt says redacted."""
 
     seq: int
     kind: str
@@ -34,15 +40,72 @@ class Row:
     digest: bytes
     link: bytes
 
-    def is_whole(self, before: bytes) -> bool:
-        """Whether it is what was written after the row whose hash is `before`; SQLite keeps any type in any column."""
-        if not (isinstance(self.payload, str) and isinstance(self.salt, bytes) and isinstance(self.digest, bytes)):
+    @property
+    def is_redacted(self) -> bool:
+        """Whether the payload is not the one that was written."""
+        return self.salt == b""
+
+    def is_whole(self, before: bytes, bound: str | None) -> bool:
+        """Whether it is what was written after the row whose hash is `before`; SQLite keeps any type in any column.
+
+        Args:
+            before: The hash of the row before.
+            bound: Digest of the payload that stands here by a later redaction.
+        """
+        texts = isinstance(self.kind, str) and isinstance(self.step, str | None) and isinstance(self.payload, str)
+        if not (
+            texts and isinstance(self.at, float) and isinstance(self.salt, bytes) and isinstance(self.digest, bytes)
+        ):
             return False
-        expected = link(before, self.seq, self.kind, self.step, self.at, self.digest)
-        return self.digest == payload_digest(self.salt, self.payload) and self.link == expected
+        payload = payload_digest(self.salt, self.payload)
+        is_payload = payload.hex() == bound if self.is_redacted else payload == self.digest
+        return is_payload and self.link == link(before, self.seq, self.kind, self.step, self.at, self.digest)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first event of a run that is not as it was written."""
+
+    seq: int
+    why: str
 
 
 def link(before: bytes, seq: int, kind: str, step: str | None, at: float, digest: bytes) -> bytes:
     """Return the hash of an event."""
-    head = json.dumps([seq, kind, step, at], ensure_ascii=False)
-    return hashlib.sha256(before + head.encode() + b"\0" + digest).digest()
+    head = _head([seq, kind, step, at]).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(before + head + b"\0" + digest).digest()
+
+
+def fault_of(run: str, rows: Sequence[Row], written: int, after: int = 0) -> Fault | None:
+    """Return the first fault in the rows of a run, None where they are what was written.
+
+    Args:
+        run: The run's name, to which its first event is chained.
+        rows: Its rows from the `after`-th on, by sequence number; that one is only what the next is chained to.
+        written: How many events were written in all.
+        after: How many events need no check.
+    """
+    before, bound = first_link(run), _bound(rows)
+    for place, row in enumerate(rows, max(after, 1)):
+        if row.seq != place:
+            return Fault(place, "is missing")
+        if row.seq > after and not row.is_whole(before, bound.get(row.seq)):
+            return Fault(place, "was changed")
+        before = row.link
+    last = rows[-1].seq if rows else 0
+    if last < max(written, after):
+        return Fault(last + 1, "is missing")
+    return Fault(written + 1, "was added") if last > max(written, after) else None
+
+
+def _bound(rows: Sequence[Row]) -> Mapping[int, str]:
+    """Return sequence number -> digest of the payload that the last redaction left there."""
+    found: dict[int, str] = {}
+    for row in rows:
+        if row.kind == REDACTED and isinstance(row.payload, str):
+            try:
+                left = json.loads(row.payload)["left"]
+                found.update((entry["seq"], entry["digest"]) for entry in left)
+            except (ValueError, KeyError, TypeError):
+                continue  # it is not what was written, which the check of this row says
+    return found

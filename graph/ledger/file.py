@@ -3,9 +3,16 @@
 import os
 import sqlite3
 import time
+from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 from graph.errors import LedgerUnavailableError
+
+RESTORE = "restore the file from a backup"
+
+PAGE_BYTES = 8_192
+"""Of SQLite's usual 4 KB, rows that hold a result of a kilobyte leave a fifth empty."""
 
 
 def create_private(path: Path) -> None:
@@ -27,11 +34,24 @@ def create_private(path: Path) -> None:
         ) from error
 
 
+def prepare(path: Path, wait_s: float) -> None:
+    """Create a database file, if need be, that lets others read while somebody writes.
+
+    Raises:
+        LedgerUnavailableError: The folder is missing or not writable.
+        sqlite3.Error: It is no database, or it is locked for longer than `wait_s`.
+    """
+    create_private(path)
+    with closing(sqlite3.connect(path, timeout=wait_s)) as connection:
+        write_ahead(connection, wait_s)
+
+
 def write_ahead(connection: sqlite3.Connection, wait_s: float) -> None:
     """Let the database write ahead; where several open a new file at once, SQLite itself does not wait for its turn."""
     give_up = time.monotonic() + wait_s
     while True:
         try:
+            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # of a new file; others stay as they are
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > give_up:
@@ -41,13 +61,33 @@ def write_ahead(connection: sqlite3.Connection, wait_s: float) -> None:
             return
 
 
+def identity(path: str) -> tuple[int, int]:
+    """Return what tells the file from another one of its name.
+
+    Raises:
+        sqlite3.OperationalError: It is not there.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116  (asked before each transaction: a Path costs more than the question)
+    except OSError as error:
+        raise sqlite3.OperationalError(f"the file cannot be found: {error.strerror}") from error
+    return found.st_dev, found.st_ino
+
+
+ADVICE = {
+    "locked": "another process holds it, try again when it is done",
+    "the file": "put it back and resume the run",
+    "readonly": "give yourself write access to the file and its folder",
+    "full": "free some space and resume the run",
+    "was changed": RESTORE,
+    "malformed": RESTORE,
+    "not a database": f"name another file, or {RESTORE}",
+    "no such table": RESTORE,
+}
+
+
 def advice(error: sqlite3.Error) -> str:
     """Return what the database says, with the next move."""
     text = str(error)
-    if "locked" in text:
-        return f"{text}; another process holds it, try again when it is done"
-    if "readonly" in text:
-        return f"{text}; give yourself write access to the file and its folder"
-    if "full" in text:
-        return f"{text}; free some space and resume the run"
-    return text
+    moves = (move for words, move in ADVICE.items() if words in text)
+    return "; ".join([text, *islice(moves, 1)])

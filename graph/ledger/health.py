@@ -1,27 +1,53 @@
 """How a database is: its size and growth, whether it is whole, and which leases nobody holds any more."""
 
 import sqlite3
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from graph.ledger.lease import is_gone
 from graph.ledger.protocol import Health
 from graph.run.record import run_name
 
+Found = TypeVar("Found")
+
 TABLES = ("ledger_events", "ledger_artifacts", "checkpoints", "writes")
 
 
 def examine(db: sqlite3.Connection, path: Path) -> Health:
-    """Examine the database behind a connection."""
-    (runs,) = db.execute("SELECT count(*) FROM ledger_runs").fetchone()
-    checked = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
+    """Examine the database behind a connection; what cannot be read is told as damage."""
+    damage = [*_cut_short(db, path)]
+
+    def read(ask: Callable[[], Found], otherwise: Found) -> Found:
+        try:
+            return ask()
+        except sqlite3.DatabaseError as error:
+            damage.append(str(error))
+            return otherwise
+
+    damage += read(lambda: _faults(db), [])
+    tables = {name: read(partial(_content, db, name), (0, 0)) for name in TABLES if _is_there(db, name)}
     return Health(
         file=_size(path),
         write_ahead_log=_size(path.with_name(path.name + "-wal")),
-        runs=runs,
-        tables={table: _content(db, table) for table in TABLES if _is_there(db, table)},
-        damage=() if checked == ["ok"] else tuple(checked),
-        dead=_dead(db),
+        runs=read(lambda: int(db.execute("SELECT count(*) FROM ledger_runs").fetchone()[0]), 0),
+        tables=tables,
+        dead=read(lambda: _dead(db), ()),
+        damage=tuple(dict.fromkeys(damage)),
     )
+
+
+def _cut_short(db: sqlite3.Connection, path: Path) -> Iterator[str]:
+    (page_size,) = db.execute("PRAGMA page_size").fetchone()
+    if _size(path) % page_size:
+        yield "the file ends in the middle of a page"
+
+
+def _faults(db: sqlite3.Connection) -> list[str]:
+    """Return what SQLite's own check finds."""
+    found = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
+    return [] if found == ["ok"] else found
 
 
 def _content(db: sqlite3.Connection, table: str) -> tuple[int, int]:

@@ -18,6 +18,8 @@ LEASE_S = 10.0
 BEAT_S = 2.0
 LOOK_S = 0.25
 
+_holding: set[str] = set()
+
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS ledger_leases (
     run INTEGER PRIMARY KEY,
@@ -40,15 +42,24 @@ class Seen:
 def new_owner() -> str:
     """Return a name for one holder of a lease, which tells others on this machine whether its process is alive."""
     pid = os.getpid()
-    return "|".join((socket.gethostname(), _boot_id(), str(pid), _started(pid) or "", uuid4().hex))
+    owner = "|".join((socket.gethostname(), _boot_id(), str(pid), _started(pid) or "", uuid4().hex))
+    _holding.add(owner)
+    return owner
+
+
+def retire(owner: str) -> None:
+    """Note that this process's owner is done, whether or not the file could be told."""
+    _holding.discard(owner)
 
 
 def is_gone(owner: str) -> bool:
-    """Whether the owner's process is dead for sure: it ran on this machine, since the last boot, and is no more."""
-    host, boot, pid, started, _ = owner.split("|")
-    if (host, boot) != (socket.gethostname(), _boot_id()) or not started:
-        return False
-    return _started(int(pid)) != started
+    """Whether the owner is no more for sure: it ran on this machine, since the last boot, and is done or dead."""
+    match owner.split("|"):
+        case host, boot, pid, started, _ if pid.isdecimal() and started:
+            here = (host, boot) == (socket.gethostname(), _boot_id())
+            done = int(pid) == os.getpid() and owner not in _holding
+            return here and (done or _started(int(pid)) != started)
+    return False
 
 
 def claim(db: sqlite3.Connection, run: RunKey, run_id: int, owner: str) -> Lease | Seen:
@@ -84,8 +95,14 @@ def beat(db: sqlite3.Connection, lease: Lease) -> None:
 
 
 def look(db: sqlite3.Connection, run_id: int) -> Seen | None:
-    """Return a run's row."""
+    """Return a run's row.
+
+    Raises:
+        sqlite3.DatabaseError: It is not what was written.
+    """
     row = db.execute("SELECT owner, token, beat FROM ledger_leases WHERE run = ?", (run_id,)).fetchone()
+    if row is not None and tuple(map(type, row)) != (str, int, int):
+        raise sqlite3.DatabaseError("a lease was changed")
     return Seen(*row) if row else None
 
 

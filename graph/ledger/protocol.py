@@ -1,10 +1,11 @@
 """The audit ledger as the rest of the package sees it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
+from graph.ledger.transcript import Transcript
 from graph.run.events import Draft, Event
 from graph.run.values import Kept
 
@@ -26,7 +27,8 @@ class Lease:
     token: int
 
 
-Message = Literal["pause", "cancel"]
+Message = str
+"""`pause`, `cancel`, or what `graph.run.steering.Steer.to_text` writes."""
 Answer = Callable[[list[Message]], Sequence[Draft]]
 
 
@@ -55,6 +57,19 @@ class Health:
         return self.file // max(self.runs, 1)
 
 
+@dataclass(frozen=True)
+class Redacted:
+    """What a redaction changed: events per run, artifacts, and rows of LangGraph's checkpoints.
+
+    `remaining` names where the value still is: in what belongs to other threads, or in names.
+    """
+
+    events: Mapping[RunKey, tuple[int, ...]]
+    artifacts: int
+    checkpoints: int
+    remaining: tuple[str, ...] = ()
+
+
 class Ledger(Protocol):
     """Append-only events per run, and artifacts. No call ever makes the event loop's thread wait.
 
@@ -66,8 +81,8 @@ class Ledger(Protocol):
     def name(self) -> str:
         """How the database is called in messages."""
 
-    async def open_run(self, thread: str, drafts: Sequence[Draft]) -> RunKey:
-        """Start the thread's next run with its first events."""
+    async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
+        """Start the thread's next run with its first events, and the artifacts that they name."""
 
     def owned(self, run: RunKey) -> AbstractAsyncContextManager[Lease]:
         """Own a run for a while: nobody else can write its events meanwhile.
@@ -99,6 +114,7 @@ class Ledger(Protocol):
             StaleRunError: An event in `CONTROL` came after `control_seq`; nothing was written.
             MessageWaitingError: A message waits in the inbox, and `heed` is set; nothing was written.
             LedgerCorruptError: The run's last events are missing; nothing was written.
+            LedgerSealError: The run is not sealed with the key at hand; nothing was written.
         """
 
     async def post(self, run: RunKey, message: Message) -> None:
@@ -119,6 +135,26 @@ class Ledger(Protocol):
 
         Raises:
             LedgerCorruptError: An event is not what was written.
+        """
+
+    async def transcript(self, run: RunKey) -> Transcript:
+        """Return everything that is stored of a run, as it is stored; nothing of it is checked."""
+
+    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
+        """Take a value out of all that is kept of a thread, its checkpoints in the same database included.
+
+        Args:
+            thread: Whose runs lose the value.
+            value: A text; it is found inside of others too.
+            by: Who wants it.
+            reason: Why.
+
+        Raises:
+            InputError: The records cannot do without the value; nothing was changed.
+            RunOwnedError: Somebody works on one of the runs; nothing was changed.
+            LedgerCorruptError: An event is not what was written; nothing was changed.
+            LedgerUnavailableError: It could not be written; or the value is out of the records, and others who have the
+                database open kept its old pages from being removed: do it again.
         """
 
     async def last_run(self, thread: str) -> RunKey | None:

@@ -5,11 +5,16 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from graph.errors import LedgerCorruptError
+from graph.errors import LedgerCorruptError, LedgerSealError
 from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
 from graph.ledger.lease import SCHEMA as LEASES
 from graph.ledger.protocol import RunKey
+from graph.ledger.seal import SealKey, seal_fault
+from graph.ledger.transcript import Transcript
+from graph.run.artifacts import artifacts_named
 from graph.run.events import CONTROL, Draft
 from graph.run.record import run_name
 from graph.run.values import Kept
@@ -20,6 +25,8 @@ CREATE TABLE IF NOT EXISTS ledger_runs (
     thread TEXT NOT NULL,
     n INTEGER NOT NULL,
     events INTEGER NOT NULL DEFAULT 0,
+    key TEXT,
+    seal BLOB,
     UNIQUE (thread, n)
 );
 CREATE TABLE IF NOT EXISTS ledger_events (
@@ -46,10 +53,29 @@ CREATE TABLE IF NOT EXISTS ledger_inbox (
 );
 {LEASES}"""
 
+ALL = -(2**63)
+"""After which event to begin so that no row is left out, whatever its number."""
+
+compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+class Standing(NamedTuple):
+    """How many events were written for a run, the id of the key it is sealed with, and the seal."""
+
+    events: int
+    key: str | None
+    seal: bytes | None
+
+
+def has_tables(db: sqlite3.Connection) -> bool:
+    """Whether the tables are there, all of which are made in one transaction."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_leases'"
+    return db.execute(query).fetchone() is not None
+
 
 def row_of(draft: Draft, seq: int, before: bytes) -> Row:
     """Return an event as it is stored, chained to the one before it."""
-    payload = json.dumps(draft.payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    payload = compact_json(draft.payload)
     salt, at = secrets.token_bytes(SALT_BYTES), time.time()
     digest = payload_digest(salt, payload)
     return Row(
@@ -84,19 +110,37 @@ def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, byte
     return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
 
 
-def rows_of(db: sqlite3.Connection, run: RunKey, after: int) -> tuple[list[Row], int]:
+def rows_of(db: sqlite3.Connection, run: RunKey, after: int) -> tuple[list[Row], Standing]:
     """Return a run's rows from the `after`-th on, and how many were written: fewer are a fault, not a shorter run."""
     query = (
         "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events "
         "WHERE run = ? AND seq >= ? ORDER BY seq"
     )
     run_id = run_id_of(db, run)
-    return [Row(*columns) for columns in db.execute(query, (run_id, after))], written_of(db, run_id)
+    return [Row._make(columns) for columns in db.execute(query, (run_id, after))], standing_of(db, run_id)
 
 
-def written_of(db: sqlite3.Connection, run_id: int) -> int:
-    """Return how many events were written for a run."""
-    return int(db.execute("SELECT events FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()[0])
+def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
+    """Return how many events were written for a run, and its seal.
+
+    Raises:
+        sqlite3.DatabaseError: It is not what was written.
+    """
+    row = db.execute("SELECT events, key, seal FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
+    if row is None or type(row[0]) is not int:
+        raise sqlite3.DatabaseError("the list of runs was changed")
+    return Standing._make(row)
+
+
+def transcript_of(db: sqlite3.Connection, run: RunKey) -> Transcript:
+    """Return everything that is stored of a run."""
+    rows, (written, key, seal) = rows_of(db, run, after=ALL)
+    bare = Transcript(run.thread, run.n, rows, written, key, seal)
+    found = (
+        db.execute("SELECT id, content FROM ledger_artifacts WHERE id = ?", (name,)).fetchone()
+        for name in artifacts_named(bare.events())
+    )
+    return replace(bare, artifacts=dict(row for row in found if row is not None))
 
 
 def write_rows(
@@ -106,23 +150,29 @@ def write_rows(
     run_id: int,
     drafts: Sequence[Draft],
     artifacts: Sequence[Kept],
+    key: SealKey | None,
 ) -> int:
     """Write events, and the artifacts they name, and return the last sequence number.
 
     Raises:
         LedgerCorruptError: Events of the run are missing at its end; `database` names the file in the message.
+        LedgerSealError: The run is not sealed with this key.
     """
     seq, before = head_of(db, run_id, run)
-    if seq < written_of(db, run_id):  # another event in its place would hide the loss
+    standing = standing_of(db, run_id)
+    if seq < standing.events:  # another event in its place would hide the loss
         raise LedgerCorruptError(database, run_name(run.thread, run.n), seq + 1, "is missing")
+    if seq and (fault := seal_fault(key, standing.key, standing.seal, before)):
+        raise LedgerSealError(database, run_name(run.thread, run.n), fault)
     rows = []
     for draft in drafts:
         seq += 1
         row = row_of(draft, seq, before)
         before = row.link
-        rows.append((run_id, seq, row.kind, row.step, row.at, row.payload, row.salt, row.digest, before))
+        rows.append((run_id, *row))
     db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    db.execute("UPDATE ledger_runs SET events = ? WHERE id = ?", (seq, run_id))
+    seal = (key.id, key.seal(before)) if key is not None else (None, None)
+    db.execute("UPDATE ledger_runs SET events = ?, key = ?, seal = ? WHERE id = ?", (seq, *seal, run_id))
     kept = [(value.artifact.id, value.text) for value in artifacts if value.artifact]
     db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
     return seq

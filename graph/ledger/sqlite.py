@@ -1,27 +1,26 @@
 """The ledger in an SQLite file, or in memory."""
 
 import asyncio
-import json
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
 
 from graph.errors import (
     LeaseLostError,
     LedgerCorruptError,
     LedgerError,
-    LedgerUnavailableError,
+    LedgerSealError,
     MessageWaitingError,
     RunOwnedError,
     StaleRunError,
 )
-from graph.ledger.chain import Row, first_link
-from graph.ledger.file import advice, create_private, write_ahead
+from graph.ledger.chain import fault_of
+from graph.ledger.database import Database
+from graph.ledger.erasure import erase, redactor_of
 from graph.ledger.health import examine
 from graph.ledger.lease import (
     BEAT_S,
@@ -35,57 +34,52 @@ from graph.ledger.lease import (
     look,
     new_owner,
     release,
+    retire,
     take_over,
 )
-from graph.ledger.protocol import Answer, Health, Lease, Message, RunKey, unanswered
+from graph.ledger.leftovers import places_of
+from graph.ledger.protocol import Answer, Health, Lease, Message, Redacted, RunKey, unanswered
 from graph.ledger.rows import (
-    SCHEMA,
     control_seq_of,
     last_number,
     rows_of,
     run_id_of,
+    transcript_of,
     write_rows,
 )
-from graph.ledger.writer import WriterThread
+from graph.ledger.seal import SealKey, seal_fault
+from graph.ledger.transcript import Transcript, event_of, is_artifact
 from graph.run.events import Draft, Event
 from graph.run.record import run_name
 from graph.run.values import Kept
 
-Result = TypeVar("Result")
-
-BUSY_MS = 5_000
-
 
 class SqliteLedger:
-    """See `graph.ledger.protocol.Ledger`. One connection on one thread; the file is created with mode 0600."""
+    """See `graph.ledger.protocol.Ledger`. One connection on one thread; the file is created with mode 0600.
 
-    def __init__(self, path: str | Path) -> None:
+    Runs that are begun with a key are sealed with it.
+    """
+
+    def __init__(self, path: str | Path, key: SealKey | None = None) -> None:
         self.name = str(path)
+        self._key = key
         self._held: set[Lease] = set()
-        self._writer = WriterThread(self._connect, self._beats, BEAT_S)
+        self._file = Database(self.name, self._beats, BEAT_S)
 
-    async def open_run(self, thread: str, drafts: Sequence[Draft]) -> RunKey:
+    async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the thread's next run with its first events; each learns its thread and number."""
-        n = await self._do(partial(self._open_run, thread=thread, drafts=drafts), full=False)
+        n = await self._file.do(partial(self._open_run, thread=thread, drafts=drafts, artifacts=artifacts))
         return RunKey(thread, n)
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
-        owner = await self._do(lambda _: new_owner())  # looks at files, so not on the event loop's thread
+        owner = await self._file.look(lambda _: new_owner())  # looks at files, so not on the event loop's thread
         try:
-            lease = await self._own(run, owner)
-        except asyncio.CancelledError:
-            with suppress(LedgerError):  # the claim may be committed all the same
-                await asyncio.shield(self._do(partial(disown, owner=owner)))
-            raise
-        self._held.add(lease)
-        try:
-            yield lease
+            async with self._holding(run, owner) as lease:
+                yield lease
         finally:
-            self._held.discard(lease)
-            with suppress(LedgerError):  # a lease that cannot be given back runs out
-                await asyncio.shield(self._do(partial(release, lease=lease)))
+            retire(owner)
 
     async def append(
         self,
@@ -101,14 +95,14 @@ class SqliteLedger:
 
         def write(db: sqlite3.Connection) -> int:
             self._refuse(db, lease, control_seq, heed)
-            return write_rows(db, self.name, lease.run, lease.run_id, drafts, artifacts)
+            return write_rows(db, self.name, lease.run, lease.run_id, drafts, artifacts, self._key)
 
-        return await self._do(write, full=full)
+        return await self._file.do(write, full=full)
 
     async def post(self, run: RunKey, message: Message) -> None:
         """Leave a message for whoever works on the run next, or now."""
         query = "INSERT INTO ledger_inbox (run, message) VALUES (?, ?)"
-        await self._do(lambda db: db.execute(query, (run_id_of(db, run), message)), full=True)
+        await self._file.do(lambda db: db.execute(query, (run_id_of(db, run), message)), full=True)
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
         """Empty a run's inbox and write what answers its messages, both or neither."""
@@ -118,10 +112,10 @@ class SqliteLedger:
             query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
             messages: list[Message] = [message for _, message in sorted(db.execute(query, (lease.run_id,)).fetchall())]
             if drafts := answer(messages):
-                write_rows(db, self.name, lease.run, lease.run_id, drafts, ())
+                write_rows(db, self.name, lease.run, lease.run_id, drafts, (), self._key)
             return messages
 
-        return await self._do(take, full=True)
+        return await self._file.do(take, full=True)
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""
@@ -130,69 +124,94 @@ class SqliteLedger:
             seen = look(db, run_id_of(db, run))
             return seen is not None and bool(seen.owner) and not is_gone(seen.owner)
 
-        return await self._do(is_held)
+        return await self._file.look(is_held)
 
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:
         """Return a run's events after the `after`-th in order, their chain checked from there on."""
-        rows, written = await self._do(partial(rows_of, run=run, after=after))
-        return self._checked(run, rows, written, after)
+        rows, standing = await self._file.look(partial(rows_of, run=run, after=after))
+        name = run_name(run.thread, run.n)
+        if fault := fault_of(name, rows, standing.events, after):
+            raise LedgerCorruptError(self.name, name, fault.seq, fault.why)
+        if self._key is not None and self._key.id == standing.key and rows:
+            broken = seal_fault(self._key, standing.key, standing.seal, rows[-1].link)
+            if broken is not None:
+                raise LedgerSealError(self.name, name, broken)
+        found = map(event_of, rows)
+        return [event for event in found if event is not None and event.seq > after]
+
+    async def transcript(self, run: RunKey) -> Transcript:
+        """Return everything that is stored of a run."""
+        return await self._file.look(partial(transcript_of, run=run))
+
+    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
+        """Take a value out of all that is kept of a thread, and out of the file."""
+        forms = redactor_of(value).forms
+        runs = [
+            RunKey(thread, n) for n in range(1, (await self._file.look(partial(last_number, thread=thread)) or 0) + 1)
+        ]
+        async with AsyncExitStack() as owned:
+            for run in runs:
+                await owned.enter_async_context(self.owned(run))
+            erased = partial(erase, database=self.name, runs=runs, value=value, by=by, reason=reason, key=self._key)
+            done: Redacted = await self._file.do(erased, full=True)
+        await self._file.compact()
+        return replace(done, remaining=tuple(await self._file.look(lambda db: places_of(db, forms))))
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
-        n = await self._do(partial(last_number, thread=thread))
+        n = await self._file.look(partial(last_number, thread=thread))
         return RunKey(thread, n) if n else None
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
-        found = await self._do(lambda db: db.execute("SELECT thread, n FROM ledger_runs ORDER BY id DESC").fetchall())
+        found = await self._file.look(
+            lambda db: db.execute("SELECT thread, n FROM ledger_runs ORDER BY id DESC").fetchall()
+        )
         return [RunKey(thread, n) for thread, n in found]
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
         query = "SELECT content FROM ledger_artifacts WHERE id = ?"
-        row = await self._do(lambda db: db.execute(query, (artifact_id,)).fetchone())
-        if row is None or not isinstance(row[0], str) or sha256(row[0].encode()).hexdigest() != artifact_id:
+        row = await self._file.look(lambda db: db.execute(query, (artifact_id,)).fetchone())
+        if row is None or not is_artifact(artifact_id, row[0]):
             raise LedgerCorruptError(self.name, "(any)", 0, f"names artifact {artifact_id}, which is lost or changed")
         content: str = row[0]
         return content
 
     async def health(self) -> Health:
         """Return how the file is; the events themselves are checked when a run is read."""
-        return await self._do(lambda db: examine(db, Path(self.name)))
+        return await self._file.look(lambda db: examine(db, Path(self.name)))
 
     async def close(self) -> None:
         """Let go of the file."""
-        await self._writer.close()
+        await self._file.close()
 
-    async def _do(self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False) -> Result:
+    @asynccontextmanager
+    async def _holding(self, run: RunKey, owner: str) -> AsyncIterator[Lease]:
+        """Have a lease for a while; one that cannot be given back in the file is known to have run out."""
         try:
-            return await self._writer.run(do, full=full)
-        except sqlite3.Error as error:
-            raise LedgerUnavailableError(self.name, advice(error)) from error
-        except ValueError as error:
-            raise LedgerError(self.name, f"it cannot hold what is to be written: {error}") from error
-
-    def _connect(self) -> sqlite3.Connection:
-        if self.name != ":memory:":
-            create_private(Path(self.name))
-        connection = sqlite3.connect(self.name, isolation_level=None, timeout=BUSY_MS / 1000)
-        try:
-            write_ahead(connection, BUSY_MS / 1000)
-            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
-        except sqlite3.Error:
-            connection.close()
+            lease = await self._own(run, owner)
+        except asyncio.CancelledError:
+            with suppress(LedgerError):  # the claim may be committed all the same
+                await asyncio.shield(self._file.do(partial(disown, owner=owner)))
             raise
-        return connection
+        self._held.add(lease)
+        try:
+            yield lease
+        finally:
+            self._held.discard(lease)
+            with suppress(LedgerError):
+                await asyncio.shield(self._file.do(partial(release, lease=lease)))
 
     async def _own(self, run: RunKey, owner: str) -> Lease:
         """Take the run when nobody has it, or when its owner is gone."""
-        seen = await self._do(lambda db: claim(db, run, run_id_of(db, run), owner))
+        seen = await self._file.do(lambda db: claim(db, run, run_id_of(db, run), owner))
         if isinstance(seen, Lease):
             return seen
         last = seen
-        if not await self._do(lambda _: is_gone(last.owner)):
+        if not await self._file.look(lambda _: is_gone(last.owner)):
             last = await self._outlast(run, last)
-        lease = await self._do(lambda db: take_over(db, run, run_id_of(db, run), owner, last))
+        lease = await self._file.do(lambda db: take_over(db, run, run_id_of(db, run), owner, last))
         if lease is None:
             raise RunOwnedError(self.name, run_name(run.thread, run.n))
         return lease
@@ -202,7 +221,7 @@ class SqliteLedger:
         until = time.monotonic() + LEASE_S
         while time.monotonic() < until:
             await asyncio.sleep(LOOK_S)
-            now = await self._do(lambda db: look(db, run_id_of(db, run)))
+            now = await self._file.look(lambda db: look(db, run_id_of(db, run)))
             if now is not None and not now.owner:
                 return now
             if now is None or (now.token, now.beat) != (seen.token, seen.beat):
@@ -212,12 +231,12 @@ class SqliteLedger:
     def _beats(self) -> list[Callable[[sqlite3.Connection], None]]:
         return [partial(beat, lease=lease) for lease in tuple(self._held)]
 
-    def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft]) -> int:
+    def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> int:
         n = (last_number(db, thread) or 0) + 1
         db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (thread, n))
         named = [Draft(d.kind, {**d.payload, "thread": thread, "n": n}, d.step, d.safe) for d in drafts]
         run = RunKey(thread, n)
-        write_rows(db, self.name, run, run_id_of(db, run), named, ())
+        write_rows(db, self.name, run, run_id_of(db, run), named, artifacts, self._key)
         return n
 
     def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
@@ -230,21 +249,3 @@ class SqliteLedger:
             raise StaleRunError(self.name, name)
         if heed and db.execute("SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1", (lease.run_id,)).fetchone():
             raise MessageWaitingError(self.name, name)
-
-    def _checked(self, run: RunKey, rows: list[Row], written: int, after: int) -> list[Event]:
-        name = run_name(run.thread, run.n)
-        before = first_link(name)
-        for place, row in enumerate(rows, max(after, 1)):
-            if row.seq != place:
-                raise LedgerCorruptError(self.name, name, place, "is missing")
-            if row.seq > after and not row.is_whole(before):
-                raise LedgerCorruptError(self.name, name, place, "was changed")
-            before = row.link
-        last = rows[-1].seq if rows else 0
-        if last < max(written, after):
-            raise LedgerCorruptError(self.name, name, last + 1, "is missing")
-        return [_event(row) for row in rows if row.seq > after]
-
-
-def _event(row: Row) -> Event:
-    return Event(row.seq, row.kind, row.step, row.at, json.loads(row.payload))  # type: ignore[arg-type]

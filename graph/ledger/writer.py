@@ -13,14 +13,21 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 Connect = Callable[[], sqlite3.Connection]
 Pulse = Callable[[], list[Callable[[sqlite3.Connection], None]]]
+Begin = Callable[[sqlite3.Connection, bool], None]
+
+
+def begin_at_once(connection: sqlite3.Connection, writes: bool) -> None:
+    """Begin a transaction; one that writes takes its turn now, one that reads needs none."""
+    connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @dataclass
 class _Work:
-    """Something to do in a transaction; `full` asks that it survives a power cut."""
+    """Something to do in a transaction; `full`: it survives a power cut, not `writes`: it only reads."""
 
     do: Callable[[sqlite3.Connection], Any]
     full: bool = False
+    writes: bool = True
     done: "Future[Any]" = field(default_factory=Future)
 
 
@@ -31,21 +38,25 @@ class WriterThread:
     """Runs functions on the connection, one at a time; what waits meanwhile shares one commit.
 
     A function that raises leaves nothing behind and does not disturb its neighbours. `pulse` is called about every
-    `pulse_s` seconds, whatever the event loop does; it returns the functions to run.
+    `pulse_s` seconds, whatever the event loop does; it returns the functions to run. `begin` begins a transaction.
     """
 
-    def __init__(self, connect: Connect, pulse: Pulse = list, pulse_s: float = 60.0) -> None:
-        self._connect, self._pulse, self._pulse_s = connect, pulse, pulse_s
+    def __init__(
+        self, connect: Connect, pulse: Pulse = list, pulse_s: float = 60.0, begin: Begin = begin_at_once
+    ) -> None:
+        self._connect, self._pulse, self._pulse_s, self._begin = connect, pulse, pulse_s, begin
         self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
 
-    async def run(self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False) -> Result:
+    async def run(
+        self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False, writes: bool = True
+    ) -> Result:
         """Run `do` in a transaction and return what it returns, once it is committed.
 
-        A caller that is cancelled meanwhile does not stop the transaction.
+        A caller that is cancelled meanwhile does not stop the transaction. What only reads waits for no other writer.
         """
-        work = _Work(do, full)
+        work = _Work(do, full, writes)
         with self._starting:
             if self._thread is None:
                 self._queue = queue.SimpleQueue()  # the thread before may still be at work on its own
@@ -68,6 +79,7 @@ class WriterThread:
 
     def _serve(self, asked: _Queue) -> None:
         connection: sqlite3.Connection | None = None
+        full: bool | None = None
         stopping = False
         pulse_at = time.monotonic() + self._pulse_s
         while not stopping:
@@ -79,7 +91,8 @@ class WriterThread:
             try:
                 if batch:
                     connection = connection or self._connect()
-                    _commit(connection, batch)
+                    full = _synchronous(connection, full, any(work.full for work in batch))
+                    _commit(connection, batch, self._begin)
             except Exception as error:  # noqa: BLE001  (whatever it is, it belongs to those who wait for it)
                 for work in batch:
                     if not work.done.done():
@@ -101,11 +114,17 @@ def _take(asked: _Queue, wait_s: float) -> tuple[list[_Work], bool]:
     return batch, True
 
 
-def _commit(connection: sqlite3.Connection, batch: list[_Work]) -> None:
+def _synchronous(connection: sqlite3.Connection, is_full: bool | None, full: bool) -> bool:
+    """Set whether commits wait for the disk, where they do not yet; SQLite reads such a setting slowly."""
+    if is_full is not full:
+        connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
+    return full
+
+
+def _commit(connection: sqlite3.Connection, batch: list[_Work], begin: Begin) -> None:
     """Do a batch in one transaction; answers are given after the commit."""
-    connection.execute(f"PRAGMA synchronous={'FULL' if any(work.full for work in batch) else 'NORMAL'}")
     answers: list[tuple[_Work, Any, Exception | None]] = []
-    connection.execute("BEGIN IMMEDIATE")
+    begin(connection, any(work.writes for work in batch))
     try:
         for work in batch:
             connection.execute("SAVEPOINT work")

@@ -21,7 +21,7 @@ from graph.errors import (
     RunOwnedError,
     StaleRunError,
 )
-from graph.ledger import sqlite
+from graph.ledger import patience, sqlite
 from graph.ledger.lease import (
     BEAT_S,
     LEASE_S,
@@ -34,6 +34,7 @@ from graph.ledger.lease import (
     look,
     new_owner,
     release,
+    retire,
     take_over,
 )
 from graph.ledger.protocol import Lease, RunKey
@@ -237,6 +238,15 @@ def test_another_process_is_gone_once_it_was_killed_be_it_a_zombie_still_or_not(
 
     process.wait()
     assert is_gone(owner)
+
+
+@needs_proc
+def test_an_owner_of_this_process_is_gone_once_it_is_done() -> None:
+    owner, other = new_owner(), new_owner()
+
+    retire(owner)
+
+    assert is_gone(owner) and not is_gone(other)
 
 
 @needs_proc
@@ -538,7 +548,7 @@ def test_the_heart_beats_again_after_the_file_was_locked(
     path: Path, pace: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pace(beat_s=0.01)
-    monkeypatch.setattr(sqlite, "BUSY_MS", 50)
+    monkeypatch.setattr(patience, "BUSY_S", 0.05)
 
     async def work(run: RunKey, ledger: SqliteLedger) -> int:
         async with ledger.owned(run) as lease:
@@ -552,6 +562,22 @@ def test_the_heart_beats_again_after_the_file_was_locked(
             return await ledger.append(lease, [NOTE])
 
     assert use(path, work) == 2
+
+
+@needs_proc
+def test_a_lease_that_could_not_be_given_back_holds_nobody_up(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "BUSY_S", 0.05)
+
+    async def work(run: RunKey, ledger: SqliteLedger, other: SqliteLedger) -> int:
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            async with ledger.owned(run):
+                db.execute("BEGIN IMMEDIATE")
+            assert db.execute("SELECT owner FROM ledger_leases").fetchone() != ("",)
+            assert not await other.is_worked_on(run)
+        async with asyncio.timeout(LEASE_S / 2), other.owned(run) as lease:
+            return lease.token
+
+    assert use(path, work, 2) == 2
 
 
 def test_the_heart_beats_for_the_runs_that_are_owned_and_no_others(path: Path, pace: Callable[..., None]) -> None:

@@ -1,6 +1,7 @@
 """The ledger under any order of work: what is read is what was written, and no tampering passes."""
 
 import asyncio
+import json
 import sqlite3
 import tempfile
 from contextlib import AbstractAsyncContextManager, closing
@@ -18,6 +19,7 @@ from graph.ledger.lease import new_owner
 from graph.ledger.protocol import Lease, Message, RunKey
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import CONTROL, Draft
+from graph.run.values import keep
 
 KINDS = ["decided", "plan_revised", "call_started", "call_finished", "paused"]
 payloads = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text(max_size=5), max_size=3)
@@ -33,7 +35,7 @@ def departed() -> str:
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """A ledger beside plain lists of what it must hold: events, leases given out and messages left."""
+    """Ledgers on one file beside plain lists of what it must hold: events, leases given out and messages left."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +45,8 @@ class LedgerMachine(RuleBasedStateMachine):
         self.patch = pytest.MonkeyPatch()
         self.patch.setattr(sqlite, "BEAT_S", 3600.0)  # those who are said to be gone must not beat
         self.ledger = SqliteLedger(self.path)
-        self.closed: list[SqliteLedger] = []
+        self.ledgers = [self.ledger]
+        self.texts: set[str] = set()
         self.runs: dict[RunKey, list[Draft]] = {}
         self.leases: dict[RunKey, list[Lease]] = {}
         self.inbox: dict[RunKey, list[Message]] = {}
@@ -56,7 +59,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def teardown(self) -> None:
         for owner in [*self.owners.values(), *(owner for _, owner in self.displaced)]:
             self.do(owner.__aexit__(None, None, None))
-        for ledger in [self.ledger, *self.closed]:  # one that was closed has opened again to let go of a run
+        for ledger in self.ledgers:
             self.do(ledger.close())
         self.patch.undo()
         self.loop.close()
@@ -134,10 +137,12 @@ class LedgerMachine(RuleBasedStateMachine):
         self.do(self.ledger.post(run, message))
         self.inbox[run].append(message)
 
-    @rule(data=st.data())
-    def take_messages(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), answered=st.lists(drafts, max_size=2))
+    def take_messages(self, data: st.DataObject, answered: list[Draft]) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
-        assert self.do(self.ledger.take_messages(self.lease_of(run))) == self.inbox[run]
+        taken = self.do(self.ledger.take_messages(self.lease_of(run), lambda messages: answered if messages else ()))
+        assert taken == self.inbox[run]
+        self.runs[run] += answered if taken else []
         self.inbox[run] = []
 
     @rule(data=st.data(), written=st.lists(drafts, max_size=3))
@@ -179,11 +184,22 @@ class LedgerMachine(RuleBasedStateMachine):
         assert self.do(all_of_them()) == list(range(before + 1, before + 1 + len(written)))
         self.runs[run] += written
 
-    @rule()
-    def reopen(self) -> None:
-        self.do(self.ledger.close())
-        self.closed.append(self.ledger)
-        self.ledger = SqliteLedger(self.path)
+    @rule(data=st.data(), closing=st.booleans())
+    def go_on_with_another_connection(self, data: st.DataObject, closing: bool) -> None:
+        if closing:
+            self.do(self.ledger.close())  # it opens again on use, be it to let go of a run
+        if len(self.ledgers) < 3:
+            self.ledgers.append(SqliteLedger(self.path))
+        self.ledger = data.draw(st.sampled_from(self.ledgers))
+
+    @rule(data=st.data(), text=st.text(max_size=3).map(lambda letters: letters * 3_000))
+    def append_with_an_artifact(self, data: st.DataObject, text: str) -> None:
+        run = data.draw(st.sampled_from(list(self.runs)))
+        kept = keep(text)
+        draft = Draft("call_finished", kept.fields())
+        self.runs[run].append(draft)
+        assert self.do(self.ledger.append(self.lease_of(run), [draft], artifacts=[kept])) == len(self.runs[run])
+        self.texts |= {text} if kept.artifact else set()
 
     @precondition(lambda self: any(len(drafts) > 1 for drafts in self.runs.values()))
     @rule(data=st.data(), column=st.sampled_from(COLUMNS))
@@ -226,6 +242,12 @@ class LedgerMachine(RuleBasedStateMachine):
     def owned_is_worked_on(self) -> None:
         for run in self.runs:
             assert self.do(self.ledger.is_worked_on(run)) == (run in self.owners)
+
+    @invariant()
+    def artifacts_read_back(self) -> None:
+        for text in self.texts:
+            artifact = keep(text).artifact
+            assert artifact is not None and json.loads(self.do(self.ledger.artifact(artifact.id))) == text
 
     @invariant()
     def everything_reads_back(self) -> None:

@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 import pytest
 
 from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError, StaleRunError
-from graph.ledger import sqlite
+from graph.ledger import patience
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import CONTROL, Draft, Event, Kind
@@ -595,7 +596,7 @@ def test_a_ledger_goes_on_once_its_folder_is_there(tmp_path: Path) -> None:
 def test_a_locked_database_is_a_typed_error_and_the_ledger_goes_on_after_it(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_MS", 50)
+    monkeypatch.setattr(patience, "BUSY_S", 0.05)
 
     async def work(ledger: SqliteLedger) -> int:
         run = await ledger.open_run("t", [STARTED])
@@ -609,3 +610,44 @@ def test_a_locked_database_is_a_typed_error_and_the_ledger_goes_on_after_it(
             return await ledger.append(lease, [note()])
 
     assert use(path, work) == 2
+
+
+def test_a_lock_costs_one_wait_and_does_not_keep_anybody_from_looking(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "BUSY_S", 0.3)
+
+    async def work(ledger: SqliteLedger) -> float:
+        run = await ledger.open_run("t", [STARTED])
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            begun = time.monotonic()
+            for _ in range(5):
+                with pytest.raises(LedgerUnavailableError):
+                    await ledger.post(run, "pause")
+            took_s = time.monotonic() - begun
+            looking = SqliteLedger(path)
+            assert await looking.runs() == [run] and len(await looking.events(run)) == 1
+            await looking.close()
+        await ledger.post(run, "pause")
+        return took_s
+
+    assert 0.3 <= use(path, work) < 2 * 0.3
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_written_to_a_file_that_was_taken_away_and_all_goes_on_once_it_is_back(
+    path: Path, replaced: bool
+) -> None:
+    async def work(ledger: SqliteLedger) -> RunKey:
+        await ledger.open_run("t", [STARTED])
+        path.rename(path.with_name("away"))
+        if replaced:
+            path.write_bytes(path.with_name("away").read_bytes())
+        with pytest.raises(LedgerUnavailableError) as caught:
+            await ledger.open_run("t", [STARTED])
+        assert "put it back" in str(caught.value)
+        path.with_name("away").rename(path)
+        return await ledger.open_run("t", [STARTED])
+
+    assert use(path, work) == RunKey("t", 2)

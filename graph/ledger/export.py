@@ -1,0 +1,139 @@
+"""A run's record as one file of JSON lines, which can be verified without the database.
+
+The first line names the run, then comes a line for each event and each artifact, and the last line holds the SHA-256 of
+all bytes before it. Each line is JSON in one spelling: compact, keys in the order given here, nothing escaped that need
+not be. Bytes are hexadecimal digits; `payload` is the text that the chain covers.
+"""
+
+import json
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from graph.errors import ExportError
+from graph.ledger.chain import Row
+from graph.ledger.transcript import Transcript
+
+Hex = Annotated[str, Field(pattern=r"^(?:[0-9a-f]{2})*$")]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class RunLine(_Line):
+    """The run, how many events it has, the hash of the last one, and its seal."""
+
+    record: Literal["run"] = "run"
+    format: Literal[1] = 1
+    thread: str
+    n: int
+    events: int
+    head: Hex
+    key: str | None
+    seal: Hex | None
+
+
+class EventLine(_Line):
+    """An event as it is stored; an empty `salt` says that it was redacted."""
+
+    record: Literal["event"] = "event"
+    seq: int
+    kind: str
+    step: str | None
+    at: float
+    payload: str
+    salt: Hex
+    digest: Hex
+    link: Hex
+
+
+class ArtifactLine(_Line):
+    """An artifact that an event names; `id` is the SHA-256 of `content`."""
+
+    record: Literal["artifact"] = "artifact"
+    id: str
+    content: str
+
+
+class EndLine(_Line):
+    """The SHA-256 of all bytes before this line: it tells accidents, not forgeries."""
+
+    record: Literal["end"] = "end"
+    sha256: Hex
+
+
+Line = RunLine | EventLine | ArtifactLine | EndLine
+_lines: TypeAdapter[Line] = TypeAdapter(Annotated[Line, Field(discriminator="record")])
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def to_bytes(transcript: Transcript) -> bytes:
+    """Return the file's content."""
+    body = b"".join(map(_spelt, _told(transcript)))
+    return body + _spelt(EndLine(sha256=sha256(body).hexdigest()))
+
+
+def from_bytes(content: bytes, name: str) -> Transcript:
+    """Read a file's content back; `name` is how messages call it.
+
+    Raises:
+        ExportError: It is no such file, or one of its lines is spelt otherwise than we spell it.
+    """
+    told = [_read(line, name, number) for number, line in enumerate(content.split(b"\n")[:-1], 1)]
+    if len(told) < 2 or not content.endswith(b"\n") or not isinstance(told[-1], EndLine):
+        raise ExportError(name, max(len(told), 1), "the end of the file is missing")
+    run, *lines = told[:-1]
+    if not isinstance(run, RunLine):
+        raise ExportError(name, 1, "the beginning of the file is missing")
+    rows, artifacts = [], {}
+    for number, line in enumerate(lines, 2):
+        if isinstance(line, EventLine):
+            rows.append(_row(line))
+        elif isinstance(line, ArtifactLine):
+            artifacts[line.id] = line.content
+        else:
+            raise ExportError(name, number, "does not belong there")
+    seal = bytes.fromhex(run.seal) if run.seal is not None else None
+    return Transcript(run.thread, run.n, rows, run.events, run.key, seal, artifacts)
+
+
+def file_faults(content: bytes) -> list[str]:
+    """Return what speaks against a file beside what speaks against the record in it."""
+    body, _, end = content[:-1].rpartition(b"\n")
+    if json.loads(end)["sha256"] == sha256(body + b"\n").hexdigest():
+        return []
+    return ["the file is not the one that was exported: its checksum does not fit"]
+
+
+def _told(transcript: Transcript) -> Iterator[Line]:
+    head, seal = transcript.head.hex(), transcript.seal.hex() if transcript.seal is not None else None
+    written, key = transcript.written, transcript.key
+    yield RunLine(thread=transcript.thread, n=transcript.n, events=written, head=head, key=key, seal=seal)
+    for row in transcript.rows:
+        proof = {name: getattr(row, name).hex() for name in ("salt", "digest", "link")}
+        yield EventLine(seq=row.seq, kind=row.kind, step=row.step, at=row.at, payload=row.payload, **proof)
+    for name, content in transcript.artifacts.items():
+        yield ArtifactLine(id=name, content=content)
+
+
+def _spelt(line: Line) -> bytes:
+    return f"{_compact(dict(line))}\n".encode()
+
+
+def _read(text: bytes, name: str, number: int) -> Line:
+    """Read a line, which must be spelt as we spell it."""
+    try:
+        line = _lines.validate_python(json.loads(text))
+    except (ValidationError, ValueError, RecursionError):
+        raise ExportError(name, number, "is no line of an exported run") from None
+    if _spelt(line) != text + b"\n":
+        raise ExportError(name, number, "is not as it was written")
+    return line
+
+
+def _row(line: EventLine) -> Row:
+    proof = (bytes.fromhex(part) for part in (line.salt, line.digest, line.link))
+    return Row(line.seq, line.kind, line.step, line.at, line.payload, *proof)

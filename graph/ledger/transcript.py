@@ -1,0 +1,61 @@
+"""A run's whole record as it is stored: what can be verified, exported and replayed without the database."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from graph.ledger.chain import Row, first_link
+from graph.run.artifacts import artifacts_named
+from graph.run.events import Event
+from graph.run.record import run_name
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The rows of a run, how many were written, its seal, and the artifacts that its events name, by id."""
+
+    thread: str
+    n: int
+    rows: Sequence[Row]
+    written: int
+    key: str | None = None
+    seal: bytes | None = field(default=None, repr=False)
+    artifacts: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def run(self) -> str:
+        """The run's name."""
+        return run_name(self.thread, self.n)
+
+    @property
+    def head(self) -> bytes:
+        """The hash of the last event, which covers all before it."""
+        return self.rows[-1].link if self.rows else first_link(self.run)
+
+    def events(self) -> list[Event]:
+        """Return the events; rows that are no events any more are left out, `verify` names them."""
+        return [event for event in map(event_of, self.rows) if event is not None]
+
+    def lost_artifacts(self) -> dict[int, str]:
+        """Return sequence number -> id, for events that name an artifact which is not there or not what was written."""
+        named = ((event.seq, found) for event in self.events() for found in artifacts_named([event]))
+        return {seq: found for seq, found in named if not is_artifact(found, self.artifacts.get(found))}
+
+
+def event_of(row: Row) -> Event | None:
+    """Return the event in a row, None where its payload is no object."""
+    try:
+        payload = json.loads(row.payload)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if not isinstance(payload, dict):
+        return None
+    return Event(row.seq, row.kind, row.step, row.at, payload)  # type: ignore[arg-type]
+
+
+def is_artifact(artifact_id: str, content: str | None) -> bool:
+    """Whether this is the artifact of that id."""
+    if not isinstance(content, str):
+        return False
+    return sha256(content.encode("utf-8", "surrogateescape")).hexdigest() == artifact_id

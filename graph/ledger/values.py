@@ -1,0 +1,37 @@
+"""Values of a run, whole, wherever its record keeps them."""
+
+import json
+
+from pydantic import JsonValue
+
+from graph.ledger.protocol import Ledger
+from graph.plan.schema import Plan
+from graph.run.ending import answer_of
+from graph.run.record import RunRecord
+from graph.run.results import StepResult
+
+
+async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:
+    """Return a succeeded result's value."""
+    if result.artifact is None:
+        return result.value
+    value: JsonValue = json.loads(await ledger.artifact(result.artifact["id"]))
+    return value
+
+
+async def values_of(ledger: Ledger, record: RunRecord, plan: Plan) -> dict[str, JsonValue]:
+    """Return step id -> value, for each step of `plan` that succeeded."""
+    done = [step.id for step in plan.steps if step.id in record.succeeded]
+    return {step: await value_of(ledger, record.results[step]) for step in done}
+
+
+async def answer_from_results(ledger: Ledger, record: RunRecord) -> JsonValue:
+    """Return the answer that the run's plan makes of its results; None where there is no plan.
+
+    Raises:
+        UnresolvedReferenceError: The plan's answer points at something its results do not hold.
+    """
+    if record.plan is None:
+        return None
+    plan = Plan.model_validate(record.plan)
+    return answer_of(plan, await values_of(ledger, record, plan))[0]

@@ -1,0 +1,117 @@
+"""Whether a run's record is what was written: the chain, the artifacts, the seal, and a hash that somebody noted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph.ledger.chain import REDACTED, Fault, Row, fault_of
+from graph.ledger.seal import SealKey, seal_fault
+from graph.ledger.transcript import Transcript
+
+SealState = Literal["none", "unchecked", "whole", "broken"]
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """A redaction on record: which events it changed, by whom, when (Unix seconds), and why."""
+
+    seq: int
+    events: tuple[int, ...]
+    by: str
+    at: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found; `head` is the hash of the last event, as hexadecimal digits.
+
+    `faults` are sentences, empty where the record is what was written; `fault` is the first bad event. `seal` is
+    `unchecked` where the run is sealed and the key was not given. `noted_seq` is the event whose hash was noted.
+    """
+
+    run: str
+    events: int
+    head: str
+    artifacts: int
+    key: str | None
+    seal: SealState
+    redactions: tuple[Redaction, ...]
+    fault: Fault | None
+    noted_seq: int | None
+    faults: tuple[str, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was found against the record."""
+        return not self.faults
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was found, for programs."""
+        found = {name: getattr(self, name) for name in ("run", "events", "head", "artifacts", "key", "seal")}
+        redactions = [{**vars(redaction), "events": list(redaction.events)} for redaction in self.redactions]
+        bad = {"seq": self.fault.seq, "why": self.fault.why} if self.fault else None
+        whole = {"whole": self.is_whole, "first_bad": bad, "faults": list(self.faults)}
+        return {**whole, **found, "noted_seq": self.noted_seq, "redactions": redactions}
+
+
+def verify(transcript: Transcript, key: SealKey | None = None, head: str | None = None) -> Verification:
+    """Recompute the chain of a run.
+
+    Args:
+        transcript: Its record.
+        key: The key it must be sealed with.
+        head: A hash of one of its events that was noted, as hexadecimal digits: the record must still hold it.
+    """
+    fault = fault_of(transcript.run, transcript.rows, transcript.written)
+    seal = _seal_state(transcript, key)
+    noted_seq = next((row.seq for row in transcript.rows if head and row.link.hex() == head.strip().lower()), None)
+    faults = [f"event {fault.seq} {fault.why}"] if fault else []
+    if fault is None:
+        lost = transcript.lost_artifacts().items()
+        faults += [f"event {seq} names artifact {name}, which is lost or changed" for seq, name in lost]
+    faults += _seal_faults(transcript, key)
+    if head and noted_seq is None:
+        faults.append(f"no event has the hash {head}: the record was written anew, or its end was cut off")
+    return Verification(
+        run=transcript.run,
+        events=len(transcript.rows),
+        head=transcript.head.hex() if isinstance(transcript.head, bytes) else "",
+        artifacts=len(transcript.artifacts),
+        key=transcript.key,
+        seal=seal,
+        redactions=_redactions(transcript.rows, transcript),
+        fault=fault,
+        noted_seq=noted_seq,
+        faults=tuple(faults),
+    )
+
+
+def _seal_state(transcript: Transcript, key: SealKey | None) -> SealState:
+    if transcript.seal is None and transcript.key is None:
+        return "none"
+    if key is None:
+        return "unchecked"
+    fits = key.id == transcript.key and transcript.seal is not None and key.fits(transcript.head, transcript.seal)
+    return "whole" if fits else "broken"
+
+
+def _seal_faults(transcript: Transcript, key: SealKey | None) -> list[str]:
+    fault = seal_fault(key, transcript.key, transcript.seal, transcript.head) if key is not None else None
+    return [f"the run {fault}"] if fault else []
+
+
+def _redactions(rows: Sequence[Row], transcript: Transcript) -> tuple[Redaction, ...]:
+    if not any(row.kind == REDACTED for row in rows):
+        return ()
+    told = [event for event in transcript.events() if event.kind == REDACTED]
+    return tuple(
+        Redaction(
+            seq=event.seq,
+            events=tuple(entry["seq"] for entry in event.payload.get("left", ())),
+            by=str(event.payload.get("by")),
+            at=event.at,
+            reason=str(event.payload.get("reason")),
+        )
+        for event in told
+    )

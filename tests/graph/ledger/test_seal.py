@@ -1,0 +1,146 @@
+"""The key that seals runs: where it comes from, what its seal covers, and that it is never kept."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.errors import LedgerKeyError, LedgerSealError
+from graph.ledger.protocol import RunKey
+from graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file
+from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.verification import Verification, verify
+from graph.run.events import Draft
+
+KEY, OTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")
+STARTED, PAUSED = Draft("run_started", {"goal": "g"}), Draft("paused", {})
+RUN = RunKey("t", 1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs.db"
+
+
+def use(path: Path, key: SealKey | None, work: Callable[[SqliteLedger], Awaitable[Any]]) -> Any:
+    async def opened() -> Any:
+        ledger = SqliteLedger(path, key)
+        try:
+            return await work(ledger)
+        finally:
+            await ledger.close()
+
+    return asyncio.run(opened())
+
+
+def begin(path: Path, key: SealKey | None) -> None:
+    use(path, key, lambda ledger: ledger.open_run("t", [STARTED]))
+
+
+def go_on(path: Path, key: SealKey | None) -> None:
+    async def work(ledger: SqliteLedger) -> None:
+        async with ledger.owned(RUN) as lease:
+            await ledger.append(lease, [PAUSED, PAUSED])
+
+    use(path, key, work)
+
+
+def found(path: Path, key: SealKey | None) -> Verification:
+    return verify(use(path, None, lambda ledger: ledger.transcript(RUN)), key)
+
+
+def change(path: Path, statement: str, *values: Any) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        assert db.execute(statement, values).rowcount > 0
+
+
+def test_a_run_that_was_begun_with_a_key_is_sealed_at_every_event(path: Path) -> None:
+    begin(path, KEY)
+    assert found(path, KEY).seal == "whole"
+    go_on(path, KEY)
+
+    assert (found(path, KEY).seal, found(path, KEY).is_whole, found(path, KEY).key) == ("whole", True, KEY.id)
+    assert (found(path, None).seal, found(path, None).is_whole) == ("unchecked", True)
+
+
+def test_the_key_is_nowhere_in_the_file(path: Path) -> None:
+    begin(path, KEY)
+
+    assert all(KEY.secret not in file.read_bytes() for file in path.parent.iterdir())
+    assert KEY.secret.decode() not in repr(KEY)
+
+
+def test_a_cut_end_is_seen_with_the_key_alone(path: Path) -> None:
+    begin(path, KEY)
+    go_on(path, KEY)
+    change(path, "DELETE FROM ledger_events WHERE seq > 2")
+    change(path, "UPDATE ledger_runs SET events = 2")
+
+    assert found(path, None).is_whole
+    assert found(path, KEY).seal == "broken" and not found(path, KEY).is_whole
+    with pytest.raises(LedgerSealError):
+        go_on(path, KEY)
+    with pytest.raises(LedgerSealError):
+        use(path, KEY, lambda ledger: ledger.events(RUN))
+
+
+def test_a_record_that_was_written_anew_is_seen_with_the_key(path: Path) -> None:
+    begin(path, KEY)
+    change(path, "DELETE FROM ledger_events")
+    change(path, "UPDATE ledger_runs SET events = 0, key = NULL, seal = NULL")
+    go_on(path, None)
+
+    assert found(path, None).is_whole and not found(path, KEY).is_whole
+    with pytest.raises(LedgerSealError):
+        go_on(path, KEY)
+
+
+@pytest.mark.parametrize(("first", "then"), [(KEY, None), (None, KEY), (KEY, OTHER)])
+def test_a_run_goes_on_only_with_the_key_it_was_begun_with(
+    path: Path, first: SealKey | None, then: SealKey | None
+) -> None:
+    begin(path, first)
+
+    with pytest.raises(LedgerSealError) as caught:
+        go_on(path, then)
+
+    assert caught.value.run == "t.1"
+    assert len(use(path, then, lambda ledger: ledger.events(RUN))) == 1  # it can be looked at all the same
+
+
+def test_a_seal_of_another_key_is_told_apart(path: Path) -> None:
+    begin(path, KEY)
+
+    (fault,) = found(path, OTHER).faults
+    assert KEY.id in fault and OTHER.id in fault
+
+
+@pytest.mark.parametrize("column", ["key", "seal"])
+def test_a_changed_seal_is_a_broken_one(path: Path, column: str) -> None:
+    begin(path, KEY)
+    change(path, f"UPDATE ledger_runs SET {column} = 'x'")
+
+    assert not found(path, KEY).is_whole
+
+
+def test_the_environment_holds_the_key_or_names_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(b"  a secret of many letters\n")
+
+    assert key_from_environment({}) is None
+    assert key_from_environment({VARIABLE: "a secret of many letters\n"}) == KEY
+    assert key_from_environment({FILE_VARIABLE: str(file)}) == KEY
+    assert len({KEY.id, OTHER.id}) == 2
+
+
+def test_a_key_that_cannot_be_used_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(LedgerKeyError, match="16"):
+        SealKey(b"short")
+    with pytest.raises(LedgerKeyError, match="no-such-file"):
+        key_from_file(tmp_path / "no-such-file")
+    with pytest.raises(LedgerKeyError, match="both"):
+        key_from_environment({VARIABLE: "a secret of many letters", FILE_VARIABLE: "key"})
