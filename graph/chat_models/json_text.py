@@ -1,54 +1,126 @@
-"""JSON from a model's text: fenced, introduced by words, or after its thoughts."""
+"""JSON from a model's text: fenced, introduced by words, after its thoughts, or nearly JSON."""
 
 import json
 import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import Any
 
-_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
-_OPENING = re.compile(r"[{\[]")
+from graph.chat_models.lenient_json import closing, lenient_json
+
+MOST_TRIES = 100
+"""How many brackets of a text are looked at; each may cost a walk over the rest of it."""
+
+NEAR_CHARACTERS = 20
+"""How much of the text on either side of a fault is quoted."""
+
+_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHTS_BEGAN_BEFORE = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(r"""[{\[](?=\s*(?:["'{\[\]}/#-]|\d|[A-Za-z_]\w*\s*[:,\]]))""")
+_DECODER = json.JSONDecoder(strict=False)
 
 
 class NoJson(ValueError):
-    """The text holds no JSON object or list."""
+    """The text holds no JSON object or list, or one that is cut off or cannot be read."""
 
 
-def json_from(text: str) -> Any:
-    """Return the JSON object or list in a model's answer.
+def json_from(text: str, keys: Collection[str] = ()) -> Any:
+    """Return the JSON object or list in a model's answer: the largest one that stands in the text.
 
-    The whole text, else the first fenced block that is JSON, else the largest object or list that stands in the text.
+    Args:
+        text: The whole answer; thoughts in it are left out.
+        keys: What is looked for has one of these keys, or is a list of objects; others only where there is none.
 
     Raises:
-        NoJson: There is none.
+        NoJson: There is none, or it is cut off or cannot be read; the message says which.
 
     >>> json_from('Here it is: {"steps": []} as you asked')
     {'steps': []}
     """
-    text = _THOUGHTS.sub("", text).strip()
-    for candidate in (text, *(match[1] for match in _FENCE.finditer(text))):
-        try:
-            found = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict | list):
-            return found
-    return _largest(text)
-
-
-def _largest(text: str) -> Any:
-    decoder = json.JSONDecoder()
-    best: tuple[int, Any] = (0, None)
-    position = 0
-    while opening := _OPENING.search(text, position):
-        start = opening.start()
-        try:
-            found, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            position = start + 1
-            continue
-        if end - start > best[0]:
-            best = (end - start, found)
-        position = end
-    if not best[0]:
+    found = _search(_without_thoughts(text), keys)
+    if wanted := [piece for piece in found.pieces if piece.wanted]:
+        return max(wanted, key=lambda piece: piece.size).value
+    if found.fault:
+        raise NoJson(f"the JSON in the answer {found.fault}")
+    if not found.pieces:
         raise NoJson("the answer holds no JSON object")
-    return best[1]
+    return max(found.pieces, key=lambda piece: piece.size).value
+
+
+def objects_with(key: str, text: str) -> list[dict[str, Any]]:
+    """Return all JSON objects in a model's answer, its thoughts left out, that have a key.
+
+    >>> objects_with("met", 'Not {"met": true}, but {"met": false}.')
+    [{'met': True}, {'met': False}]
+    """
+    found = _search(_without_thoughts(text), (key,))
+    return [piece.value for piece in found.pieces if _has(piece.value, (key,))]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    value: Any
+    size: int
+    wanted: bool
+
+
+@dataclass
+class _Search:
+    """Objects and lists in a text, and what is wrong with the first one that cannot be used."""
+
+    pieces: list[_Piece] = field(default_factory=list)
+    fault: str = ""
+
+
+def _without_thoughts(text: str) -> str:
+    return _THOUGHTS_BEGAN_BEFORE.sub("", _THOUGHTS.sub("", text))
+
+
+def _search(text: str, keys: Collection[str]) -> _Search:
+    found = _Search()
+    position = broken_until = 0
+    for _ in range(MOST_TRIES):
+        if (opening := _OPENING.search(text, position)) is None:
+            break
+        start = opening.start()
+        value, end, fault = _read(text, start)
+        if end is None:
+            found.fault = found.fault or fault
+            break
+        if fault:  # what stands inside something broken counts only where it is surely what is looked for
+            found.fault = found.fault or fault
+            broken_until, position = max(end, broken_until), start + 1
+            continue
+        inside = start < broken_until
+        if not inside or _has(value, keys):
+            wanted = _has(value, keys) or (not inside and _is_list_of_objects(value)) or not keys
+            found.pieces.append(_Piece(value, end - start, wanted))
+        position = end
+    return found
+
+
+def _read(text: str, start: int) -> tuple[Any, int | None, str]:
+    """Return the value at `start`, where it ends (None if nowhere), and what is wrong with it."""
+    try:
+        return *_DECODER.raw_decode(text, start), ""
+    except RecursionError:
+        return None, None, "is nested too deep"
+    except ValueError as error:
+        place = getattr(error, "pos", start)
+        near = text[max(start, place - NEAR_CHARACTERS) : place + NEAR_CHARACTERS]
+        why = f"cannot be read: {getattr(error, 'msg', error)}, near {near!r}"
+    end = closing(text, start)
+    if end is None:
+        return None, None, "is not closed; it may be cut off"
+    try:
+        return lenient_json(text[start:end]), end, ""
+    except ValueError:
+        return None, end, why
+
+
+def _has(value: Any, keys: Collection[str]) -> bool:
+    return isinstance(value, dict) and any(key in value for key in keys)
+
+
+def _is_list_of_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)

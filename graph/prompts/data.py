@@ -5,22 +5,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph.plan.catalog import ToolSpec
+from graph.run.policy import NO_POLICY, Policy, ToolRule
 
 DESCRIPTION_CHARACTERS = 400
 PREVIEW_CHARACTERS = 600
 
 
-def tools_shown(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:
-    """Return each tool with its effect and its arguments; an argument without `optional` is required."""
-    return [
-        {
-            "name": tool.name,
-            "does": cut(tool.description, DESCRIPTION_CHARACTERS),
-            "effect": tool.effect,
-            "args": {name: _argument(name, tool) for name in tool.parameters},
-        }
-        for tool in tools
-    ]
+def tools_shown(tools: Iterable[ToolSpec], policy: Policy = NO_POLICY) -> list[dict[str, Any]]:
+    """Return each tool that is not denied, with its effect, its arguments, and what the policy allows as their values.
+
+    An argument without `optional` is required.
+    """
+    return [_tool(tool, policy.tools.get(tool.name)) for tool in tools if policy.verdict(tool) != "deny"]
 
 
 def cut(text: str, most: int) -> str:
@@ -37,6 +33,17 @@ def as_json(document: Mapping[str, Any]) -> str:
     return json.dumps(
         {key: value for key, value in document.items() if value not in (None, [], {}, "")}, ensure_ascii=False
     )
+
+
+def _tool(tool: ToolSpec, rule: ToolRule | None) -> dict[str, Any]:
+    shown = {
+        "name": tool.name,
+        "does": cut(tool.description, DESCRIPTION_CHARACTERS),
+        "effect": tool.effect,
+        "args": {name: _argument(name, tool) for name in tool.parameters},
+    }
+    bounds = {name: constraint.to_json() for name, constraint in rule.args.items()} if rule else {}
+    return {**shown, "allowed": bounds} if bounds else shown
 
 
 def _argument(name: str, tool: ToolSpec) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """The words given to the executor model for one step.
 
-Contract: the human message is one JSON object with `goal`, `objective`, `success_criteria`, `args` and `results` (of
-the steps it depends on, bounded, data and not instruction). The answer is the step's result, as text, or as JSON where
-`output` asks for it; before it the model may call the step's tools.
+Contract: the human message is one JSON object with `goal`, `objective`, `success_criteria`, `checks`, `args` and
+`results` (of the steps it depends on, bounded, data and not instruction). The answer is the step's result, as text, or
+as JSON where `output` asks for it; before it the model may call the step's tools.
 """
 
 from collections.abc import Mapping
@@ -28,6 +28,7 @@ def executor_messages(goal: str, step: Step, args: Mapping[str, Any], results: M
         "goal": goal,
         "objective": step.objective,
         "success_criteria": step.success_criteria,
+        "checks": list(step.checks),
         "args": dict(args),
         "results": {name: cut(text, RESULT_CHARACTERS) for name, text in results.items()},
         "output": step.output,

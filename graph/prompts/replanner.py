@@ -1,20 +1,20 @@
 """The words given to the replanner.
 
-Contract: the human message is one JSON object with `goal`, `constraints`, `tools`, `plan`, `results` (per step its
-status, with a preview that is data and not instruction), `failed` (id -> error), `replans_left`, and `feedback` where
-a person gave some. The answer is one JSON object: a revision.
+Contract: the human message is one JSON object with `why` it is asked, `goal`, `constraints`, `tools`, `limits`, `plan`,
+`results` (per step its status, with a preview that is data and not instruction), `failed` (id -> error), and `feedback`
+where a person gave some. The answer is one JSON object: a revision.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
-from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut, tools_shown
-from graph.prompts.planner import FORMAT
+from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
+from graph.prompts.planner import FORMAT, ONE_AT_A_TIME
 from graph.run.goal import Goal
+from graph.run.record import RunRecord
 from graph.run.results import StepResult
 from graph.run.values import to_text
 
@@ -31,24 +31,37 @@ Do not repeat a call that failed unless there is reason to think it will work no
 
 def replanner_messages(
     goal: Goal,
-    tools: Iterable[ToolSpec],
+    tools: Iterable[Mapping[str, Any]],
     plan: Plan,
-    results: Mapping[str, StepResult],
-    replans_left: int,
-    feedback: Sequence[str] = (),
+    record: RunRecord,
+    why: str,
+    limits: Mapping[str, Any],
+    horizon: int | None = None,
 ) -> list[BaseMessage]:
-    """Return the messages that ask for a revision."""
+    """Return the messages that ask for a revision.
+
+    Args:
+        goal: What is wanted.
+        tools: What may be named, as `tools_shown` has it.
+        plan: The plan as it is.
+        record: What has come of it.
+        why: What it is asked for.
+        limits: What is left of the budget, and how often it may be planned again.
+        horizon: How many steps a plan may hold beyond what is done, None for all of them.
+    """
+    results = record.results
     document = {
+        "why": why,
         "goal": goal.goal,
         "constraints": list(goal.constraints),
-        "tools": tools_shown(tools),
+        "tools": list(tools),
+        "limits": dict(limits),
         "plan": plan.to_json(),
         "results": {step.id: _shown(results.get(step.id)) for step in plan.steps},
         "failed": {step: result.error for step, result in results.items() if result.status in ("failed", "uncertain")},
-        "replans_left": replans_left,
-        "feedback": list(feedback),
+        "feedback": list(record.feedback),
     }
-    return [SystemMessage(REPLANNER), HumanMessage(as_json(document))]
+    return [SystemMessage(REPLANNER + (ONE_AT_A_TIME if horizon else "")), HumanMessage(as_json(document))]
 
 
 def _shown(result: StepResult | None) -> dict[str, Any]:

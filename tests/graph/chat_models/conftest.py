@@ -17,9 +17,11 @@ from graph.plan.revision import read_revision
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
 from graph.plan.validation import read_plan
+from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.run.goal import Goal
+from graph.run.record import RunRecord
 from graph.run.results import StepResult
 from tools import default_tools
 
@@ -45,7 +47,9 @@ def ask(specs: Mapping[str, ToolSpec]) -> Ask:
 
     def asked(goal: str, *constraints: str, feedback: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
         offered = [spec for name, spec in specs.items() if name not in without]
-        messages = planner_messages(Goal(goal, constraints), offered, None, feedback)
+        messages = planner_messages(
+            Goal(goal, constraints), tools_shown(offered), RunRecord(feedback=list(feedback)), {}
+        )
         return str(OfflineModel().invoke(messages).text)
 
     return asked
@@ -76,7 +80,14 @@ def replan(specs: Mapping[str, ToolSpec]) -> Ask:
         without: tuple[str, ...] = (),
     ) -> str:
         offered = [spec for name, spec in specs.items() if name not in without]
-        messages = replanner_messages(Goal(goal), offered, plan, results, 1, feedback)
+        messages = replanner_messages(
+            Goal(goal),
+            tools_shown(offered),
+            plan,
+            RunRecord(results=results, feedback=list(feedback)),
+            "steps failed",
+            {},
+        )
         return str(OfflineModel().invoke(messages).text)
 
     return asked

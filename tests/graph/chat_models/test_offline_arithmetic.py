@@ -16,15 +16,17 @@ from graph.plan.references import resolve
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
 from graph.plan.validation import read_plan
+from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
 from graph.run.goal import Goal
+from graph.run.record import RunRecord
 from tools.calculator import calculator
 
 CALCULATOR = Toolbox([calculator()]).specs
 
 
 def plan_for(goal: str, tools: dict[str, ToolSpec] | None = None) -> Plan:
-    messages = planner_messages(Goal(goal), (tools or CALCULATOR).values(), None, ())
+    messages = planner_messages(Goal(goal), tools_shown((tools or CALCULATOR).values()), RunRecord(), {})
     reading = read_plan(json.loads(str(OfflineModel().invoke(messages).text)), CALCULATOR)
     assert reading.plan is not None, reading.issues
     return reading.plan
@@ -127,20 +129,24 @@ def test_a_mere_number_needs_no_steps(goal: str, number: object) -> None:
     ],
 )
 def test_what_is_not_plain_arithmetic_is_left_alone(goal: str) -> None:
-    answer = OfflineModel().invoke(planner_messages(Goal(goal), CALCULATOR.values(), None, ()))
+    answer = OfflineModel().invoke(planner_messages(Goal(goal), tools_shown(CALCULATOR.values()), RunRecord(), {}))
 
     with pytest.raises(NoJson):
         json_from(str(answer.text))
 
 
 def test_without_a_calculator_the_missing_tool_is_named() -> None:
-    answer = OfflineModel().invoke(planner_messages(Goal("What is 12 * 4 + 5?"), [], None, ()))
+    answer = OfflineModel().invoke(planner_messages(Goal("What is 12 * 4 + 5?"), [], RunRecord(), {}))
 
     assert "calculator" in str(answer.text)
 
 
 def test_feedback_on_arithmetic_is_declined_in_words() -> None:
-    answer = OfflineModel().invoke(planner_messages(Goal("1 + 2"), CALCULATOR.values(), {}, ["use {words}"]))
+    answer = OfflineModel().invoke(
+        planner_messages(
+            Goal("1 + 2"), tools_shown(CALCULATOR.values()), RunRecord(plan={}, feedback=["use {words}"]), {}
+        )
+    )
 
     assert "use (words)" in str(answer.text)
 

@@ -12,20 +12,22 @@ from langchain_core.messages import HumanMessage
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.offline import OfflineModel
-from graph.chat_models.roles import chat_model
+from graph.chat_models.roles import role_model, role_models
 from graph.plan.schema import Step
 from graph.plan.validation import read_plan
+from graph.prompts.data import tools_shown
 from graph.prompts.executor import executor_messages
 from graph.prompts.planner import planner_messages, repair_message
 from graph.run.goal import Goal
+from graph.run.record import RunRecord
 from tools import default_tools
 
 SPECS = Toolbox(default_tools(Path("documents"), Path("workspace"))).specs
 
 
 def test_no_model_named_means_the_rules() -> None:
-    assert isinstance(chat_model(None), OfflineModel)
-    assert isinstance(chat_model("offline"), OfflineModel)
+    assert isinstance(role_models({}).planner.chats[0].model, OfflineModel)
+    assert isinstance(role_model("offline").chats[0].model, OfflineModel)
 
 
 def test_it_says_what_it_is_and_costs_nothing() -> None:
@@ -39,7 +41,7 @@ def test_it_says_what_it_is_and_costs_nothing() -> None:
 
 
 def test_awaited_it_answers_the_same() -> None:
-    messages = planner_messages(Goal("What is 42?"), [], None, ())
+    messages = planner_messages(Goal("What is 42?"), [], RunRecord(), {})
 
     answer = asyncio.run(OfflineModel().ainvoke(messages))
 
@@ -55,7 +57,7 @@ def test_a_step_for_a_model_is_refused_and_not_answered_with_an_excuse() -> None
 
 
 def test_a_question_for_repair_is_answered_like_the_first() -> None:
-    messages = planner_messages(Goal("Write a poem"), [], None, ())
+    messages = planner_messages(Goal("Write a poem"), [], RunRecord(), {})
     first = OfflineModel().invoke(messages)
 
     assert OfflineModel().invoke([*messages, first, repair_message([])]).text == first.text
@@ -65,7 +67,7 @@ def test_a_question_for_repair_is_answered_like_the_first() -> None:
     "goal", ["Write a poem about love", "Book a flight", "What is love?", "", "{", '[{"steps": []}]']
 )
 def test_other_goals_are_answered_in_words_that_nobody_takes_for_json(goal: str) -> None:
-    answer = str(OfflineModel().invoke(planner_messages(Goal(goal), [], None, ())).text)
+    answer = str(OfflineModel().invoke(planner_messages(Goal(goal), [], RunRecord(), {})).text)
 
     with pytest.raises(NoJson):
         json_from(answer)
@@ -89,7 +91,11 @@ def test_whatever_is_asked_the_answer_is_a_valid_plan_or_words(
 ) -> None:
     goal = Goal(before + words + after, tuple(wishes))
 
-    answer = str(OfflineModel().invoke(planner_messages(goal, SPECS.values(), None, wishes)).text)
+    answer = str(
+        OfflineModel()
+        .invoke(planner_messages(goal, tools_shown(SPECS.values()), RunRecord(feedback=list(wishes)), {}))
+        .text
+    )
 
     try:
         raw = json_from(answer)

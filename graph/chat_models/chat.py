@@ -1,0 +1,119 @@
+"""One chat model, asked once: the request, its time limit, and what its server turns out not to take."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.rate_limiters import BaseRateLimiter
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from graph.chat_models.client import check_whole
+from graph.chat_models.failures import Failure, failure_of
+from graph.chat_models.patience import Patience
+from graph.chat_models.redaction import redacted, secrets_of
+from graph.chat_models.structured import as_text, cut_off, with_schema
+
+ERROR_CHARACTERS = 2_000
+
+NAMED_BY: Mapping[str, tuple[str, ...]] = {
+    "temperature": ("temperature",),
+    "stream_usage": ("stream_options", "include_usage"),
+    "schema": ("response_format", "schema", "grammar", "structured"),
+}
+"""What a request can do without, and the words by which a server that refuses it says so."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a model is asked; it may ask for `tools`, and its answer should fit `schema`, a JSON Schema with a title."""
+
+    messages: Sequence[BaseMessage]
+    tools: Sequence[Any] = ()
+    schema: Mapping[str, Any] | None = None
+    config: RunnableConfig | None = None
+
+
+@dataclass(frozen=True)
+class Chat:
+    """One LangChain chat model, and how patiently it is asked; `timeout_s` bounds one request, in seconds.
+
+    `optional` is what nobody asked for, so that a request may go without it. `refused` is what the server has been
+    found not to take; it is learned, and the same for all who share the model.
+    """
+
+    model: BaseChatModel = field(repr=False)
+    timeout_s: float | None = None
+    patience: Patience = field(default_factory=Patience)
+    limiter: BaseRateLimiter | None = field(default=None, repr=False)
+    structured: bool = True
+    optional: frozenset[str] = frozenset()
+    refused: set[str] = field(default_factory=set, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """How the model is called in records: never its key, never its address."""
+        for attribute in ("model_name", "model", "model_id"):
+            name = getattr(self.model, attribute, None)
+            if isinstance(name, str) and name:
+                return name
+        return type(self.model).__name__
+
+    async def once(self, request: Request, without: AbstractSet[str] = frozenset()) -> AIMessage:
+        """Make one request; what the model or its client raises is not touched."""
+        if self.limiter is not None:
+            await self.limiter.aacquire(blocking=True)
+        try:
+            async with asyncio.timeout(self.timeout_s) as clock:
+                answer = as_text(await self._bound(request, without).ainvoke(list(request.messages), request.config))
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise TimeoutError(f"{self.timeout_s:g} s were given") from None
+        except Exception as error:
+            if (words := cut_off(error)) is None:
+                raise
+            answer = words
+        check_whole(answer)
+        return answer
+
+    def failure(self, error: Exception, now: float) -> Failure:
+        """Return what an exception means, keys taken out of its words."""
+        failure = failure_of(error, now)
+        words = redacted(failure.words, secrets_of(self.model)).encode(errors="replace").decode()
+        return replace(failure, words=words[:ERROR_CHARACTERS])
+
+    def dispensable(self, failure: Failure, request: Request, without: AbstractSet[str]) -> str | None:
+        """Return what a refused request may be repeated without: what the server names, else the schema."""
+        if failure.kind not in ("request", "server"):
+            return None
+        used = (self.optional | {"stream_usage"} | ({"schema"} if self._wants_schema(request) else set())) - without
+        words = failure.words.lower()
+        named = [name for name, marks in NAMED_BY.items() if name in used and any(mark in words for mark in marks)]
+        if named:
+            return named[0]
+        return "schema" if "schema" in used and failure.kind == "request" else None
+
+    def _wants_schema(self, request: Request) -> bool:
+        return self.structured and request.schema is not None and not request.tools
+
+    def _bound(self, request: Request, without: AbstractSet[str]) -> Runnable[Any, Any]:
+        changes: dict[str, Any] = {"temperature": None} if "temperature" in without else {}
+        changes |= {"stream_usage": False} if "stream_usage" in without else {}
+        model = self.model.model_copy(update=changes) if changes else self.model
+        if self._wants_schema(request) and "schema" not in without and request.schema is not None:
+            return with_schema(model, request.schema) or model
+        return with_tools(model, request.tools)
+
+
+def with_tools(model: BaseChatModel, tools: Sequence[Any]) -> Runnable[Any, AIMessage]:
+    """Return the model with tools bound; one that cannot bind tools is left as it is."""
+    if not tools:
+        return model
+    try:
+        return model.bind_tools(list(tools))
+    except NotImplementedError:
+        return model

@@ -1,0 +1,147 @@
+"""A LangChain chat model, made from settings; whatever stands in the way is one sentence."""
+
+import difflib
+import os
+import warnings
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.rate_limiters import InMemoryRateLimiter
+from pydantic import SecretStr, ValidationError
+
+from graph.chat_models.chat import Chat
+from graph.chat_models.client import retries_itself, tuned
+from graph.chat_models.patience import ONCE, Patience
+from graph.chat_models.redaction import redacted
+from graph.chat_models.settings import OFFLINE, ModelSettings, Said
+from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError, listed
+
+TIMEOUT_S = 300.0
+CLIENT_TIMEOUT_S = 600.0
+"""What OpenAI's client allows a request by itself."""
+
+NO_KEY = SecretStr("none")
+"""Sent to a server that needs none; OpenAI's client wants to send something."""
+
+
+def chat_of(given: Said) -> Chat:
+    """Return the chat model with the patience it is to be asked with.
+
+    Raises:
+        ModelConfigError: It cannot be made; the subclass says why.
+    """
+    if isinstance(given, BaseChatModel):
+        return Chat(tuned(given), patience=ONCE if retries_itself(tuned(given)) else Patience())
+    if given.model == OFFLINE:
+        from graph.chat_models.offline import OfflineModel
+
+        return Chat(OfflineModel())
+    model = tuned(_made(given))
+    attempts = Patience() if given.max_attempts is None else Patience(given.max_attempts)
+    rate = given.requests_per_second
+    return Chat(
+        model,
+        timeout_s=given.timeout_s or TIMEOUT_S,
+        patience=ONCE if retries_itself(model) else attempts,
+        limiter=InMemoryRateLimiter(requests_per_second=rate, max_bucket_size=max(1.0, rate)) if rate else None,
+        structured=given.structured_output is not False,
+        optional=frozenset() if given.temperature is not None else frozenset({"temperature"}),
+    )
+
+
+def provider_and_name(model: str) -> tuple[str, str]:
+    """Return the two parts of `provider:model` or `provider/model`; the name may hold both marks.
+
+    Raises:
+        ModelConfigError: It is written in another way.
+
+    >>> provider_and_name("ollama/qwen3:8b"), provider_and_name("openai:meta-llama/Llama-3")
+    (('ollama', 'qwen3:8b'), ('openai', 'meta-llama/Llama-3'))
+    """
+    marks = [place for place in (model.find(":"), model.find("/")) if place >= 0]
+    place = min(marks, default=len(model))
+    provider, name = model[:place].strip().lower().replace("-", "_"), model[place + 1 :].strip()
+    if not provider or not name:
+        raise ModelConfigError(model, "write it as provider:model, such as openai:gpt-5-mini")
+    return provider, name
+
+
+def _made(settings: ModelSettings) -> BaseChatModel:
+    name = settings.model or ""
+    provider, _ = provider_and_name(name)
+    options = {"temperature": settings.temperature or 0, **settings.options, **_server(settings, provider)}
+    if (settings.timeout_s or 0) > CLIENT_TIMEOUT_S:
+        options.setdefault("timeout", settings.timeout_s)
+    model = _constructed(name, options)
+    _check_options(name, model, options)
+    if retries_itself(tuned(model)) and "max_retries" not in settings.options:
+        model = _constructed(name, {**options, "max_retries": 0})
+    return model
+
+
+def _server(settings: ModelSettings, provider: str) -> dict[str, Any]:
+    """Return address and key. A key of the environment is for the provider's own server, never for another address."""
+    told: dict[str, Any] = {"base_url": settings.base_url} if settings.base_url else {}
+    key = settings.api_key
+    if key is None and settings.api_key_env:
+        if not (value := os.environ.get(settings.api_key_env)):
+            raise ModelKeyError(settings.model or "", f"no key: {settings.api_key_env} is not set")
+        key = SecretStr(value)
+    if key is None and settings.base_url and provider == "openai":
+        key = NO_KEY
+    return {**told, "api_key": key} if key else told
+
+
+def _constructed(name: str, options: dict[str, Any]) -> BaseChatModel:
+    from langchain.chat_models import init_chat_model
+
+    provider, model = provider_and_name(name)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # options that are not known are refused below, by name
+            made: BaseChatModel = init_chat_model(model, model_provider=provider, **options)
+    except ImportError as error:
+        raise MissingPackageError(name, _package(error)) from error
+    except ValidationError as error:
+        raise ModelConfigError(name, "; ".join(_fault(part) for part in error.errors())) from None
+    except Exception as error:  # noqa: BLE001  (a provider's package may raise anything)
+        raise _refused(name, provider, error) from None
+    return made
+
+
+def _package(error: ImportError) -> str:
+    """Return what to install.
+
+    >>> _package(ImportError("ChatX requires the package. Please install it with `pip install langchain-x`"))
+    'its provider is not installed; pip install langchain-x'
+    """
+    command = str(error).rpartition("pip install ")[2].split("`")[0].split()
+    return f"its provider is not installed; pip install {command[0]}" if command else str(error).splitlines()[0]
+
+
+def _refused(name: str, provider: str, error: Exception) -> ModelConfigError:
+    words = redacted((str(error).strip() or type(error).__name__).splitlines()[0])
+    if words.startswith("Unsupported provider"):
+        known = str(error).rpartition("are: ")[2].split(", ")
+        close = difflib.get_close_matches(provider, known, 1)
+        return ModelConfigError(
+            name, f"no provider {provider!r}; {f'did you mean {close[0]}?' if close else listed(known)}"
+        )
+    if any(mark in words.lower() for mark in ("api_key", "credential", "api key", "access token")):
+        return ModelKeyError(name, f"no key; set {provider.upper()}_API_KEY, or leave the model out to stay offline")
+    return ModelConfigError(name, words)
+
+
+def _check_options(name: str, model: BaseChatModel, options: dict[str, Any]) -> None:
+    """Refuse options that the chat model has no field for: some would drop them, some would send them on."""
+    fields = type(model).model_fields
+    known = {*fields, *(field.alias for field in fields.values() if field.alias)}
+    for option in options:
+        if option not in known:
+            close = difflib.get_close_matches(option, known, 1)
+            hint = f"; did you mean {close[0]}?" if close else "; what a server takes besides goes into extra_body"
+            raise ModelConfigError(name, f"{type(model).__name__} has no option {option!r}{hint}")
+
+
+def _fault(part: Any) -> str:
+    return f"option {'.'.join(map(str, part['loc']))}: {part['msg']}"

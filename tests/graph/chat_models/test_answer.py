@@ -1,0 +1,76 @@
+"""Answers in one form, with what is wrong with them."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
+
+from graph.calls.gate import _storable
+from graph.chat_models.answer import flaw_of, settled, usage_of
+
+CALL: Any = {"name": "send", "args": {"to": "x"}, "id": "1", "type": "tool_call"}
+
+
+@pytest.mark.parametrize(
+    ("message", "flaw"),
+    [
+        (AIMessage("fine", response_metadata={"finish_reason": "stop"}), None),
+        (AIMessage("", tool_calls=[CALL]), None),
+        (AIMessage(" \n"), "empty"),
+        (AIMessage("half", response_metadata={"finish_reason": "length"}), "truncated"),
+        (AIMessage("half", response_metadata={"stop_reason": "max_tokens"}), "truncated"),
+        (AIMessage("half", response_metadata={"finish_reason": "MAX_TOKENS"}), "truncated"),
+        (AIMessage("half", response_metadata={"incomplete_details": {"reason": "max_output_tokens"}}), "truncated"),
+        (AIMessage("half", response_metadata={"status": "incomplete"}), "truncated"),
+        (AIMessage("fine", response_metadata={"status": "completed"}), None),
+        (AIMessage("", additional_kwargs={"refusal": "I will not"}), "refused"),
+        (AIMessage([{"type": "refusal", "refusal": "I will not"}]), "refused"),
+        (AIMessage("", response_metadata={"finish_reason": "content_filter"}), "refused"),
+        (AIMessage("no", response_metadata={"stop_reason": "refusal"}), "refused"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_seen_in_every_providers_words(message: AIMessage, flaw: str | None) -> None:
+    assert flaw_of(settled(message)) == flaw
+
+
+def test_the_words_of_a_refusal_are_the_answer() -> None:
+    message = settled(AIMessage("", additional_kwargs={"refusal": "I will not", "parsed": object()}))
+
+    assert message.text == "I will not"
+    assert message.additional_kwargs == {}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        AIMessage("text", response_metadata={"finish_reason": "stop", "logprobs": None, "model_name": "gpt"}, id="c1"),
+        AIMessage("", tool_calls=[CALL], additional_kwargs={"signature": "abc", "odd": object(), "refusal": None}),
+        AIMessage(
+            [{"type": "text", "text": "a"}], usage_metadata={"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        ),
+        AIMessage(
+            "",
+            invalid_tool_calls=[{"name": "send", "args": "{", "id": "2", "error": None, "type": "invalid_tool_call"}],
+        ),
+    ],
+)
+def test_an_answer_on_record_is_the_answer_that_was_given(message: AIMessage) -> None:
+    given = settled(message)
+
+    known = AIMessage.model_validate(_storable(given))
+
+    assert messages_to_dict([known]) == messages_to_dict([given])
+
+
+def test_tokens_are_those_the_server_counted() -> None:
+    counted = AIMessage("x", usage_metadata={"input_tokens": 7, "output_tokens": 2, "total_tokens": 9})
+
+    assert usage_of([HumanMessage("hello")], counted) == {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
+
+
+def test_tokens_that_nobody_counted_are_estimated_and_said_to_be() -> None:
+    usage = usage_of([HumanMessage("a" * 400)], AIMessage("b" * 40))
+
+    assert usage["estimated"] is True
+    assert 100 <= usage["input_tokens"] <= 120 and 10 <= usage["output_tokens"] <= 20
+    assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]

@@ -1,0 +1,113 @@
+"""A provider's exception is told apart by its status, its class and its headers, whoever raised it."""
+
+import json
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from graph.chat_models.failures import BrokenOff, Failure, failure_of
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+
+
+class Response:
+    def __init__(self, status_code: int, headers: dict[str, str] | None = None) -> None:
+        self.status_code, self.headers = status_code, headers or {}
+
+
+class ServerError(Exception):
+    """As HTTP clients raise it."""
+
+    def __init__(self, status: int, words: str = "words", code: str | None = None, **headers: str) -> None:
+        super().__init__(f"Error code: {status} - {words}")
+        self.status_code, self.code, self.body = status, code, {"message": words}
+        self.response = Response(status, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+class ConnectError(Exception):
+    """Named as in httpx."""
+
+
+class ReadTimeout(Exception):
+    """Named as in httpx."""
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "repeatable"),
+    [
+        (ServerError(429), "rate_limit", True),
+        (ServerError(429, code="insufficient_quota"), "request", False),
+        (ServerError(500), "server", True),
+        (ServerError(503), "server", True),
+        (ServerError(408), "timeout", True),
+        (ServerError(401), "key", False),
+        (ServerError(403), "key", False),
+        (ServerError(404), "unknown_model", False),
+        (ServerError(400), "request", False),
+        (ServerError(422), "request", False),
+        (TimeoutError("3 s were given"), "timeout", True),
+        (ReadTimeout("slow"), "timeout", True),
+        (ConnectionRefusedError("nobody there"), "connection", True),
+        (caused(Exception("Connection error."), ConnectError("Name or service not known")), "connection", True),
+        (BrokenOff("half an answer"), "connection", True),
+        (RuntimeError("Event loop is closed"), "connection", True),
+        (json.JSONDecodeError("Expecting value", "{", 1), "broken_answer", True),
+        (ValueError({"message": "upstream", "code": 502}), "server", True),
+        (ValueError("what is this"), "other", False),
+        (KeyError("choices"), "other", False),
+    ],
+)
+def test_the_kind_says_whether_another_attempt_may_help(error: Exception, kind: str, repeatable: bool) -> None:
+    failure = failure_of(error, NOW)
+
+    assert (failure.kind, failure.repeatable) == (kind, repeatable)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "7"}, 7.0),
+        ({"retry_after": "0.5"}, 0.5),
+        ({"retry_after_ms": "250", "retry_after": "7"}, 0.25),
+        ({"retry_after": format_datetime(datetime.fromtimestamp(NOW + 30, UTC), usegmt=True)}, 30.0),
+        ({"retry_after": format_datetime(datetime.fromtimestamp(NOW - 30, UTC), usegmt=True)}, 0.0),
+        ({"retry_after": "soon"}, None),
+        ({"retry_after": "-1"}, None),
+        ({"retry_after": "nan"}, None),
+        ({}, None),
+    ],
+)
+def test_what_the_server_asks_to_wait_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
+    assert failure_of(ServerError(429, **headers), NOW).retry_after_s == seconds
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ServerError(404, "no such model"), "the server does not know the model (404): no such model"),
+        (
+            caused(Exception("Connection error."), ConnectError("All connection attempts failed")),
+            "the server cannot be reached: All connection attempts failed",
+        ),
+        (TimeoutError("3 s were given"), "no answer in time: 3 s were given"),
+        (ValueError("odd"), "ValueError: odd"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_a_failure_is_a_sentence_with_the_most_telling_words(error: Exception, words: str) -> None:
+    assert str(failure_of(error, NOW)) == words
+
+
+def test_a_chain_of_causes_that_bites_its_tail_is_read_once() -> None:
+    first: Any = ValueError("one")
+    second = caused(ValueError("two"), first)
+    first.__cause__ = second
+
+    assert failure_of(first, NOW) == Failure("other", "two")

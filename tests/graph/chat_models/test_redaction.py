@@ -1,0 +1,59 @@
+"""Keys never stand in words that are kept."""
+
+import pytest
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+
+from graph.chat_models.redaction import redacted, secrets_of
+
+KEY = "sk-proj-aBcDeFgH12345678"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"Incorrect API key provided: {KEY}",
+        "Incorrect API key provided: sk-pr****5678",
+        f"headers: {{'Authorization': 'Bearer {KEY[3:]}'}}",
+        "GET https://host/v1?api_key=0123456789abcdef&q=1",
+        "cannot reach http://user:hunter2hunter2@host:80/v1",
+        "'x-token=0123456789'",
+    ],
+)
+def test_what_looks_like_a_key_is_taken_out(words: str) -> None:
+    shown = redacted(words)
+
+    assert "[key]" in shown
+    assert not any(part in shown for part in ("aBcDeFgH", "5678", "0123456789", "hunter2"))
+
+
+@pytest.mark.parametrize("words", ["too many requests (429): slow down", "a token is missing", "https://host/v1?q=1"])
+def test_other_words_stay_as_they_are(words: str) -> None:
+    assert redacted(words) == words
+
+
+def test_a_known_secret_is_taken_out_wherever_it_stands() -> None:
+    assert redacted("the server said: hunter2hunter2!", {"hunter2hunter2"}) == "the server said: [key]!"
+
+
+def test_keys_of_the_environment_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACME_API_KEY", "plainwords12")
+
+    assert redacted("echo: plainwords12") == "echo: [key]"
+
+
+def test_a_short_value_is_no_key() -> None:
+    assert redacted("ab is not taken out", {"ab"}) == "ab is not taken out"
+
+
+def test_the_secrets_of_a_chat_model_are_found_in_its_options_too() -> None:
+    model = ChatOpenAI(
+        model="x",
+        api_key=SecretStr(KEY),
+        default_headers={"Authorization": "Bearer abcdefghij", "X-Trace": "trace-1234"},
+    )
+
+    found = secrets_of(model)
+
+    assert {KEY, "abcdefghij"} <= found
+    assert "trace-1234" not in found
