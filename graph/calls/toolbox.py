@@ -1,24 +1,37 @@
 """LangChain tools as plans see them, and how one is called."""
 
+import asyncio
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from inspect import iscoroutinefunction
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import ensure_config
-from langchain_core.tools import BaseTool, StructuredTool, Tool
+from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException
 from langchain_core.tools import tool as as_tool
 from pydantic import JsonValue
 from pydantic.errors import PydanticInvalidForJsonSchema
 
+from graph.calls.function_tool import is_straight, is_watched, parsed
 from graph.calls.threads import in_thread
 from graph.errors import ToolConfigError
 from graph.plan.catalog import Effect, ToolSpec
+from tools.errors import NothingHappened
+from tools.files.root import Root
+from tools.mcp.hints import effect_of
 
 SWALLOWED = {"config", "run_manager", "callbacks", "self"}
 """Argument names that LangChain takes for itself when it calls a function tool."""
+
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+"""Entries of the metadata of a tool that an MCP server offers."""
 
 
 @dataclass(frozen=True)
@@ -29,20 +42,45 @@ class BoundTool:
     tool: BaseTool
     awaitable: bool
 
-    async def call(self, args: Mapping[str, JsonValue]) -> Any:
-        """Call the tool with exactly these arguments and return what it returns."""
-        function = getattr(self.tool, "coroutine" if self.awaitable else "func", None)
-        if function is not None and SWALLOWED & set(args):
-            work: Callable[[], Any] = partial(function, **args)
-            returned = await (work() if self.awaitable else in_thread(work))
+    async def call(self, args: Mapping[str, JsonValue], about: Mapping[str, Any] = NOTHING) -> Any:
+        """Call the tool with exactly these arguments and return what it returns; `about` is metadata for tracers."""
+        if self._function is not None and SWALLOWED & set(args):
+            returned = await self._made(partial(self._function, **args))
             return returned[0] if self.tool.response_format == "content_and_artifact" else returned
         config = ensure_config()
-        traced: dict[str, Any] = {"callbacks": config.get("callbacks"), "config": config}
-        if self.awaitable:
-            output = await self.tool.arun(dict(args), **traced)
+        if self._is_straight and not is_watched(self.tool, config):
+            output = await self._made(partial(self._straight, args))
         else:
-            output = await in_thread(partial(self.tool.run, dict(args), **traced))
-        return output.content if isinstance(output, ToolMessage) else output
+            call = self.tool.arun if self.awaitable else self.tool.run
+            told: dict[str, Any] = {"callbacks": config.get("callbacks"), "metadata": dict(about), "config": config}
+            output = await self._made(partial(call, dict(args), **told))
+        if not isinstance(output, ToolMessage):
+            return output
+        if output.status == "error":
+            raise ToolException(str(output.content))
+        return output.content
+
+    async def _made(self, work: Callable[[], Any]) -> Any:
+        """Do work in a context of its own: in a task, or on a thread where it cannot be awaited."""
+        if not self.awaitable:
+            return await in_thread(work)
+
+        async def awaited() -> Any:
+            return await work()
+
+        return await asyncio.create_task(awaited())
+
+    def _straight(self, args: Mapping[str, JsonValue]) -> Any:
+        assert self._function is not None
+        return self._function(**parsed(self.tool.args_schema, args))
+
+    @cached_property
+    def _function(self) -> Callable[..., Any] | None:
+        return getattr(self.tool, "coroutine" if self.awaitable else "func", None)
+
+    @cached_property
+    def _is_straight(self) -> bool:
+        return is_straight(self.tool, self._function, self.spec.parameters)
 
 
 class Toolbox(Mapping[str, BoundTool]):
@@ -56,6 +94,24 @@ class Toolbox(Mapping[str, BoundTool]):
                 raise ToolConfigError(bound.spec.name, "two tools have this name; rename one")
             self._tools[bound.spec.name] = bound
         self.specs: Mapping[str, ToolSpec] = {name: bound.spec for name, bound in self._tools.items()}
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where the tools work, as far as they say."""
+        return tuple(dict.fromkeys(spec.folder for spec in self.specs.values() if spec.folder))
+
+    def file(self, path: str) -> str | None:
+        """Say what regular file is at a path where tools work, None for none; no link is followed out."""
+        for folder in self.folders:
+            root = Root(Path(folder), folder)
+            try:
+                with root.place(path) as place:
+                    found = place.look()
+            except (NothingHappened, OSError):
+                continue
+            if found is not None and stat.S_ISREG(found.st_mode):
+                return f"{found.st_size} bytes"
+        return None
 
     def __getitem__(self, name: str) -> BoundTool:
         return self._tools[name]
@@ -94,8 +150,11 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         effect=effect,
         idempotent=idempotent,
         timeout_s=_timeout_s(tool.name, metadata),
-        trusted=metadata.get("trusted") is True,
-        free_args=tuple(metadata.get("free_args", ())),
+        trusted=_trusted(tool.name, metadata),
+        free_args=_free_args(tool.name, metadata),
+        folder=_folder(tool.name, metadata),
+        place=metadata.get("place"),
+        declared="effect" in metadata or bool(HINTS & set(metadata)),
     )
 
 
@@ -121,23 +180,36 @@ def _timeout_s(name: str, metadata: Mapping[str, Any]) -> float | None:
     raise ToolConfigError(name, f"timeout_s {given!r} is no number of seconds above 0")
 
 
+def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
+    """Return whether the output may be believed, None where the tool does not say; servers' words may not."""
+    declared = metadata.get("trusted")
+    if not isinstance(declared, bool | None):
+        raise ToolConfigError(name, f"trusted {declared!r} is neither true nor false")
+    return declared if declared is not None else False if HINTS & set(metadata) else None
+
+
+def _free_args(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    declared = metadata.get("free_args", ())
+    if not isinstance(declared, list | tuple) or not all(isinstance(argument, str) for argument in declared):
+        raise ToolConfigError(name, f"free_args {declared!r} is no list of names of arguments")
+    return tuple(declared)
+
+
+def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
+    declared = metadata.get("folder")
+    if declared is not None and not (isinstance(declared, str | Path) and Path(declared).is_absolute()):
+        raise ToolConfigError(name, f"folder {str(declared)!r} is no absolute path")
+    return None if declared is None else str(declared)
+
+
 def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
     declared = metadata.get("effect")
     if declared is not None:
         if declared not in get_args(Effect):
             raise ToolConfigError(name, f"effect {declared!r} is none of {', '.join(get_args(Effect))}")
         return declared, metadata.get("idempotent") is True
-    return _effect_from_hints(metadata)
-
-
-def _effect_from_hints(metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
-    """Map MCP annotations; what is not hinted at is external and not repeatable."""
-    reads = metadata.get("readOnlyHint") is True
-    stays_here = metadata.get("openWorldHint") is False
-    idempotent = reads or metadata.get("idempotent") is True or metadata.get("idempotentHint") is True
-    if not stays_here:
-        return "external", idempotent
-    return ("read" if reads else "write"), idempotent
+    effect, repeatable = effect_of(metadata)  # of MCP hints
+    return effect, repeatable or metadata.get("idempotent") is True
 
 
 def _from_function(function: Any) -> BaseTool:

@@ -10,20 +10,26 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import StructuredTool, ToolException
 
-from graph.calls.gate import CallGate, Finished, ModelCall, Refused, ToolCall
+from graph.calls.gate import CallGate, ModelCall
+from graph.calls.meter import Meter
+from graph.calls.tool_call import Finished, ToolCall, Uncertain
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.roles import role_model
 from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
 from graph.ledger.protocol import Lease
 from graph.ledger.sqlite import SqliteLedger
+from graph.plan.canonical import digest
 from graph.plan.schema import Plan, Step
+from graph.run.budget import NO_BUDGET, Usage
 from graph.run.events import Draft, Event
+from graph.run.grants import Refused
 from graph.run.record import RunRecord, read_record
 from graph.testing import LoggedTools, ScriptedModel
 from tools.errors import NothingHappened
 
 Result = TypeVar("Result")
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
-STEP = Step(id="a", objective="o", tools=("send", "read"))
+STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
 
 
 class Desk:
@@ -36,7 +42,7 @@ class Desk:
         return read_record(await self.ledger.events(self.run))
 
     async def gate(self) -> CallGate:
-        return CallGate(self.ledger, self.lease, await self.record(), self.toolbox)
+        return CallGate(self.ledger, self.lease, await self.record(), self.toolbox, Meter(NO_BUDGET, Usage(), {}))
 
     async def kinds(self) -> list[str]:
         return [event.kind for event in await self.ledger.events(self.run)][1:]
@@ -62,14 +68,20 @@ def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
     return asyncio.run(main())
 
 
+async def admit(gate: CallGate, step: Step, tool: str, args: Any) -> ToolCall:
+    """Return a call that nothing is known of yet."""
+    admitted = await gate.admit(step, tool, args, {})
+    assert isinstance(admitted, ToolCall)
+    return admitted
+
+
 def perform(tool: Any, **args: Any) -> Finished:
     """Make one call of a tool through the gate."""
 
     async def work(desk: Desk) -> Finished:
         gate = await desk.gate()
         name = next(iter(desk.toolbox))
-        call = gate.call_of(Step(id="a", objective="o", tool=name), name, args)
-        return await gate.perform(call)
+        return await gate.perform(await admit(gate, Step(id="a", objective="o", tools=(name,)), name, args))
 
     return at_desk(work, tool)
 
@@ -169,7 +181,7 @@ def test_a_tool_that_cancels_the_task_it_runs_in_has_failed() -> None:
 def test_a_call_whose_caller_is_cancelled_is_no_result() -> None:
     async def work(desk: Desk) -> None:
         gate = await desk.gate()
-        task = asyncio.create_task(gate.perform(gate.call_of(STEP, "send", {})))
+        task = asyncio.create_task(gate.perform(await admit(gate, STEP, "send", {})))
         while not stopped:
             await asyncio.sleep(0)
         task.cancel()
@@ -232,8 +244,8 @@ def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
         keys = []
         for revision in (1, 2):
             await desk.revise(revision)
-            keys.append((await desk.gate()).call_of(STEP, "send", {"to": "x", "n": 1}).key)
-            keys.append((await desk.gate()).call_of(STEP, "send", {"n": 1, "to": "x"}).key)
+            keys.append((await admit(await desk.gate(), STEP, "send", {"to": "x", "n": 1})).key)
+            keys.append((await admit(await desk.gate(), STEP, "send", {"n": 1, "to": "x"})).key)
         return keys
 
     assert len(set(at_desk(work, LoggedTools().tool("send"), READ))) == 1
@@ -241,21 +253,21 @@ def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
 
 def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> None:
     async def work(desk: Desk) -> list[str]:
-        gate = await desk.gate()
         other = Step(id="b", objective="o", tools=("send",))
         run = await desk.ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
-        async with desk.ledger.owned(run) as lease:
-            elsewhere = await Desk(desk.ledger, lease, desk.toolbox).gate()
-        calls = [
-            gate.call_of(STEP, "send", {"to": "x"}),
-            gate.call_of(STEP, "send", {"to": "x"}, 1),
-            gate.call_of(STEP, "send", {"to": "y"}),
-            gate.call_of(STEP, "send", {"to": True}),
-            gate.call_of(STEP, "send", {"to": 1}),
-            gate.call_of(STEP, "read", {"to": "x"}),
-            gate.call_of(other, "send", {"to": "x"}),
-            elsewhere.call_of(STEP, "send", {"to": "x"}),
+        once = [
+            (STEP, "send", {"to": "x"}),
+            (STEP, "send", {"to": "y"}),
+            (STEP, "send", {"to": True}),
+            (STEP, "send", {"to": 1}),
+            (STEP, "read", {"to": "x"}),
+            (other, "send", {"to": "x"}),
         ]
+        calls = [await admit(await desk.gate(), *call) for call in once]
+        gate = await desk.gate()
+        calls += [await admit(gate, STEP, "send", {"to": "z"}) for _ in range(2)]
+        async with desk.ledger.owned(run) as lease:
+            calls.append(await admit(await Desk(desk.ledger, lease, desk.toolbox).gate(), STEP, "send", {"to": "x"}))
         return [call.key for call in calls]
 
     keys = at_desk(work, LoggedTools().tool("send"), READ)
@@ -268,7 +280,7 @@ def test_a_step_may_call_no_other_tools_than_its_own(step: Step) -> None:
     async def work(desk: Desk) -> None:
         gate = await desk.gate()
         with pytest.raises(Refused):
-            gate.call_of(step, "send", {})
+            await admit(gate, step, "send", {})
 
     at_desk(work, LoggedTools().tool("send"), READ)
 
@@ -279,9 +291,9 @@ def test_arguments_are_checked_once_more_when_references_are_resolved(args: dict
 
     async def work(desk: Desk) -> None:
         gate = await desk.gate()
-        assert gate.call_of(STEP, "send", {"n": 5}).args == {"n": 5}
+        assert (await admit(gate, STEP, "send", {"n": 5})).args == {"n": 5}
         with pytest.raises(Refused):
-            gate.call_of(STEP, "send", args)
+            await admit(gate, STEP, "send", args)
 
     at_desk(work, LoggedTools().tool("send", schema=schema))
 
@@ -293,7 +305,7 @@ def finished(call: ToolCall, gate: CallGate) -> Awaitable[Finished]:
 def test_outcomes_are_written_before_the_intents_they_make_ready() -> None:
     async def work(desk: Desk) -> list[str]:
         gate = await desk.gate()
-        first, second = gate.call_of(STEP, "send", {"to": 1}), gate.call_of(STEP, "send", {"to": 2})
+        first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
         await gate.commit([await gate.perform(first), Draft("step_finished", {}, "b")], [second])
         return await desk.kinds()
@@ -310,13 +322,14 @@ def test_an_intent_says_what_is_about_to_happen() -> None:
     async def work(desk: Desk) -> Event:
         await desk.revise(3)
         gate = await desk.gate()
-        call = gate.call_of(STEP, "send", {"to": "x"}, 2)
+        await admit(gate, STEP, "read", {})
+        call = await admit(gate, STEP, "send", {"to": "x"})
         await gate.commit([], [call])
         event = await desk.last()
-        assert (event.payload["key"], event.payload["args_digest"]) == (call.key, call.args_digest)
+        assert (event.payload["key"], "args_digest" in event.payload) == (call.key, False)
         return event
 
-    event = at_desk(work, LoggedTools().tool("send", effect="write"))
+    event = at_desk(work, LoggedTools().tool("send", effect="write"), READ)
 
     assert (event.kind, event.step) == ("call_started", "a")
     assert {name: event.payload[name] for name in ("call", "tool", "args", "effect", "repeatable", "revision")} == {
@@ -350,7 +363,7 @@ def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool
         run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as lease:
             gate = await Desk(ledger, lease, Toolbox([tool])).gate()
-            await gate.commit([], [gate.call_of(STEP, "send", {})])
+            await gate.commit([], [await admit(gate, STEP, "send", {})])
         await ledger.close()
 
     asyncio.run(main())
@@ -363,7 +376,7 @@ def test_an_intent_is_refused_when_a_decision_came_first() -> None:
         gate = await desk.gate()
         await desk.revise(2)
         with pytest.raises(StaleRunError):
-            await gate.commit([], [gate.call_of(STEP, "send", {})])
+            await gate.commit([], [await admit(gate, STEP, "send", {})])
         return await desk.kinds()
 
     assert at_desk(work, LoggedTools().tool("send")) == ["plan_revised"]
@@ -372,15 +385,15 @@ def test_an_intent_is_refused_when_a_decision_came_first() -> None:
 def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> None:
     async def work(desk: Desk) -> tuple[list[str], Any]:
         gate = await desk.gate()
-        first, second = gate.call_of(STEP, "send", {"to": 1}), gate.call_of(STEP, "send", {"to": 2})
+        first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
         done = await gate.perform(first)
         await desk.ledger.append(desk.lease, [Draft("run_ended", {"status": "cancelled", "reason": "r"})])
         with pytest.raises(StaleRunError):
             await gate.commit([done], [second])
-        later = await desk.gate()
-        recalled = await later.recall(first)
-        return await desk.kinds(), recalled.value if recalled else None
+        recalled = await (await desk.gate()).admit(STEP, "send", {"to": 1}, {})
+        assert isinstance(recalled, Finished)
+        return await desk.kinds(), recalled.value
 
     kinds, value = at_desk(work, LoggedTools().tool("send", lambda to: "x" * 10_000))
 
@@ -392,7 +405,7 @@ def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> Non
 def test_while_a_message_waits_nothing_starts_and_what_has_happened_is_written(message: Any) -> None:
     async def work(desk: Desk) -> list[str]:
         gate = await desk.gate()
-        first, second = gate.call_of(STEP, "send", {"to": 1}), gate.call_of(STEP, "send", {"to": 2})
+        first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
         done = await gate.perform(first)
         await desk.ledger.post(desk.run, message)
@@ -410,7 +423,7 @@ def test_while_a_message_waits_nothing_starts_and_what_has_happened_is_written(m
 def test_outcomes_alone_are_written_while_a_message_waits() -> None:
     async def work(desk: Desk) -> list[str]:
         gate = await desk.gate()
-        call = gate.call_of(STEP, "send", {})
+        call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await desk.ledger.post(desk.run, "pause")
         await gate.commit([await gate.perform(call)], [])
@@ -428,13 +441,13 @@ def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
         async with ledger.owned(run) as lease:
             desk = Desk(ledger, outdated, Toolbox([LoggedTools().tool("send")]))
             gate = await desk.gate()
-            call = gate.call_of(STEP, "send", {})
+            call = await admit(gate, STEP, "send", {})
             done = await gate.perform(call)
             for ended, starting in (([], [call]), ([done], []), ([done], [call])):
                 with pytest.raises(LeaseLostError):
                     await gate.commit(ended, starting)
             with pytest.raises(LeaseLostError):
-                await gate.ask(model, model, ModelCall("planner", "plan:1", [HumanMessage("x")]))
+                await gate.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
             await ledger.append(lease, [Draft("paused", {})])
             kinds = await desk.kinds()
         await ledger.close()
@@ -446,7 +459,7 @@ def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
 def test_outcomes_alone_are_written_whatever_was_decided() -> None:
     async def work(desk: Desk) -> list[str]:
         gate = await desk.gate()
-        call = gate.call_of(STEP, "send", {})
+        call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await desk.revise(2)
         await gate.commit([await gate.perform(call)], [])
@@ -459,70 +472,85 @@ def test_outcomes_alone_are_written_whatever_was_decided() -> None:
 def test_an_outcome_on_record_stands_for_the_call_with_its_whole_value(value: Any) -> None:
     async def work(desk: Desk) -> Any:
         gate = await desk.gate()
-        call = gate.call_of(STEP, "send", {})
+        call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await gate.commit([await gate.perform(call)], [])
-        recalled = await (await desk.gate()).recall(call)
-        assert recalled is not None
+        recalled = await (await desk.gate()).admit(STEP, "send", {}, {})
+        assert isinstance(recalled, Finished)
         return recalled.value
 
     assert at_desk(work, LoggedTools().tool("send", lambda: value)) == value
 
 
+@pytest.mark.parametrize("args", [{"to": "x"}, {"to": "x" * 10_000}])
+def test_a_call_is_known_again_by_its_arguments_however_large(args: dict[str, str]) -> None:
+    async def work(desk: Desk) -> tuple[str, list[str]]:
+        gate = await desk.gate()
+        call = await admit(gate, STEP, "send", args)
+        await gate.commit([], [call])
+        return call.args_digest, [known.args_digest for known in (await desk.record()).calls.values()]
+
+    given, known = at_desk(work, LoggedTools().tool("send"))
+
+    assert known == [given]
+
+
 @pytest.mark.parametrize("ending", ["crash", "error"])
 def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt(ending: str) -> None:
-    async def work(desk: Desk) -> Any:
+    async def work(desk: Desk) -> None:
         gate = await desk.gate()
-        call = gate.call_of(STEP, "send", {})
+        call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         if ending == "error":
             await gate.commit([await gate.perform(call)], [])
-        later = await desk.gate()
-        assert await later.recall(call) is None
-        return later.doubt(call)
+        with pytest.raises(Uncertain) as doubt:
+            await (await desk.gate()).admit(STEP, "send", {}, {})
+        assert doubt.value.key == call.key
 
-    doubt = at_desk(work, raising(ValueError("half done")))
-
-    assert doubt is not None
-    assert doubt.doubtful
+    at_desk(work, raising(ValueError("half done")))
 
 
 @pytest.mark.parametrize("tool", [raising(NothingHappened("no")), raising(ValueError(), effect="read")])
 def test_a_failure_without_effect_leaves_no_doubt(tool: Any) -> None:
-    async def work(desk: Desk) -> list[Any]:
+    async def work(desk: Desk) -> None:
         gate = await desk.gate()
-        call = gate.call_of(STEP, "send", {})
+        call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
         await gate.commit([await gate.perform(call)], [])
-        return [gate.doubt(call), (await desk.gate()).doubt(call)]
+        await admit(gate, STEP, "send", {})
+        await admit(await desk.gate(), STEP, "send", {})
 
-    assert at_desk(work, tool) == [None, None]
+    at_desk(work, tool)
 
 
 def test_a_step_does_not_repeat_a_call_that_raised_a_moment_ago() -> None:
-    async def work(desk: Desk) -> list[Any]:
+    async def work(desk: Desk) -> None:
         gate = await desk.gate()
-        first = gate.call_of(STEP, "send", {"to": "x"}, 1)
+        first = await admit(gate, STEP, "send", {"to": "x"})
         await gate.commit([], [first])
         await gate.commit([await gate.perform(first)], [])
-        again = gate.call_of(STEP, "send", {"to": "x"}, 2)
-        elsewhere = gate.call_of(Step(id="b", objective="o", tools=("send",)), "send", {"to": "x"}, 1)
-        other = gate.call_of(STEP, "send", {"to": "y"}, 2)
-        return [gate.doubt(call) for call in (again, elsewhere, other)]
+        with pytest.raises(Uncertain):
+            await gate.admit(STEP, "send", {"to": "x"}, {})
+        await admit(gate, Step(id="b", objective="o", tools=("send",)), "send", {"to": "x"})
+        await admit(gate, STEP, "send", {"to": "y"})
 
-    again, elsewhere, other = at_desk(work, raising(ValueError("half done")))
-
-    assert again is not None
-    assert (elsewhere, other) == (None, None)
+    at_desk(work, raising(ValueError("half done")))
 
 
-def ask(model: ScriptedModel, times: int = 1, **more: Any) -> tuple[list[Any], list[Event]]:
+def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:
     async def work(desk: Desk) -> tuple[list[Any], list[Event]]:
         call = ModelCall("planner", "plan:1", [HumanMessage("Plan it")])
         answers = []
         for _ in range(times):
-            gate = await desk.gate()
-            answers.append(await gate.ask(model, model, call))
+            gate = CallGate(
+                desk.ledger,
+                desk.lease,
+                await desk.record(),
+                desk.toolbox,
+                Meter(NO_BUDGET, Usage(), {}),
+                record_prompts=record_prompts,
+            )
+            answers.append(await gate.ask(role_model(model), call))
         return answers, (await desk.ledger.events(desk.run))[1:]
 
     return at_desk(work, LoggedTools().tool("send"))
@@ -536,6 +564,37 @@ def test_a_model_call_is_in_the_ledger_before_and_after() -> None:
     assert [event.kind for event in events] == ["model_started", "model_finished"]
     assert events[0].payload["model"] == "scripted"
     assert events[0].payload["key"] == events[1].payload["key"]
+
+
+def test_what_a_model_was_asked_is_on_record_unless_it_is_to_be_left_out() -> None:
+    prompt = [{"type": "human", "content": "Plan it"}]
+
+    _, told = ask(ScriptedModel(["a plan"]))
+    _, untold = ask(ScriptedModel(["a plan"]), record_prompts=False)
+
+    assert told[0].payload["prompt"] == {"continues": None, "value": prompt}
+    assert "prompt" not in untold[0].payload
+    assert [event[0].payload["prompt_digest"] for event in (told, untold)] == [digest(prompt)] * 2
+    assert untold[1].payload["response"]["content"] == "a plan"
+
+
+def test_a_long_prompt_is_an_artifact_in_the_ledger() -> None:
+    async def work(desk: Desk) -> Any:
+        gate, model = await desk.gate(), ScriptedModel(["short"])
+        await gate.ask(role_model(model), ModelCall("planner", "", [HumanMessage("x" * 10_000)]))
+        started = (await desk.ledger.events(desk.run))[1]
+        return json.loads(await desk.ledger.artifact(started.payload["prompt"]["artifact"]["id"]))
+
+    assert at_desk(work) == [{"type": "human", "content": "x" * 10_000}]
+
+
+def test_the_answer_given_is_the_answer_on_record() -> None:
+    first = AIMessage("so", additional_kwargs={"thought": "t"}, response_metadata={"took_s": 1}, id="1")
+
+    (answer, again), _ = ask(ScriptedModel([first]), times=2)
+
+    assert answer == again
+    assert (answer.text, answer.additional_kwargs, answer.id) == ("so", {"thought": "t"}, "1")
 
 
 def test_an_answer_on_record_is_not_asked_for_again() -> None:
@@ -566,7 +625,9 @@ def test_the_same_words_for_another_purpose_are_another_call() -> None:
             ModelCall("planner", "plan:2", [HumanMessage("x")]),
             ModelCall("replanner", "plan:1", [HumanMessage("x")]),
         ]
-        return [str(answer.text) for call in calls if not isinstance(answer := await gate.ask(model, model, call), str)]
+        return [
+            str(answer.text) for call in calls if not isinstance(answer := await gate.ask(role_model(model), call), str)
+        ]
 
     assert at_desk(work) == ["one", "two", "three"]
 

@@ -3,10 +3,12 @@
 import asyncio
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException, tool
 from pydantic import BaseModel, ConfigDict
 
@@ -194,8 +196,26 @@ def test_the_rest_of_a_declaration_is_taken_over() -> None:
     spec = declared(timeout_s=1.5, trusted=True, free_args=["q"])
 
     assert (spec.timeout_s, spec.trusted, spec.free_args) == (1.5, True, ("q",))
-    assert (declared().timeout_s, declared().trusted, declared().free_args) == (None, False, ())
-    assert not declared(trusted="yes").trusted
+    assert (declared().timeout_s, declared().trusted, declared().free_args) == (None, None, ())
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"trusted": "yes"}, {"trusted": 1}, {"free_args": "to"}, {"free_args": [1]}, {"free_args": {"to": 1}},
+        {"folder": "workspace"}, {"folder": 5}, {"folder": ""},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_declaration_that_cannot_be_understood_is_refused(odd: dict[str, Any]) -> None:
+    with pytest.raises(ToolConfigError):
+        declared(**odd)
+
+
+def test_a_tool_says_in_which_folder_it_works(tmp_path: Path) -> None:
+    assert [declared(folder=folder).folder for folder in (tmp_path, str(tmp_path), None)] == [str(tmp_path)] * 2 + [
+        None
+    ]
 
 
 def failing(a: int) -> int:
@@ -275,6 +295,15 @@ def test_of_content_and_artifact_the_content_is_the_result(name: str) -> None:
     )
 
     assert call(given, **{name: "v"}) == {"content": {name: "v"}}
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_message_that_tells_of_an_error_is_no_result(is_async: bool) -> None:
+    def find(**_: Any) -> ToolMessage:
+        return ToolMessage("no such page", tool_call_id="1", status="error")
+
+    with pytest.raises(ToolException, match="no such page"):
+        call(LoggedTools().tool("find", find, is_async=is_async))
 
 
 def test_an_object_comes_back_as_the_object_it_is() -> None:

@@ -1,0 +1,77 @@
+"""A tool call: admitted, made, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.run.events import Draft
+from graph.run.labels import USER, Label
+from graph.run.results import StepResult
+from graph.run.values import Kept
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call that may be made; `number` is 0 for a step's own call, and counts a model's calls from 1.
+
+    `item` is the place in the list, from 0, where a step is done for each item.
+    `label` is what its result is worth, `wait_s` how many seconds its turn is away.
+    """
+
+    key: str
+    step: str
+    number: int
+    tool: str
+    args: Mapping[str, JsonValue]
+    args_digest: str
+    item: int | None = None
+    label: Label = USER
+    wait_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A call that came to an end, and its value where it succeeded; `unchecked` says that its step has not ended."""
+
+    call: ToolCall
+    result: StepResult
+    kept: Kept | None = None
+    nothing_happened: bool = False
+    worked_s: float | None = None
+    unchecked: bool = False
+
+    @property
+    def value(self) -> JsonValue:
+        """The whole value, inlined or not."""
+        return self.kept.value if self.kept else None
+
+    def draft(self) -> Draft:
+        """Return the call's outcome as an event."""
+        payload: dict[str, Any] = {**self.result.to_json(), "call": self.call.number}
+        if self.call.item is not None:
+            payload["item"] = self.call.item
+        if self.nothing_happened:
+            payload["nothing_happened"] = True
+        if self.unchecked:
+            payload["unchecked"] = True
+        if self.worked_s is not None:
+            payload["worked_s"] = self.worked_s
+        return Draft("call_finished", payload, self.call.step)
+
+
+class Held(Exception):
+    """A call with untrusted arguments waits for a person to see them; `key` names it. It never leaves the node."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__("its arguments come from untrusted results; a person has to see them first")
+
+
+class Uncertain(Exception):
+    """A call might repeat an effect that may have happened; `key` names the earlier one. It never leaves the node."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__("its call may have taken effect already; a person has to say whether it did")

@@ -1,0 +1,133 @@
+"""Whether the result of a step will do: checks first, then a judge; what can be repeated is tried again."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from pydantic import JsonValue
+
+from graph.calls.gate import CallGate, ModelCall
+from graph.calls.threads import in_thread
+from graph.calls.tool_call import Finished
+from graph.chat_models.json_text import objects_with
+from graph.chat_models.role_model import RoleModel
+from graph.execution.step_end import StepEnd
+from graph.plan.issues import storable
+from graph.plan.render.labels import plain
+from graph.plan.schema import Step
+from graph.prompts.data import cut
+from graph.prompts.judge import SCHEMA, judge_messages, unusable_message
+from graph.run.assessment import WHY_CHARACTERS, Assessment, Opinion
+from graph.run.checks import Evidence, Looks, findings
+from graph.run.record import RunRecord
+from graph.run.values import to_text
+
+Again = Callable[[str], Coroutine[Any, Any, StepEnd]]
+"""Does the work of a step once more; takes what is unmet, in words."""
+
+ASKED_AT_MOST = 2
+"""How often a judge is asked that answers nothing usable."""
+NOT_JUDGED = ("ask", "gate", "refine")
+"""Steps whose result is a person's, or none."""
+
+
+@dataclass
+class Criteria:
+    """The criteria of the steps of one pass over a plan; `file` says what is where tools work.
+
+    An outcome counts as the step's only when its criteria are met. It is on record before a judge is asked,
+    who is asked once about the same result.
+    """
+
+    record: RunRecord
+    gate: CallGate
+    judge: RoleModel | None
+    file: Looks
+    max_retries: int
+    opinions: dict[tuple[str, str], Opinion] = field(default_factory=dict)
+
+    def has(self, step: Step) -> bool:
+        """Whether anything has to be met beyond an end without error."""
+        return bool(step.checks) or self._is_judged(step)
+
+    def stands(self, step: Step, recalled: StepEnd) -> bool:
+        """Whether nothing is left to be looked at of an outcome that is on record."""
+        looked_at = step.id in self.record.succeeded and step.id not in self.record.unchecked
+        return looked_at or not self.has(step) or recalled.result.status != "succeeded"
+
+    async def settled(
+        self, step: Step, end: StepEnd, before: Mapping[str, JsonValue], again: Again | None = None
+    ) -> StepEnd:
+        """Return how a step ends, whose work came to `end`.
+
+        Args:
+            step: The step.
+            end: What its work came to.
+            before: Step id -> result, of the steps that it waits for.
+            again: How to repeat the work, None where it may not be repeated.
+
+        Raises:
+            BudgetReached: A limit does not allow to ask the judge, or to try again.
+        """
+        tried = self.record.retries[step.id] if step.tool is not None else 0
+        while self.has(step) and end.result.status == "succeeded":
+            end, assessment = await self._looked_at(step, end, before)
+            retry = again if tried < self.max_retries else None
+            if assessment.met or retry is None:
+                return end.assessed(assessment, self.record.revision)
+            if tried >= self.record.retries[step.id]:  # else it is on record
+                made = [told for told in end.tells if isinstance(told, Finished)]
+                await self.gate.commit([*made, assessment.told(step.id, self.record.revision, again=True)], [])
+            tried += 1
+            end = await retry(assessment.error)
+        return end
+
+    async def _looked_at(self, step: Step, end: StepEnd, before: Mapping[str, JsonValue]) -> tuple[StepEnd, Assessment]:
+        evidence = Evidence(end.value, end.called, self.file)
+        found = await in_thread(partial(findings, step.checks, evidence)) if step.checks else ()
+        assessment = Assessment(found)
+        if not assessment.met or not self._is_judged(step):
+            return end, assessment
+        made = [told for told in end.tells if isinstance(told, Finished)]
+        if made:
+            await self.gate.commit([replace(told, unchecked=True) for told in made], [])
+        asked = (step.id, to_text(end.value))
+        if asked not in self.opinions:
+            self.opinions[asked] = await self._opinion(step, end.value, before)
+        return replace(end, tells=tuple(told for told in end.tells if told not in made)), Assessment(
+            found, self.opinions[asked]
+        )
+
+    def _is_judged(self, step: Step) -> bool:
+        return self.judge is not None and bool(step.success_criteria) and step.kind not in NOT_JUDGED
+
+    async def _opinion(self, step: Step, value: JsonValue, before: Mapping[str, JsonValue]) -> Opinion:
+        """Return what the judge says."""
+        assert self.judge is not None and step.success_criteria is not None
+        call = ModelCall("judge", f"judge:{step.id}", judge_messages(step, value, before), step.id, schema=SCHEMA)
+        why = ""
+        for _ in range(ASKED_AT_MOST):
+            answer = await self.gate.ask(self.judge, call)
+            if isinstance(answer, str):
+                return Opinion(step.success_criteria, None, answer)
+            met, why = _read(str(answer.text))
+            if met is not None:
+                return Opinion(step.success_criteria, met, why)
+            said = AIMessage(str(answer.text))
+            call = replace(call, messages=[*call.messages, said, unusable_message(why)])
+        return Opinion(step.success_criteria, None, why)
+
+
+def _read(answer: str) -> tuple[bool | None, str]:
+    """Return a judge's opinion and why, or None and what is wrong with its answer.
+
+    One that holds several opinions may quote the result, which would then be its own judge.
+    """
+    said = objects_with("met", answer)
+    met = said[0]["met"] if len(said) == 1 else None
+    if not isinstance(met, bool):
+        words = cut(plain(answer), WHY_CHARACTERS) or "nothing"
+        return None, f"the judge gave {len(said)} opinions, where one with met true or false is asked; it said: {words}"
+    return met, cut(plain(storable(str(said[0].get("why") or "no reason given"))), WHY_CHARACTERS)

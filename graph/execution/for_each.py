@@ -1,0 +1,91 @@
+"""A step that is done for each item of a list: at once, results in order, one failure does not lose the others."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.calls.meter import BudgetReached
+from graph.calls.tool_call import Held, Uncertain
+from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
+from graph.execution.model_step import StepFailed
+from graph.execution.step_end import Account, StepEnd, for_a_person
+from graph.plan.references import resolve
+from graph.plan.schema import Step
+from graph.run.grants import Refused
+from graph.run.labels import Label, joined
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one item came to, what that is worth, and how often each tool was called with success."""
+
+    value: JsonValue
+    label: Label
+    called: Mapping[str, int]
+
+
+def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
+    """Return the list that a step goes through.
+
+    Raises:
+        Refused: It is none, or longer than the plan allows.
+        UnresolvedReferenceError: It has no value.
+    """
+    items = resolve(step.for_each, values)
+    if not isinstance(items, list):
+        raise Refused(f"for_each is no list but a {type(items).__name__}; refer to a list")
+    if len(items) > step.most_items:
+        raise Refused(f"for_each has {len(items)} items, the plan allows {step.most_items}; raise max_items or cut it")
+    return items
+
+
+@dataclass
+class Items:
+    """The items of one step as they come to their ends; `at_once` bounds how many are under way in the whole plan."""
+
+    step: Step
+    at_once: asyncio.Semaphore
+    done: dict[int, Outcome] = field(default_factory=dict)
+    failed: dict[int, str] = field(default_factory=dict)
+    asks: list[Held | Uncertain | BudgetReached] = field(default_factory=list)
+    stale: StaleRunError | None = None
+
+    async def do(self, place: int, work: Callable[[], Coroutine[Any, Any, Outcome]]) -> None:
+        """Do one item, and note what came of it; where the run has changed meanwhile, none is begun any more."""
+        async with self.at_once:
+            if self.stale is not None:
+                return
+            try:
+                self.done[place] = await work()
+            except StaleRunError as error:
+                self.stale = error
+            except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
+                self.failed[place] = str(error)
+            except (Held, Uncertain, BudgetReached) as reason:
+                self.asks.append(reason)
+
+    def end(self, account: Account, count: int) -> StepEnd:
+        """Return the end of the step: values in order, with the error of an item in its place where that is allowed.
+
+        Raises:
+            StaleRunError: The run has changed, and items were left.
+        """
+        if self.stale is not None:
+            raise self.stale
+        if self.asks:
+            return for_a_person(self.step.id, *self.asks)
+        missing = [f"{self.step.id}[{place}] failed: {self.failed[place]}" for place in sorted(self.failed)]
+        if len(self.failed) > (self.step.max_failures or 0):
+            return account.failed(f"{len(self.failed)} of {count} items failed; {'; '.join(missing[:5])}")
+        values = [self._value(place) for place in range(count)]
+        called: Counter[str] = Counter()
+        for outcome in self.done.values():
+            called.update(outcome.called)
+        return account.succeeded(values, joined(outcome.label for outcome in self.done.values()), missing, called)
+
+    def _value(self, place: int) -> JsonValue:
+        return self.done[place].value if place in self.done else {"error": self.failed[place]}

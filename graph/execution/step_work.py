@@ -1,0 +1,187 @@
+"""What is to be done for a step that is ready: a call, a piece of work, or nothing."""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.calls.gate import CallGate
+from graph.calls.meter import BudgetReached
+from graph.calls.tool_call import Finished, Held, ToolCall, Uncertain
+from graph.calls.toolbox import Toolbox
+from graph.chat_models.role_model import RoleModel
+from graph.errors import ResultError, UnresolvedReferenceError
+from graph.execution.criteria import Again, Criteria
+from graph.execution.for_each import Items, Outcome, items_of
+from graph.execution.model_step import ModelStep, StepFailed
+from graph.execution.step_end import Account, StepEnd, for_a_person, waiting
+from graph.plan.canonical import digest
+from graph.plan.references import resolve
+from graph.plan.schema import ITEM, Step
+from graph.run.grants import Refused
+from graph.run.labels import PLAN, USER, Label, argument_labels, joined
+from graph.run.record import RunRecord
+from graph.run.values import normalise
+
+Task = Callable[[], Coroutine[Any, Any, StepEnd]]
+WAITING = {"ask": "waits for an answer", "gate": "waits for a person", "refine": "waits to be refined"}
+
+
+@dataclass
+class StepWork:
+    """The steps of one pass over a plan; `values` and `labels` are of the steps that have succeeded so far."""
+
+    record: RunRecord
+    gate: CallGate
+    toolbox: Toolbox
+    executors: Mapping[str | None, RoleModel]
+    waits: Mapping[str, tuple[str, ...]]
+    at_once: asyncio.Semaphore
+    criteria: Criteria
+    values: dict[str, JsonValue] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
+
+    async def open(self, step: Step) -> StepEnd | ToolCall | Task:
+        """Return the step's call or its work, or its end where nothing has to be done."""
+        if self.record.failed_in(step.id, self.record.revision):
+            return StepEnd(step.id, self.record.results[step.id])
+        try:
+            return await self._opened(step)
+        except (UnresolvedReferenceError, Refused) as error:
+            return self._account(step).failed(str(error))
+        except (Held, Uncertain, BudgetReached) as reason:
+            return for_a_person(step.id, reason)
+
+    async def make(self, step: Step, call: ToolCall) -> StepEnd:
+        """Make the step's call, the intent of which is written."""
+        end = StepEnd.of_call(await self.gate.perform(call))
+        return await self._settled(step, end, lambda _: self._made_again(call))
+
+    async def _opened(self, step: Step) -> StepEnd | ToolCall | Task:
+        if step.kind in WAITING:
+            return await self._on_record(step) or waiting(step.id, WAITING[step.kind])
+        if step.for_each is not None:
+            items = items_of(step, self.values)
+            return await self._on_record(step, items) or (lambda: self._each(step, items))
+        if step.kind == "gather":
+            value = resolve(step.gather, self.values)
+            if on_record := await self._on_record(step, value):
+                return on_record
+            gathered = self._account(step, value).succeeded(value, self._read(step))
+            return (lambda: self._settled(step, gathered)) if self.criteria.has(step) else gathered
+        args: Any = resolve(dict(step.args), self.values)
+        if step.tool is None:
+            return await self._on_record(step, args) or (lambda: self._think(step, args))
+        admitted = await self.gate.admit(step, step.tool, args, self._argument_labels(step))
+        if isinstance(admitted, Finished):
+            recalled = StepEnd.of_call(admitted, on_record=True)
+            if self.criteria.stands(step, recalled):
+                return recalled
+            return lambda: self._settled(step, recalled, lambda _: self._made_again(admitted.call))
+        return (lambda: self._make_in_turn(step, admitted)) if admitted.wait_s else admitted
+
+    async def _make_in_turn(self, step: Step, call: ToolCall) -> StepEnd:
+        await self.gate.commit_in_turn(call)
+        return await self.make(step, call)
+
+    async def _made_again(self, call: ToolCall) -> StepEnd:
+        again = self.gate.again(call)
+        await self.gate.commit_in_turn(again)
+        return StepEnd.of_call(await self.gate.perform(again))
+
+    async def _settled(self, step: Step, end: StepEnd, again: Again | None = None) -> StepEnd:
+        """Return how the step ends when its criteria are looked at; `again` repeats its work, where it may be."""
+        specs = self.toolbox.specs
+        repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
+        try:
+            return await self.criteria.settled(step, end, self._before(step), again if repeatable else None)
+        except (Held, Uncertain, BudgetReached) as reason:
+            return for_a_person(step.id, reason)
+
+    async def _think(self, step: Step, args: Mapping[str, JsonValue]) -> StepEnd:
+        account = self._account(step, args)
+        work = self._model_step(step, args)
+        try:
+            end = await self._thought(account, work, work.run(self.record.goal, self._before(step)))
+        except (Held, Uncertain, BudgetReached) as reason:
+            return for_a_person(step.id, reason)
+        return await self._settled(step, end, lambda unmet: self._thought(account, work, work.mend(unmet)))
+
+    async def _thought(self, account: Account, work: ModelStep, result: Coroutine[Any, Any, JsonValue]) -> StepEnd:
+        try:
+            value = normalise(await result)
+        except (StepFailed, ResultError) as error:
+            return account.failed(str(error))
+        return account.succeeded(value, work.label, called=work.called)
+
+    async def _each(self, step: Step, items: list[JsonValue]) -> StepEnd:
+        account = self._account(step, items)
+        ends = Items(step, self.at_once)
+        async with asyncio.TaskGroup() as tasks:
+            for place, item in enumerate(items):
+                work = partial(self._item, step, place, item)
+                tasks.create_task(ends.do(place, work), name=f"{step.id}[{place}]")
+        return await self._settled(step, ends.end(account, len(items)))
+
+    async def _item(self, step: Step, place: int, item: JsonValue) -> Outcome:
+        """Return what one item came to.
+
+        Raises:
+            StepFailed: It came to nothing.
+        """
+        values = {**self.values, ITEM: item}
+        args: Any = resolve(dict(step.args), values)
+        if step.tool is None:
+            work = self._model_step(step, args, place)
+            return Outcome(
+                normalise(await work.run(self.record.goal, {**self._before(step), ITEM: item})), work.label, work.called
+            )
+        admitted = await self.gate.admit(step, step.tool, args, self._argument_labels(step), item=place)
+        if isinstance(admitted, ToolCall):
+            await self.gate.commit_in_turn(admitted)
+            admitted = await self.gate.perform(admitted)
+            await self.gate.commit([admitted], [])
+        if admitted.result.status != "succeeded":
+            raise StepFailed(str(admitted.result.error))
+        return Outcome(admitted.value, admitted.call.label, {step.tool: 1})
+
+    def _model_step(self, step: Step, args: Mapping[str, JsonValue], item: int | None = None) -> ModelStep:
+        model, labels = self.executors[step.executor], self._argument_labels(step)
+        return ModelStep(step, args, self.gate, self.toolbox, model, labels, self._read(step), item)
+
+    async def _on_record(self, step: Step, rests_on: Any = None) -> StepEnd | None:
+        """Return a step's end where the ledger has it for the same inputs, or a person has given it."""
+        result = self.record.results.get(step.id)
+        if result is None or result.status != "succeeded":
+            return None
+        if step.kind not in WAITING and self.record.inputs.get(step.id) != self._inputs(step, rests_on):
+            return None
+        label = self.record.labels.get(step.id, USER)
+        return StepEnd(step.id, result, await self.gate.value_of(result), label=label)
+
+    def _account(self, step: Step, rests_on: Any = None) -> Account:
+        inputs = self._inputs(step, rests_on) if rests_on is not None else ""
+        return Account(step.id, inputs, self.record.revision, time.time())
+
+    def _inputs(self, step: Step, rests_on: Any) -> str:
+        """Return the digest of all that a step's result rests on."""
+        return digest([step.to_json(), rests_on, self._before(step)])
+
+    def _before(self, step: Step) -> dict[str, JsonValue]:
+        """Return the results that a step rests on."""
+        return {before: self.values[before] for before in self.waits[step.id]}
+
+    def _read(self, step: Step) -> Label:
+        """Return the label of all that a step gets to see, the words of the plan included."""
+        own = PLAN if step.id in self.record.tainted else USER
+        return joined([own, *(self.labels[before] for before in self.waits[step.id])])
+
+    def _argument_labels(self, step: Step) -> dict[str, Label]:
+        labels: Mapping[str, Label] = self.labels
+        if step.for_each is not None:
+            labels = {**labels, ITEM: joined(self.labels[ref.step] for ref in step.references_of_items())}
+        return argument_labels(step, labels, tainted=step.id in self.record.tainted)
