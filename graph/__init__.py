@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graph.agent import Agent, AsyncAgent
     from graph.builder import build_graph
+    from graph.chat_models.settings import ModelSettings
     from graph.errors import AgentError
     from graph.runs import Run
     from tools.errors import NothingHappened
 
-__all__ = ["Agent", "AgentError", "AsyncAgent", "NothingHappened", "Run", "build_graph"]
+__all__ = ["Agent", "AgentError", "AsyncAgent", "ModelSettings", "NothingHappened", "Run", "build_graph"]
 
 _HOME = {
     "Agent": "graph.agent",
     "AgentError": "graph.errors",
     "AsyncAgent": "graph.agent",
+    "ModelSettings": "graph.chat_models.settings",
     "NothingHappened": "tools.errors",
     "Run": "graph.runs",
     "build_graph": "graph.builder",

@@ -1,22 +1,43 @@
 """The facade for scripts, notebooks and the command line: checkpointer and ledger in one file, opened together."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from langchain_core.messages import HumanMessage
+from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 from pydantic import JsonValue
 
-from graph.builder import Graph, build_graph
+from graph.approver import local_user
+from graph.builder import Graph, build_graph, own_tools
+from graph.calls.threads import in_thread
+from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE, open_checkpointer
 from graph.errors import InputError, NothingToDecideError, RunPausedError
+from graph.evidence import audited, exported, redacted, verified, verified_file
+from graph.ledger.protocol import Redacted
+from graph.ledger.seal import SealKey
+from graph.ledger.verification import Verification
+from graph.replay.opening import replayed_file, replayed_run
+from graph.replay.report import Replay
+from graph.run.audit import Audit
+from graph.run.record import run_name
+from graph.run.steering import Steer
+from graph.run.telling import Section
 from graph.runs import Log, Run, Runs, open_runs
+from graph.tool_servers import Servers, Tools, awith_servers
 
 Progress = Callable[[Mapping[str, Any]], None]
+Result = TypeVar("Result")
+
+STOP_S = 10.0
+"""How long an interrupted caller waits for the run to pause."""
 
 
 @dataclass(frozen=True)
@@ -28,19 +49,28 @@ class AsyncAgent:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, database: str | Path = DATABASE, **options: Any) -> "AsyncIterator[AsyncAgent]":
+    async def open(
+        cls, database: str | Path = DATABASE, *, tools: Tools | None = None, mcp: Servers = None, **options: Any
+    ) -> "AsyncIterator[AsyncAgent]":
         """Open a database, which is created where there is none.
 
         Args:
             database: An SQLite file.
-            options: See `graph.build_graph`: `planner`, `executor`, `tools`, `approval`, ...
+            tools: LangChain tools or functions with a docstring; None means the project's own.
+            mcp: A file that lists MCP servers, or such a list; they run until the end, their tools are beside `tools`.
+            options: See `graph.build_graph`: `planner`, `executor`, `approval`, ...
 
         Raises:
-            ConfigError: A model, a tool or a setting cannot work.
+            ConfigError: A model, a tool, an MCP server or a setting cannot work.
             LedgerUnavailableError: The database cannot be used.
         """
-        async with open_runs(database) as runs, open_checkpointer(database) as checkpointer:
-            graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, **options)
+        others = own_tools() if tools is None else tools
+        async with (
+            open_runs(database) as runs,
+            open_checkpointer(database) as checkpointer,
+            awith_servers(mcp, others) as all_tools,
+        ):
+            graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
             yield cls(graph, runs)
 
     async def start(
@@ -70,16 +100,20 @@ class AsyncAgent:
         given: dict[str, Any] = {"goal": goal, "constraints": list(constraints)}
         if plan is not None:
             given["plan"] = plan
-        await self._drive(given, thread, on_progress, dict(setup or {}))
+        await self._drive(given, thread, on_progress, setup=dict(setup or {}))
         return await self._stands(thread)
 
-    async def resume(self, run: str, decision: Any = None, *, on_progress: Progress | None = None) -> Run:
+    async def resume(
+        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: Progress | None = None
+    ) -> Run:
         """Go on with a run, with a decision where it waits for one, and return it as it then stands.
 
         Args:
             run: Its id, or its thread.
             decision: An answer to the review request: `"approve"`, `"reject"`, feedback, a changed plan, or the
-                long form `{"decisions": [...]}`.
+                long form `{"decisions": [...]}`; `Run.decide` puts it together.
+            unseen: Whether it was given beforehand, with nobody looking. It then approves a plan and nothing else: it
+                stands in the ledger as what it is, clears no call that may have happened, and vouches for no value.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
@@ -92,7 +126,7 @@ class AsyncAgent:
         if before.n != key.n:
             raise InputError("run", f"{run} cannot go on: {before.id} has taken its thread since")
         if decision is not None:
-            await self._decide(before, decision, on_progress)
+            await self._decide(before, decision, unseen, on_progress)
         elif not before.ended and before.request is None:
             await self._drive(None, key.thread, on_progress)
         return await self._stands(key.thread)
@@ -115,6 +149,73 @@ class AsyncAgent:
         """Return what the ledger says of a run, event by event."""
         return await self.runs.log(run)
 
+    async def value(self, run: str, step: str | None = None) -> JsonValue:
+        """Return the whole value of a step that succeeded, or the run's whole answer, however large.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: There is no such value.
+        """
+        return await self.runs.value(run, step)
+
+    async def audit(self, run: str, *only: Section) -> Audit:
+        """Return a run as a story that a person can read, or as data; of the sections named, or whole.
+
+        Args:
+            run: Its id, or its thread.
+            only: Some of `plans`, `steps`, `decisions`, `policy`, `budget`.
+        """
+        return await audited(self.runs, run, *only)
+
+    async def verify(self, run: str | Path, *, head: str | None = None, key: SealKey | None = None) -> Verification:
+        """Recompute the chain of a run and say whether its record is what was written.
+
+        Args:
+            run: Its id, its thread, or the path of an exported file.
+            head: A hash that was noted of one of its events: the record must still hold it.
+            key: The key that it must be sealed with; the environment's by default.
+        """
+        if isinstance(run, Path):
+            return await in_thread(lambda: verified_file(run, head, key))
+        return await verified(self.runs, run, head, key)
+
+    async def export(self, run: str, file: str | Path) -> Verification:
+        """Write a run's whole record to a new file, which `verify` and `replay` take without the database."""
+        return await exported(self.runs, run, Path(file))
+
+    async def replay(self, run: str | Path, *, planner: Given | None = None) -> Replay:
+        """Play a run again from its record alone and say where it first differs; no model and no tool is asked.
+
+        Args:
+            run: Its id, its thread, or the `Path` of an exported file.
+            planner: A model that plans instead of the one on record.
+
+        Raises:
+            LedgerCorruptError: The record is not what was written.
+            InputError: The record is of a version that this one cannot play.
+            ConfigError: The planner cannot be made.
+        """
+        if isinstance(run, Path):
+            return await replayed_file(run, planner)
+        return await replayed_run(self.runs, run, planner)
+
+    async def redact(self, run: str, value: str, *, reason: str, by: str | None = None) -> Redacted:
+        """Take a value out of all that is kept of a run and its thread, so that its bytes are nowhere in the file.
+
+        The chain still holds: the events keep their digests, and an event says which were changed, by whom and why.
+
+        Args:
+            run: Its id, or its thread. Nobody may be at work on a run of the thread.
+            value: A text of at least four characters; it is found inside of others too.
+            reason: Why, for the record.
+            by: Who wants it; the operating system's user by default.
+
+        Raises:
+            InputError: The record cannot do without the value.
+            RunOwnedError: Somebody works on a run of the thread.
+        """
+        return await redacted(self.runs, run, value, reason, by)
+
     async def cancel(self, run: str) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
         return await self.runs.cancel(run)
@@ -123,7 +224,39 @@ class AsyncAgent:
         """Ask a run that executes elsewhere to stop before its next call; it can be resumed."""
         return await self.runs.pause(run)
 
-    async def _decide(self, run: Run, decision: Any, on_progress: Progress | None) -> None:
+    async def steer(
+        self,
+        run: str,
+        *,
+        add: Sequence[str] = (),
+        withdraw: Sequence[str] = (),
+        feedback: str | None = None,
+        on_progress: Progress | None = None,
+    ) -> Run:
+        """Change what a run is to respect, or say what is wanted; it plans again before it goes on.
+
+        A run that executes elsewhere reads it before its next call; one that waits for a decision is planned at once,
+        and asks again if the plan is beyond what was approved; a paused one reads it when it is resumed.
+
+        Args:
+            run: Its id, or its thread.
+            add: Constraints that hold from now on.
+            withdraw: Constraints that hold no longer.
+            feedback: Words for the planner.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: It has ended, or has no such constraint.
+        """
+        before = await self.show(run)
+        steer = Steer(tuple(add), tuple(withdraw), feedback, local_user())
+        worked_on = await self.runs.steer(run, steer)
+        if not worked_on and before.request is not None:
+            await self._drive(None, before.thread, on_progress)
+        return await self.show(run)
+
+    async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
         if decision == {}:
             raise InputError("decision", "an empty answer decides nothing; answer approve, reject, or a changed plan")
         if run.request is None and run.status == "waiting":
@@ -131,23 +264,36 @@ class AsyncAgent:
             run = await self._stands(run.thread)
         if run.request is None:
             raise NothingToDecideError(run.id, run.status)
-        await self._drive(Command(resume=decision), run.thread, on_progress)
+        await self._drive(Command(resume=decision), run.thread, on_progress, unseen=unseen)
 
-    async def _drive(
-        self, given: Any, thread: str, on_progress: Progress | None, setup: Mapping[str, Any] | None = None
-    ) -> None:
-        config: Any = {"configurable": {"thread_id": thread, "setup": setup or {}}}
+    async def _drive(self, given: Any, thread: str, on_progress: Progress | None, **more: Any) -> None:
+        config: Any = {"configurable": {"thread_id": thread, **more}}
         with suppress(RunPausedError):
-            async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
-                if on_progress is not None:
-                    on_progress(change)
+            try:
+                await self._stream(given, config, on_progress)
+            except EmptyInputError:
+                await self._restore(thread, config)
+                await self._stream(given, config, on_progress)
+
+    async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:
+        async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
+            if on_progress is not None:
+                on_progress(change)
+
+    async def _restore(self, thread: str, config: Any) -> None:
+        """Where a thread has lost its checkpoints, begin at what the ledger has of its run: that is the truth."""
+        key = await self.runs.find(thread)
+        seen = (await self.runs.ledger.events(key))[-1].seq
+        run = {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen}
+        state = {"run": run, "status": "planning", "messages": [HumanMessage("resume")]}
+        await self.graph.aupdate_state(config, state, as_node="review")
 
     async def _stands(self, thread: str) -> Run:
         key = await self.runs.find(thread)
         run = await self.runs.show(key)
         state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
         asked = [pending.value for pending in state.interrupts]
-        return run.with_request(asked[0]) if asked and not run.ended else run
+        return run.with_request(asked[0]) if asked and run.status == "waiting" else run
 
 
 @dataclass(frozen=True)
@@ -167,28 +313,77 @@ class Agent:
 
     def start(self, goal: str, **options: Any) -> Run:
         """See `AsyncAgent.start`."""
-        return self._portal.call(lambda: self._agent.start(goal, **options))
+        return self._do(lambda: self._agent.start(goal, **options))
 
-    def resume(self, run: str, decision: Any = None, *, on_progress: Progress | None = None) -> Run:
+    def resume(
+        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: Progress | None = None
+    ) -> Run:
         """See `AsyncAgent.resume`."""
-        return self._portal.call(lambda: self._agent.resume(run, decision, on_progress=on_progress))
+        return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, on_progress=on_progress))
 
     def show(self, run: str) -> Run:
         """See `AsyncAgent.show`."""
-        return self._portal.call(self._agent.show, run)
+        return self._do(lambda: self._agent.show(run))
 
     def list(self) -> "list[Run]":
         """See `AsyncAgent.list`."""
-        return self._portal.call(self._agent.list)
+        return self._do(lambda: self._agent.list())
 
     def log(self, run: str) -> Log:
         """See `AsyncAgent.log`."""
-        return self._portal.call(self._agent.log, run)
+        return self._do(lambda: self._agent.log(run))
+
+    def value(self, run: str, step: str | None = None) -> JsonValue:
+        """See `AsyncAgent.value`."""
+        return self._do(lambda: self._agent.value(run, step))
+
+    def audit(self, run: str, *only: Section) -> Audit:
+        """See `AsyncAgent.audit`."""
+        return self._do(lambda: self._agent.audit(run, *only))
+
+    def verify(self, run: str | Path, *, head: str | None = None, key: SealKey | None = None) -> Verification:
+        """See `AsyncAgent.verify`."""
+        return self._portal.call(lambda: self._agent.verify(run, head=head, key=key))
+
+    def export(self, run: str, file: str | Path) -> Verification:
+        """See `AsyncAgent.export`."""
+        return self._portal.call(self._agent.export, run, file)
+
+    def replay(self, run: str | Path, *, planner: Given | None = None) -> Replay:
+        """See `AsyncAgent.replay`."""
+        return self._portal.call(lambda: self._agent.replay(run, planner=planner))
+
+    def redact(self, run: str, value: str, *, reason: str, by: str | None = None) -> Redacted:
+        """See `AsyncAgent.redact`."""
+        return self._portal.call(lambda: self._agent.redact(run, value, reason=reason, by=by))
+
+    def steer(self, run: str, **changes: Any) -> Run:
+        """See `AsyncAgent.steer`."""
+        return self._portal.call(lambda: self._agent.steer(run, **changes))
 
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""
-        return self._portal.call(self._agent.cancel, run)
+        return self._do(lambda: self._agent.cancel(run))
 
     def pause(self, run: str) -> Run:
         """See `AsyncAgent.pause`."""
-        return self._portal.call(self._agent.pause, run)
+        return self._do(lambda: self._agent.pause(run))
+
+    def _do(self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Do work on the agent's loop; whoever is interrupted while waiting (Ctrl-C) leaves nothing at work behind."""
+        tasks: list[asyncio.Task[Result]] = []
+
+        async def done() -> Result:
+            tasks.append(asyncio.create_task(work()))  # not the portal's own, which gives nothing time to end well
+            return await tasks[0]
+
+        async def stop() -> None:
+            tasks[0].cancel()
+            await asyncio.wait(tasks, timeout=STOP_S)
+
+        future = self._portal.start_task_soon(done)
+        try:
+            return future.result()
+        finally:
+            if not future.done():
+                self._portal.call(stop)

@@ -3,14 +3,14 @@
 import asyncio
 import contextvars
 import threading
+import time
 import warnings
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -18,20 +18,23 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
+from graph.calls.rates import Turns
 from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import chat_model
+from graph.chat_models.roles import role_models
+from graph.chat_models.settings import Given, Role
 from graph.checkpoint import ledger_of
-from graph.context import Context, Services, Settings
-from graph.errors import ConfigError
+from graph.configuration import check, check_reach, policy_named, settings_of
+from graph.context import Context, Services
 from graph.ledger.protocol import Ledger
 from graph.nodes.executor import Executor
 from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
+from graph.observing.log import log_events
+from graph.observing.observed import Observer, observed
 from graph.routing import after_executor, after_planner, after_replanner, after_review
 from graph.state import Input, State, StateUpdate
 
-Model = str | BaseChatModel | None
 Graph = CompiledStateGraph[State, Context, Input, State]
 
 
@@ -43,39 +46,63 @@ class Node(Protocol):
 
 
 def build_graph(
-    planner: Model = None,
-    executor: Model = None,
+    planner: Given | None = None,
+    executor: Given | None = None,
     *,
-    replanner: Model = None,
+    replanner: Given | None = None,
+    judge: Given | None = None,
+    executors: Mapping[str, Given] | None = None,
+    config: str | Path | None = None,
     tools: Sequence[BaseTool | Callable[..., Any]] | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     ledger: str | Path | Ledger | None = None,
+    observers: Sequence[Observer] = (),
     **settings: Any,
 ) -> Graph:
     """Return the compiled graph; `.invoke` and `.ainvoke` both work, with any mix of tools.
 
     Args:
-        planner: `provider:model`, a chat model, or None for the embedded rules that need no key.
+        planner: `provider:model`, `ModelSettings` or a chat model. What is left out is looked for in the environment
+            and in the settings file; named nowhere, it is the embedded rules that need no key.
         executor: Does model steps; the planner's model by default.
         replanner: Revises plans; the planner's model by default.
+        executors: Further models for model steps, by the name that a step's `executor` gives.
+        judge: Judges success criteria in words; none by default.
+        config: The settings file; by default the one that PLANNER_EXECUTOR_CONFIG names, or `planner-executor.toml`.
         tools: LangChain tools or functions with a docstring; None means the project's own.
         checkpointer: Where the graph's state is kept; without one a run cannot wait for a person.
         ledger: A database file (or an open ledger); by default the one behind a SQLite checkpointer, else memory.
-        settings: Fields of `graph.context.Settings`: `approval`, `replan`, `max_replans`, `max_concurrency`, ...
+        observers: Told of each event as it is written to the ledger, such as `graph.observing.otel.OtelObserver()`.
+        settings: Fields of `graph.context.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`; by
+            default the file that PLANNER_EXECUTOR_POLICY or the settings file names), `budget` (such as
+            `{"tool_calls": 20}`), `replan`, `max_replans`, `max_concurrency`, ...
 
     Raises:
         ConfigError: A setting, a model or a tool cannot work; the message names it.
     """
-    plans = chat_model(planner)
+    roles: dict[Role, Given | None] = {
+        "planner": planner,
+        "executor": executor,
+        "replanner": replanner,
+        "judge": judge,
+    }
+    policy = policy_named(settings.get("policy"), config)
+    chosen = settings_of({**settings, "policy": policy})
+    toolbox = Toolbox(own_tools() if tools is None else tools)
     services = Services(
-        settings=_settings(settings),
-        toolbox=Toolbox(_own_tools() if tools is None else tools),
-        planner=plans,
-        executor=plans if executor is None else chat_model(executor),
-        replanner=plans if replanner is None else chat_model(replanner),
-        ledger=ledger_of(ledger, checkpointer),
+        settings=chosen,
+        toolbox=toolbox,
+        models=role_models(roles, config, executors),
+        ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), (log_events, *observers)),
+        turns=Turns(chosen.policy.rates, time.monotonic),
     )
+    check(services, policy, config)
     _warn_if_lax(checkpointer)
+    return compiled(services, checkpointer)
+
+
+def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) -> Graph:
+    """Return the graph over these services."""
     graph = StateGraph(State, context_schema=Context, input_schema=Input)
     graph.add_node("planner", paired(Planner, services, "planner"))
     graph.add_node("review", paired(Review, services, "review"))
@@ -127,23 +154,8 @@ def _in_a_loop() -> bool:
     return True
 
 
-def _settings(given: dict[str, Any]) -> Settings:
-    known = {field.name for field in fields(Settings)}
-    if unknown := sorted(set(given) - known):
-        raise ConfigError(f"build_graph has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}")
-    settings = Settings(**given)
-    for name, allowed in (("approval", ("always", "side_effects", "never")), ("replan", ("failure", "never"))):
-        if getattr(settings, name) not in allowed:
-            raise ConfigError(f"{name}={getattr(settings, name)!r} is none of {', '.join(allowed)}")
-    least = {"max_concurrency": 1, "max_steps": 1, "max_replans": 0, "max_repairs": 0, "max_feedback": 0}
-    for name, limit in least.items():
-        value = getattr(settings, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < limit:
-            raise ConfigError(f"{name}={value!r} is no whole number of at least {limit}")
-    return settings
-
-
-def _own_tools() -> Sequence[BaseTool]:
+def own_tools() -> Sequence[BaseTool]:
+    """Return the project's own tools over `docs` and `workspace` of the current folder."""
     from tools import default_tools
 
     return default_tools(documents=Path("docs"), workspace=Path("workspace"))

@@ -1,15 +1,23 @@
 """Where a graph keeps its records: the checkpointer, and the ledger that belongs to it."""
 
+import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import aiosqlite
-from langgraph.checkpoint.base import BaseCheckpointSaver
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -17,12 +25,17 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.calls.threads import in_thread
 from graph.errors import ConfigError, LedgerUnavailableError
-from graph.ledger.file import create_private
+from graph.ledger.database import IN_MEMORY
+from graph.ledger.file import RESTORE, advice, prepare
+from graph.ledger.patience import patience_with
 from graph.ledger.protocol import Ledger
+from graph.ledger.seal import key_from_environment
 from graph.ledger.sqlite import SqliteLedger
 
 DATABASE = "planner-executor.db"
-IN_MEMORY = ":memory:"
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
+"""What LangGraph's reading of a damaged row ends in."""
+
 _in_memory: WeakKeyDictionary[Any, SqliteLedger] = WeakKeyDictionary()
 
 
@@ -36,6 +49,67 @@ def database() -> str:
     return os.environ.get("PLANNER_EXECUTOR_DB") or DATABASE
 
 
+class SharingSaver(AsyncSqliteSaver):
+    """LangGraph's saver in the ledger's file: one of them waits for a lock, and both say it in the same words."""
+
+    def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
+        super().__init__(connection, serde=strict_serializer())
+        self._database, self._patience = database, patience_with(database)
+        self._turns, self._waits = asyncio.Lock(), ""
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint; see `AsyncSqliteSaver.aget_tuple`."""
+        try:
+            with self._told():
+                found = await super().aget_tuple(config)
+            if found is not None and "channel_values" not in found.checkpoint:
+                raise TypeError("it holds no state")
+        except UNREADABLE as error:
+            what = f"a checkpoint of thread {config['configurable']['thread_id']} cannot be read"
+            raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error
+        return found
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Keep a checkpoint; see `AsyncSqliteSaver.aput`."""
+        async with self._turn():
+            return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a node wrote; see `AsyncSqliteSaver.aput_writes`."""
+        async with self._turn():
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Write as patiently as the ledger does, and leave nothing half written."""
+        async with self._turns:
+            with self._told():
+                if (waits := self._patience.pragma) != self._waits:
+                    await self.conn.execute(waits)
+                    self._waits = waits
+                try:
+                    with self._patience.tried():
+                        yield
+                except sqlite3.Error:
+                    await self.conn.rollback()
+                    raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self._database, advice(error)) from error
+
+
 @asynccontextmanager
 async def studio_checkpointer() -> AsyncIterator[AsyncSqliteSaver]:
     """Open the checkpointer of the LangGraph server, in the ledger's file; `langgraph.json` names this function."""
@@ -45,15 +119,19 @@ async def studio_checkpointer() -> AsyncIterator[AsyncSqliteSaver]:
 
 @asynccontextmanager
 async def open_checkpointer(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the SQLite checkpointer of a file, which is created with mode 0600.
+    """Open the SQLite checkpointer of the ledger's file, which is created with mode 0600.
+
+    It does not wait for the disk: a commit of the ledger does, for both.
 
     Raises:
         LedgerUnavailableError: The file cannot be opened.
     """
-    await in_thread(lambda: create_private(Path(path)))
+    wait_s = patience_with(str(path)).left_s
     try:
+        await in_thread(lambda: prepare(Path(path), wait_s))
         async with aiosqlite.connect(str(path)) as connection:
-            saver = AsyncSqliteSaver(connection, serde=strict_serializer())
+            await connection.execute("PRAGMA synchronous=NORMAL")
+            saver = SharingSaver(connection, str(path))
             await saver.setup()
             try:
                 yield saver
@@ -61,52 +139,72 @@ async def open_checkpointer(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]
                 async with saver.lock:
                     pass  # LangGraph does not wait for a cancelled node's last write; cut off, it would lock the file
     except sqlite3.Error as error:
-        raise LedgerUnavailableError(str(path), str(error)) from error
+        raise LedgerUnavailableError(str(path), advice(error)) from error
 
 
 def ledger_of(
-    given: str | Path | Ledger | None, checkpointer: BaseCheckpointSaver[Any] | bool | None
+    given: str | Path | Ledger | None,
+    checkpointer: BaseCheckpointSaver[Any] | bool | None,
+    check: Callable[[str], None],
 ) -> Callable[[], Awaitable[Ledger]]:
     """Return how to get the ledger: the given one, or in the checkpointer's file, or in memory with an in-memory one.
 
+    Args:
+        given: A file, a ledger, or None.
+        checkpointer: The graph's own.
+        check: Is told the ledger's file as soon as it is known, and may refuse it.
+
     Raises:
-        ConfigError: The checkpointer is of a kind whose file is not known, and none is given.
+        ConfigError: The checkpointer is of a kind whose file is not known, and none is given; or `check` refuses.
+        LedgerKeyError: The key that seals runs cannot be used.
     """
     if given is not None:
-        return _always(SqliteLedger(given) if isinstance(given, str | Path) else given)
+        opened = SqliteLedger(given, key_from_environment()) if isinstance(given, str | Path) else given
+        return _always(opened, check)
     if isinstance(checkpointer, SqliteSaver):
         file = _file_of(checkpointer.conn.execute("PRAGMA database_list").fetchall())
-        return _always(SqliteLedger(file) if file else _ledger_in_memory(checkpointer))
+        opened = SqliteLedger(file, key_from_environment()) if file else _ledger_in_memory(checkpointer)
+        return _always(opened, check)
     if isinstance(checkpointer, AsyncSqliteSaver):
-        return _located(checkpointer)
+        return _located(checkpointer, check)
     if checkpointer is None or isinstance(checkpointer, bool):
-        return _always(SqliteLedger(IN_MEMORY))
+        return _always(SqliteLedger(IN_MEMORY), check)
     if isinstance(checkpointer, InMemorySaver):
-        return _always(_ledger_in_memory(checkpointer))
+        return _always(_ledger_in_memory(checkpointer), check)
     kind = type(checkpointer).__name__
     raise ConfigError(f"name a file for the ledger: ledger='runs.db'; a {kind} does not tell where one belongs")
 
 
-def _always(ledger: Ledger) -> Callable[[], Awaitable[Ledger]]:
+def _always(ledger: Ledger, check: Callable[[str], None]) -> Callable[[], Awaitable[Ledger]]:
+    _vet(ledger, check)
+
     async def get() -> Ledger:
         return ledger
 
     return get
 
 
-def _located(saver: AsyncSqliteSaver) -> Callable[[], Awaitable[Ledger]]:
+def _located(saver: AsyncSqliteSaver, check: Callable[[str], None]) -> Callable[[], Awaitable[Ledger]]:
     """The file of an asynchronous saver can only be asked for once it is in use."""
+    key = key_from_environment()
     found: list[Ledger] = []
 
     async def get() -> Ledger:
         if not found:
             async with saver.conn.execute("PRAGMA database_list") as cursor:
                 file = _file_of(list(await cursor.fetchall()))
+            ledger = SqliteLedger(file, key) if file else _ledger_in_memory(saver)
+            await in_thread(lambda: _vet(ledger, check))
             if not found:
-                found.append(SqliteLedger(file) if file else _ledger_in_memory(saver))
+                found.append(ledger)
         return found[0]
 
     return get
+
+
+def _vet(ledger: Ledger, check: Callable[[str], None]) -> None:
+    if isinstance(ledger, SqliteLedger) and ledger.name != IN_MEMORY:
+        check(ledger.name)
 
 
 def _ledger_in_memory(saver: Any) -> SqliteLedger:

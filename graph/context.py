@@ -1,18 +1,24 @@
 """What a graph is built with: its settings, and the live things that nodes use."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
-from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, ConfigDict, Field
 
+from graph.calls.rates import Turns
 from graph.calls.threads import in_thread
 from graph.calls.toolbox import Toolbox
-from graph.chat_models.roles import chat_model
+from graph.chat_models.roles import RoleModels
+from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
+from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
 from graph.plan.validation import MAX_STEPS
-from graph.run.policy import ApprovalMode
+from graph.run.budget import NO_BUDGET, Budget
+from graph.run.next_move import Replan
+from graph.run.policy import NO_POLICY, ApprovalMode, Policy
+from graph.run.values import Kept, keep, normalise
 
 
 @dataclass(frozen=True)
@@ -20,16 +26,28 @@ class Settings:
     """Names and limits; every limit is at least its least sensible value, checked by `build_graph`.
 
     `max_repairs` bounds how often a model is told what is wrong with its plan, `max_feedback` how often a person may
-    ask for another one, `max_replans` how often the replanner is called in a run.
+    ask for another one, `max_replans` how often the replanner is called after failures, `max_rounds` how often a run
+    is planned on step by step, `max_retries` how often a step is tried again whose result does not meet its criteria,
+    `max_depth` how many refined steps may lie within one another. With `horizon` 1 the planner gives one step at a
+    time. `budget` is what a new run may spend. `record_prompts` says whether the ledger keeps what models are asked;
+    what they answer it always keeps. `instructions` adds to what a role is told.
     """
 
     approval: ApprovalMode = "always"
-    replan: Literal["failure", "never"] = "failure"
+    policy: Policy = NO_POLICY
+    budget: Budget = NO_BUDGET
+    replan: Replan = "failure"
+    horizon: Literal[1] | None = None
     max_concurrency: int = 16
     max_replans: int = 2
+    max_rounds: int = 10
+    max_retries: int = 1
     max_repairs: int = 1
     max_feedback: int = 10
     max_steps: int = MAX_STEPS
+    max_depth: int = 2
+    record_prompts: bool = True
+    instructions: Mapping[str, str] = field(default_factory=dict)
 
 
 def _for_nodes(*nodes: str) -> dict[str, Any]:
@@ -60,6 +78,16 @@ class Context(BaseModel):
         description="Model that revises a plan after a failure; the planner's by default.",
         json_schema_extra=_for_nodes("replanner"),
     )
+    judge: str | None = Field(
+        default=None,
+        description="Model that judges success criteria in words; nobody does by default.",
+        json_schema_extra=_for_nodes("executor"),
+    )
+    model_settings: dict[Role, ClientSettings] = Field(
+        default_factory=dict,
+        description="How the models are asked: role -> temperature, timeout_s, base_url, options.",
+        json_schema_extra=_for_nodes("planner", "executor", "replanner"),
+    )
     max_concurrency: int | None = Field(
         default=None, ge=1, description="How many steps may run at a time.", json_schema_extra=_for_nodes("executor")
     )
@@ -73,38 +101,73 @@ class Context(BaseModel):
         json_schema_extra=_for_nodes("planner", "replanner"),
     )
 
+    def layer(self, models: RoleModels) -> Layer:
+        """Return what is said of models here.
+
+        Raises:
+            ModelConfigError: An address is none that the graph's own settings name.
+        """
+        named = {role: getattr(self, role) for role in ROLES}
+        said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
+        read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
+        return {role: settings for role, settings in read.items() if settings.said}
+
 
 @dataclass(frozen=True)
 class Services:
-    """The live things behind a graph; `ledger` opens it on first use."""
+    """The live things behind a graph; `ledger` opens it on first use, `clock` counts seconds and never goes back."""
 
     settings: Settings
     toolbox: Toolbox
-    planner: BaseChatModel
-    executor: BaseChatModel
-    replanner: BaseChatModel
+    models: RoleModels
     ledger: Callable[[], Awaitable[Ledger]]
+    turns: Turns
+    clock: Callable[[], float] = time.monotonic
+
+    def configuration(self) -> tuple[dict[str, Any], Kept]:
+        """Return what decisions rest on beside the record, as the ledger keeps it, and how its tools are kept."""
+        tools = keep(normalise(list(self.toolbox.specs.values())))
+        models = {role: list(model.names) for role, model in self.models.by_role.items()}
+        executors = {name: list(model.names) for name, model in self.models.named.items()}
+        settings = {field.name: getattr(self.settings, field.name) for field in fields(self.settings)}
+        settings["policy"] = self.settings.policy.to_json()
+        del settings["budget"]  # each run has its own, which is told where it starts
+        return {
+            "settings": normalise(settings),
+            "models": models,
+            "executors": executors,
+            "tools": tools.fields(),
+        }, tools
 
     async def under(self, context: Context | None) -> "Services":
         """Return the services with what a client set for this invocation.
 
         Raises:
-            ModelConfigError: A model that was named cannot be made.
+            ConfigError: A model that was named cannot be made, or has no price and needs one.
         """
         if context is None:
             return self
         limits = context.model_dump(include={"max_concurrency", "max_replans", "max_repairs"}, exclude_none=True)
         changed = replace(self, settings=replace(self.settings, **limits))
-        if context.planner is not None:
-            plans = await _made(context.planner)
-            changed = replace(changed, planner=plans, executor=plans, replanner=plans)
-        if context.executor is not None:
-            changed = replace(changed, executor=await _made(context.executor))
-        if context.replanner is not None:
-            changed = replace(changed, replanner=await _made(context.replanner))
+        stronger = context.layer(self.models)
+        if not stronger:
+            return changed
+        # away from the event loop: a package may have to be imported first
+        changed = replace(changed, models=await in_thread(lambda: self.models.under(stronger)))
+        changed.check_prices()
         return changed
 
+    def check_prices(self) -> None:
+        """Refuse models whose price nobody knows where a budget bounds what the run may cost.
 
-async def _made(name: str) -> BaseChatModel:
-    """Make a model away from the event loop: its package may have to be imported first."""
-    return await in_thread(lambda: chat_model(name))
+        Raises:
+            ConfigError: There is such a model.
+        """
+        policy = self.settings.policy
+        if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:
+            return
+        for role, model in self.models.everyone.items():
+            for name in model.names:
+                if name not in policy.prices:
+                    why = f'has no price, so cost_usd cannot hold; add [prices."{name}"]'
+                    raise ConfigError(f"the {role} model {name} {why}")

@@ -3,8 +3,17 @@
 AgentError
 ├── ConfigError                 what the caller configured cannot work
 │   ├── ModelConfigError        .model
+│   │   ├── MissingPackageError     the provider's package is not installed
+│   │   ├── ModelKeyError           no key, or one that the server refuses
+│   │   ├── UnknownModelError       the server has no such model
+│   │   └── UnreachableModelError   nobody answers at the server's address
 │   ├── ToolConfigError         .tool
+│   ├── PolicyError             .line
+│   ├── SuiteError              .suite
+│   ├── ResultsError            .results
+│   ├── LedgerKeyError          the key that seals runs cannot be used
 │   └── ShadowedPackageError    .path
+├── ModelCallError              no chat model of a role gave an answer   .model, .attempts
 ├── RunPausedError              the run was asked to pause; it can be resumed   .run
 ├── InputError                  what the caller gave to a run cannot work   .field
 │   ├── UnknownRunError         .run
@@ -16,13 +25,17 @@ AgentError
     ├── LedgerCorruptError      .run, .seq
     ├── StaleRunError           another decision came first   .run
     │   └── MessageWaitingError somebody asks the run to pause or to end   .run
+    ├── LedgerSealError         the run is sealed with another key, or with none   .run
+    ├── ExportError             an exported file is not what was written   .line
     ├── RunOwnedError           somebody else works on the run   .run
     └── LeaseLostError          somebody else has taken the run over   .run
 
 A plan that is refused, a step that fails and a model that answers nonsense are data, not errors.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class AgentError(Exception):
@@ -41,12 +54,60 @@ class ModelConfigError(ConfigError):
         super().__init__(f"model {model!r}: {why}")
 
 
+class MissingPackageError(ModelConfigError):
+    """The LangChain package of the model's provider is not installed."""
+
+
+class ModelKeyError(ModelConfigError):
+    """There is no key for the model's server, or the server refuses it."""
+
+
+class UnknownModelError(ModelConfigError):
+    """The server has no model of that name."""
+
+
+class UnreachableModelError(ModelConfigError):
+    """Nobody answers at the address of the model's server."""
+
+
 class ToolConfigError(ConfigError):
     """A tool cannot be offered to plans."""
 
     def __init__(self, tool: str, why: str) -> None:
         self.tool = tool
         super().__init__(f"tool {tool!r}: {why}")
+
+
+class PolicyError(ConfigError):
+    """A policy cannot be read, or says something that is not understood; nothing starts under it."""
+
+    def __init__(self, policy: str, why: str, line: int | None = None) -> None:
+        self.line = line
+        where = f"{policy}, line {line}" if line else policy
+        super().__init__(f"{where}: {why}")
+
+
+class SuiteError(ConfigError):
+    """A suite of cases cannot be read, or says what cannot be; nothing of it is tried."""
+
+    def __init__(self, suite: str, why: str) -> None:
+        self.suite = suite
+        super().__init__(f"{suite}: {why}")
+
+
+class ResultsError(ConfigError):
+    """The results of an evaluation cannot be gone on with; nothing is tried, and they stay as they are."""
+
+    def __init__(self, results: str, why: str) -> None:
+        self.results = results
+        super().__init__(f"{results}: {why}")
+
+
+class LedgerKeyError(ConfigError):
+    """The key that seals runs cannot be used; nothing is written without it."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"ledger key: {why}")
 
 
 class ShadowedPackageError(ConfigError):
@@ -120,6 +181,22 @@ class LedgerCorruptError(LedgerError):
         super().__init__(database, f"event {seq} of run {run} {why}; restore the file from a backup")
 
 
+class LedgerSealError(LedgerError):
+    """The run cannot be written on with this key, or without one."""
+
+    def __init__(self, database: str, run: str, why: str) -> None:
+        self.run = run
+        super().__init__(database, f"run {run} {why}")
+
+
+class ExportError(LedgerError):
+    """An exported run cannot be read: a line of the file is not what was written."""
+
+    def __init__(self, file: str, line: int, why: str) -> None:
+        self.line = line
+        super().__init__(file, f"line {line} {why}")
+
+
 class StaleRunError(LedgerError):
     """Another decision or plan reached the ledger first; look at the run again."""
 
@@ -146,6 +223,21 @@ class LeaseLostError(LedgerError):
     def __init__(self, database: str, run: str) -> None:
         self.run = run
         super().__init__(database, f"run {run} was taken over by somebody else; look at it again")
+
+
+class ModelCallError(AgentError):
+    """No chat model of a role gave an answer; the run is told so, in words."""
+
+    def __init__(self, model: str, attempts: Sequence[Mapping[str, Any]]) -> None:
+        self.model = model
+        self.attempts = tuple(attempts)
+        counts = Counter(attempt["model"] for attempt in attempts)
+        last = {attempt["model"]: attempt["error"] for attempt in attempts}
+        said = [
+            f"{name} failed{f' {counts[name]} times' if counts[name] > 1 else ''}: {error}"
+            for name, error in last.items()
+        ]
+        super().__init__("; ".join(said) or f"{model} was not asked")
 
 
 class RunPausedError(AgentError):

@@ -1,21 +1,31 @@
 """Asking a model for a plan or a revision, and telling it all that is wrong with it, a bounded number of times."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 
 from graph.calls.gate import CallGate, ModelCall
+from graph.chat_models.answer import Flaw, flaw_of
 from graph.chat_models.json_text import NoJson, json_from
+from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan
 from graph.plan.validation import Reading
 from graph.prompts.data import cut
 from graph.prompts.planner import repair_message
+from graph.run.events import Draft
 
 WORDS_CHARACTERS = 1_000
+KEYS = ("steps", "answer", "plan", "keep")
+"""Keys by which a plan or a revision is known among other JSON in an answer."""
+
+FLAWS: Mapping[Flaw, str] = {
+    "refused": "the model refuses to answer",
+    "truncated": "the answer was cut off at the model's token limit; a shorter plan, or a higher max_tokens, is needed",
+    "empty": "the answer is empty",
+}
 
 
 @dataclass(frozen=True)
@@ -26,34 +36,41 @@ class Proposal:
     reason: str = ""
     issues: tuple[Issue, ...] = ()
 
+    def refusal(self, author: str) -> Draft:
+        """Return the event that says why there is no plan."""
+        return Draft("plan_refused", {"author": author, "issues": [issue.to_json() for issue in self.issues]})
+
 
 async def propose(
     gate: CallGate,
-    model: BaseChatModel,
+    model: RoleModel,
     call: ModelCall,
     read: Callable[[Any], Reading],
     max_repairs: int,
 ) -> Proposal:
     """Return the first answer that can be read, after at most `max_repairs` rounds of corrections."""
-    quiet = model.with_config(tags=["nostream"])
     issues: tuple[Issue, ...] = ()
     words = ""
     for attempt in range(max_repairs + 1):
-        answer = await gate.ask(quiet, model, replace(call, label=f"{call.label}:{attempt}"))
+        answer = await gate.ask(model, replace(call, label=f"{call.label}:{attempt}"))
         if isinstance(answer, str):
             return Proposal(None, answer)
         words = str(answer.text)
-        reading = _read(words, read)
+        reading = _read(answer, read)
         if reading.plan is not None:
             return Proposal(reading.plan)
         issues = reading.issues
+        if flaw_of(answer) == "refused":  # asking again would not be answered otherwise
+            break
         call = replace(call, messages=_corrected(call.messages, answer, issues))
     return Proposal(None, _reason(call.role, words, issues), issues)
 
 
-def _read(words: str, read: Callable[[Any], Reading]) -> Reading:
+def _read(answer: AIMessage, read: Callable[[Any], Reading]) -> Reading:
+    if flaw := flaw_of(answer):
+        return Reading(None, (Issue(None, "answer", FLAWS[flaw]),))
     try:
-        return read(json_from(words))
+        return read(json_from(str(answer.text), KEYS))
     except NoJson as error:
         return Reading(None, (Issue(None, "plan", str(error)),))
 
@@ -63,6 +80,7 @@ def _corrected(messages: Sequence[BaseMessage], answer: AIMessage, issues: Seque
 
 
 def _reason(role: str, words: str, issues: Sequence[Issue]) -> str:
-    if [issue.field for issue in issues] == ["plan"] and words.strip():
-        return f"the {role} gave no plan, it said: {cut(words.strip(), WORDS_CHARACTERS)}"
+    said = f"; it said: {cut(words.strip(), WORDS_CHARACTERS)}" if words.strip() else ""
+    if [issue.field for issue in issues] in (["plan"], ["answer"]):
+        return f"the {role} gave no plan: {issues[0].message}{said}"
     return f"the {role} gave no valid plan: {cut('; '.join(map(str, issues)), WORDS_CHARACTERS)}"

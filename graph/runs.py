@@ -8,16 +8,23 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import UnknownRunError
+from graph.errors import InputError, NothingToDecideError, UnknownRunError, listed
 from graph.ledger.protocol import Ledger, RunKey
+from graph.ledger.seal import key_from_environment
 from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.values import answer_from_results, value_of
 from graph.plan.render import plan_svg, plan_text
 from graph.plan.schema import Plan
-from graph.run.events import CANCELLED, Draft, Event, event_line
+from graph.run.answering import Said, answer_to
+from graph.run.counters import Counters
+from graph.run.events import CANCELLED, Draft, Event
 from graph.run.record import RunRecord, read_record, run_name
 from graph.run.results import StepResult
+from graph.run.steering import Steer
+from graph.run.telling import told_line
 from graph.run.timeline import timeline_svg
 
+NO_RESULT = StepResult("pending")
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
 
 
@@ -56,6 +63,21 @@ class Run:
         steps = self.plan.steps if self.plan else ()
         return {step.id: self.results[step.id].status if step.id in self.results else "pending" for step in steps}
 
+    def decide(self, **said: Any) -> dict[str, Any]:
+        """Return the answer to the open review request, about what it shows, for `resume`.
+
+        Args:
+            said: Fields of `graph.run.answering.Said`: `approve=True`, `answers={"step_2": "Oslo"}`,
+                `happened=[True]`, `limits={"tool_calls": 40}`, `feedback="..."`, ...
+
+        Raises:
+            NothingToDecideError: The run does not wait for a decision.
+            InputError: Something that is asked has no answer, or an answer is about nothing that is asked.
+        """
+        if self.request is None:
+            raise NothingToDecideError(self.id, self.status)
+        return answer_to(self.request, Said(**said))
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw the run in a notebook: its plan with the status of each step."""
         head = f"run {self.id}: {self.status}" + (f" ({self.reason})" if self.reason else "")
@@ -85,7 +107,7 @@ class Log:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw when each step ran; the text is one line per event."""
         steps = [step.id for step in self.run.plan.steps] if self.run.plan else []
-        text = "\n".join(event_line(event) for event in self.events)
+        text = "\n".join(told_line(event) for event in self.events)
         return {"image/svg+xml": timeline_svg(steps, self.run.results), "text/plain": text}
 
 
@@ -119,9 +141,31 @@ class Runs:
         events = await self.ledger.events(key)
         return Log(await self._tell(key, events), events)
 
+    async def value(self, name: str, step: str | None = None) -> JsonValue:
+        """Return the whole value of a step that succeeded, or the run's whole answer, wherever it is kept.
+
+        Raises:
+            InputError: There is no such value.
+        """
+        key = await self.find(name)
+        record = read_record(await self.ledger.events(key))
+        held = dict(record.ended or {}) if step is None else record.results.get(step, NO_RESULT).to_json()
+        if not {"artifact", "value"} & set(held):
+            raise InputError("step" if step else "run", f"{step or record.id} has come to no value")
+        if held.get("artifact", {}).get("of"):
+            return await answer_from_results(self.ledger, record)
+        return await value_of(self.ledger, StepResult.of(held))
+
     async def list(self) -> "list[Run]":
         """Return all runs, the latest first."""
         return [await self.show(key) for key in await self.ledger.runs()]
+
+    async def counters(self) -> Counters:
+        """Return what is counted over all runs."""
+        counters = Counters()
+        for key in await self.ledger.runs():
+            counters.count(await self.ledger.events(key))
+        return counters
 
     async def cancel(self, name: str) -> Run:
         """End a run: at once, or before its next call where somebody works on it. One that has ended stays so."""
@@ -135,6 +179,29 @@ class Runs:
                 ended = Draft("run_ended", CANCELLED, safe=False)
                 await self.ledger.append(lease, [ended], control_seq=record.control_seq)
         return await self.show(key)
+
+    async def steer(self, name: str, steer: Steer) -> bool:
+        """Tell a run that constraints have changed, or what is wanted; it plans again before it goes on.
+
+        Returns:
+            Whether somebody works on it, who reads it before the next call; else it stands in the ledger.
+
+        Raises:
+            InputError: It has ended, or does not have a constraint that is to be withdrawn.
+        """
+        key = await self.find(name)
+        record = read_record(await self.ledger.events(key))
+        if record.ended:
+            raise InputError("run", f"{record.id} has ended; start another run")
+        if missing := [one for one in steer.withdraw if one not in record.constraints]:
+            raise InputError("withdraw", f"no constraint {missing[0]!r}; there are {listed(record.constraints)}")
+        if await self.ledger.is_worked_on(key):
+            await self.ledger.post(key, steer.to_text())
+            return True
+        async with self.ledger.owned(key) as lease:
+            record = read_record(await self.ledger.events(key))
+            await self.ledger.append(lease, [steer.draft(record.constraints)], control_seq=record.control_seq)
+        return False
 
     async def pause(self, name: str) -> Run:
         """Ask whoever works on a run to stop before its next call; a run that nobody works on stays as it is."""
@@ -169,9 +236,11 @@ def _told(record: RunRecord, worked_on: bool) -> Run:
 
 
 def _unfinished(record: RunRecord, worked_on: bool) -> dict[str, StepResult]:
-    """Return steps whose own call was begun and has no outcome: under way, or cut short."""
-    begun = [call for call in record.calls.values() if call.result is None and call.number == 0 and not record.ended]
-    cut = {call.step: "interrupted" if call.repeatable else "uncertain" for call in begun}
+    """Return steps that were begun and came to no end: under way, or cut short, with a call that may have happened."""
+    cut = dict.fromkeys(record.begun - set(record.results), "interrupted")
+    open_calls = [call for call in record.calls.values() if call.result is None and not call.nothing_happened]
+    for call in sorted(open_calls, key=lambda call: call.doubtful):
+        cut[call.step] = "uncertain" if call.doubtful else "interrupted"
     return {step: StepResult("running" if worked_on else word) for step, word in cut.items()}  # type: ignore[arg-type]
 
 
@@ -180,9 +249,10 @@ async def open_runs(database: str | Path) -> AsyncIterator[Runs]:
     """Open a database's ledger.
 
     Raises:
+        LedgerKeyError: The key that seals runs cannot be used.
         LedgerUnavailableError: On first use, where the file cannot be opened.
     """
-    ledger = SqliteLedger(database)
+    ledger = SqliteLedger(database, key_from_environment())
     try:
         yield Runs(ledger)
     finally:

@@ -1,7 +1,7 @@
 """The run that a node works on: found in the ledger, told apart from forks, and shown in the state."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,34 +12,46 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate, value_of
+from graph.calls.gate import CallGate
+from graph.calls.meter import Meter
 from graph.context import Services
-from graph.errors import RunPausedError
+from graph.errors import RunPausedError, UnresolvedReferenceError
 from graph.ledger.protocol import Lease, Ledger, Message, RunKey
+from graph.ledger.values import answer_from_results, values_of
 from graph.plan.revision import difference
-from graph.plan.schema import Plan
-from graph.run.ending import Ending
+from graph.plan.schedule import waits_for
+from graph.plan.schema import Plan, Step
+from graph.plan.validation import Reading
+from graph.prompts.data import tools_shown
+from graph.prompts.planner import UNTRUSTED, history_shown
+from graph.run.ending import Ending, ending_of
 from graph.run.events import CANCELLED, Draft
 from graph.run.goal import Goal
-from graph.run.policy import binding_of
+from graph.run.labels import joined, label_of_tool
+from graph.run.next_move import Cause, Outlook
 from graph.run.record import RunRecord, read_on, read_record
 from graph.run.results import StepResult
-from graph.run.values import Kept, keep
-from graph.state import END, StateUpdate
+from graph.run.steering import Steer
+from graph.run.terms import Terms
+from graph.run.values import Kept, keep, to_text
+from graph.state import END, StateUpdate, said_before
 
-ANSWER_BYTES = 1_000_000
+ANSWER_BYTES = 250_000
 """Answers up to this size stand in the state as they are."""
+SAID_CHARACTERS = 10_000
+"""How much of an answer that is no text is said in the chat."""
 
 
 @dataclass
 class Story:
-    """A run as a node sees it; `checkpoint` is the one the node runs at."""
+    """A run as a node sees it; `checkpoint` is the one the node runs at, `shown` the plan in the state there."""
 
     services: Services
     ledger: Ledger
     key: RunKey
     record: RunRecord
     checkpoint: str
+    shown: Any = None
     lease: Lease | None = None
 
     @property
@@ -65,6 +77,10 @@ class Story:
             try:
                 await self.reload()
                 await self.heed()
+                configured, tools = self._newly_configured()
+                if configured:
+                    await self.ledger.append(self.lease, configured, artifacts=tools)
+                    await self.reload()
                 yield
             finally:
                 self.lease = None
@@ -79,7 +95,7 @@ class Story:
         messages = await self.ledger.take_messages(self.lease, self._answer)
         if messages and not self.record.ended:
             await self.reload()
-            if "cancel" not in messages:
+            if "pause" in messages and "cancel" not in messages:
                 raise RunPausedError(self.record.id)
 
     def _answer(self, messages: list[Message]) -> Sequence[Draft]:
@@ -88,52 +104,175 @@ class Story:
             return ()
         if "cancel" in messages:
             return [Draft("run_ended", {**CANCELLED, "checkpoint": self.checkpoint}, safe=False)]
-        return [Draft("paused", {"reason": "asked to pause"})]
+        drafts, constraints = [], self.record.constraints
+        for steer in (Steer.read(message) for message in messages if message != "pause"):
+            drafts.append(steer.draft(constraints))
+            constraints = steer.applied(constraints)
+        return [*drafts, *([Draft("paused", {"reason": "asked to pause"})] if "pause" in messages else [])]
 
     def gate(self) -> CallGate:
         """Return the choke point for this run, which must be owned."""
         assert self.lease is not None
-        return CallGate(self.ledger, self.lease, self.record, self.services.toolbox)
+        clock, terms = self.services.clock, self.terms
+        begun = clock()
+        meter = Meter(terms.bounds, self.record.usage, terms.policy.prices, lambda: clock() - begun)
+        return CallGate(
+            self.ledger,
+            self.lease,
+            self.record,
+            self.services.toolbox,
+            meter,
+            policy=terms.policy,
+            turns=self.services.turns,
+            asks=terms.mode != "never",
+            record_prompts=self.services.settings.record_prompts,
+            instructions=self.services.settings.instructions,
+        )
+
+    @property
+    def terms(self) -> Terms:
+        """The terms under which the run goes on now."""
+        settings = self.services.settings
+        named = tuple(self.services.models.named)
+        return Terms(self.services.toolbox.specs, settings.approval, settings.policy, self.record.budget, named)
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = ()) -> None:
         """Write events that rest on what was read, and read the run again."""
         placed = [Draft(d.kind, {**d.payload, "checkpoint": self.checkpoint}, d.step, d.safe) for d in drafts]
-        control = self.record.control_seq
+        configured, tools = self._newly_configured()
+        events, stored, control = [*configured, *placed], [*tools, *artifacts], self.record.control_seq
         if self.lease is not None:
-            await self.ledger.append(self.lease, placed, artifacts=artifacts, control_seq=control)
+            await self.ledger.append(self.lease, events, artifacts=stored, control_seq=control)
         else:
             async with self.ledger.owned(self.key) as lease:
-                await self.ledger.append(lease, placed, artifacts=artifacts, control_seq=control)
+                await self.ledger.append(lease, events, artifacts=stored, control_seq=control)
         await self.reload()
+
+    def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
+        """Return the event that tells of settings, models or tools which are not those on record."""
+        configured, tools = self.services.configuration()
+        if configured == self.record.configuration or self.record.ended:
+            return [], []
+        return [Draft("configured", configured)], [tools]
 
     async def reload(self) -> None:
         """Read what the ledger has of the run since it was last read."""
         read_on(self.record, await self.ledger.events(self.key, after=self.record.seq))
 
-    async def revise(self, plan: Plan, author: str, reason: str, dropped: Sequence[str] = ()) -> None:
-        """Record a plan as the run's next revision."""
-        await self.write(self.revision(plan, author, reason, dropped))
+    @property
+    def outlook(self) -> Outlook:
+        """How far ahead is planned, and when anew."""
+        settings = self.services.settings
+        return Outlook(settings.replan, settings.horizon, settings.max_replans, settings.max_rounds)
 
-    def revision(self, plan: Plan, author: str, reason: str, dropped: Sequence[str] = ()) -> Draft:
-        """Return the event that makes `plan`, which was read with the tools as they are, the run's next revision."""
+    def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
+        """Return the tools as planners are shown them, denied ones left out; where given, only those in `names`."""
+        specs = self.services.toolbox.specs.values()
+        return tools_shown([spec for spec in specs if not names or spec.name in names], self.terms.policy)
+
+    @property
+    def told_limits(self) -> dict[str, Any]:
+        """What planners are told of what is left to spend."""
+        bounds, usage, settings = self.terms.bounds, self.record.usage, self.services.settings
+        left = {name: (bounds.of(name) or 0) - usage.of(name) for name in bounds.names}
+        replans = settings.max_replans - self.record.replans
+        told = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
+        return {name: value for name, value in told.items() if value or name == "replans_left"}
+
+    def allowed(self, reading: Reading) -> Reading:
+        """Return what was read of a plan, with all that the policy has against it."""
+        issues = self.terms.issues(reading.plan) if reading.plan is not None else ()
+        return Reading(None, tuple(issues)) if issues else reading
+
+    def planned(self, reading: Reading) -> Reading:
+        """Return what was read of a model's plan, with all that policy and horizon have against it."""
+        return self.outlook.checked(self.allowed(reading), self.record)
+
+    async def revise(self, plan: Plan, author: str, reason: str, **more: Any) -> None:
+        """Record a plan as the run's next revision."""
+        await self.write(self.revision(plan, author, reason, **more))
+
+    def revision(
+        self,
+        plan: Plan,
+        author: str,
+        reason: str,
+        *,
+        cause: Cause = "failure",
+        dropped: Sequence[str] = (),
+        failures: Sequence[str] = (),
+        stalled: str | None = None,
+    ) -> Draft:
+        """Return the event that makes `plan`, which was read under the terms as they are, the run's next revision.
+
+        Args:
+            plan: The whole plan.
+            author: `planner`, `replanner`, `caller`, `person` or `state`.
+            reason: Why there is a revision.
+            cause: What a replanner was called for.
+            dropped: Failed steps that it drops without anything in their place.
+            failures: Fingerprints of the failures that it answers.
+            stalled: Why it gets the run no further, where it does not.
+        """
         payload = {
             "revision": self.record.revision + 1,
             "plan": plan.to_json(),
             "digest": plan.digest,
-            "binding": binding_of(plan, self.services.toolbox.specs),
+            "binding": self.terms.binding(plan),
             "author": author,
             "reason": reason,
+            "cause": cause,
             "diff": difference(self.recorded_plan(), plan).to_json(),
             "dropped": list(dropped),
+            "tainted": self._tainted(plan, author),
+            "failures": list(failures),
+            "stalled": stalled,
         }
         return Draft("plan_revised", payload, safe=False)
 
-    async def end(self, ending: Ending, *before: Draft, **keys: Any) -> StateUpdate:
+    def _tainted(self, plan: Plan, author: str) -> list[str]:
+        """Return ids of the steps that a model wrote after it had read what untrusted tools said, now or before."""
+        record, before = self.record, self.recorded_plan()
+        kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
+        specs = self.services.toolbox.specs
+        read = joined(label_of_tool(specs[call.tool]) for call in record.calls.values() if call.tool in specs)
+        heard = any(UNTRUSTED in said for said in record.history)
+        new = (read.untrusted or heard) and author in ("planner", "replanner")
+        return [step.id for step in plan.steps if (step.id in record.tainted if step.id in kept else new)]
+
+    async def short_of(self, limit: str, plan: Plan | None) -> None:
+        """Record that a limit of the budget was reached, and what is left to do."""
+        left = [step.id for step in plan.steps if step.id not in self.record.succeeded] if plan else []
+        payload = {
+            "limit": limit,
+            "budget": self.terms.bounds.to_json(),
+            "spent": self.record.usage.to_json(),
+            "left": left,
+        }
+        await self.write(Draft("budget_reached", payload, safe=False))
+
+    async def ending(self, plan: Plan) -> Ending:
+        """Return how the run ends if it ends with this plan as it is."""
+        record = self.record
+        return ending_of(plan, record.results, await self.values(plan), record.dropped, record.missing)
+
+    async def end(self, ending: Ending, *before: Draft, artifacts: Sequence[Kept] = (), **keys: Any) -> StateUpdate:
         """Record the end of the run, after other events, and return what the state shows of it."""
         kept = keep(ending.answer, ANSWER_BYTES)
-        payload = {"status": ending.status, "reason": ending.reason, **kept.fields()}
-        await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[kept])
+        answer, stored = kept.fields(), [kept]
+        if kept.artifact is not None and await self._follows(kept):
+            made = {"of": "results", "size": kept.artifact.size, "preview": kept.artifact.preview}
+            answer, stored = {"artifact": made}, []
+        payload = {"status": ending.status, "reason": ending.reason, **answer}
+        await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[*artifacts, *stored])
         return self.ended(**keys)
+
+    async def _follows(self, answer: Kept) -> bool:
+        """Whether an answer can be had from the plan and the results on record, and so need not be stored again."""
+        try:
+            return to_text(await answer_from_results(self.ledger, self.record)) == answer.text
+        except UnresolvedReferenceError:
+            return False
 
     def ended(self, **keys: Any) -> StateUpdate:
         """Return what the state shows of a run that has ended."""
@@ -145,8 +284,11 @@ class Story:
         return self.update(**{**shown, **keys})
 
     def show_plan(self, plan: Plan, status: str, **keys: Any) -> StateUpdate:
-        """Return what the state shows of a run that goes on with `plan`."""
-        shown = {"plan": plan.to_json(), "revision": self.record.revision, "digest": plan.digest}
+        """Return what the state shows of a run that goes on with `plan`, which is not written twice."""
+        told = plan.to_json()
+        shown: dict[str, Any] = {"revision": self.record.revision, "digest": plan.digest}
+        if repr(told) != repr(self.shown):  # to Python alone 1 and true are equal
+            shown["plan"] = told
         return self.update(**{**shown, "status": status, "reason": None, "issues": [], "answer": None, **keys})
 
     def recorded_plan(self) -> Plan | None:
@@ -161,15 +303,22 @@ class Story:
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
         """Return the whole value of each step of `plan` that succeeded."""
-        succeeded = self.record.succeeded
-        done = [step.id for step in plan.steps if step.id in succeeded]
-        return {step: await value_of(self.ledger, self.record.results[step]) for step in done}
+        return await values_of(self.ledger, self.record, plan)
+
+    def seen_by(self, step: Step) -> dict[str, Any]:
+        """Return the results that a step waits for as a person sees them: the whole value, or an artifact's preview."""
+        found = {before: self.record.results.get(before) for before in waits_for([step])[step.id]}
+        return {name: _seen(result) for name, result in found.items() if result is not None}
 
     def update(self, **keys: Any) -> StateUpdate:
         """Return a state update that names the run and what it has seen of the ledger."""
         record = self.record
         run = {"thread": record.thread, "n": record.n, "id": record.id, "seq": record.seq}
         return {"run": run, **keys}
+
+
+def _seen(result: StepResult) -> JsonValue:
+    return dict(result.artifact) if result.artifact else result.value
 
 
 async def open_story(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> Story | None:
@@ -189,24 +338,28 @@ async def open_story(services: Services, state: Mapping[str, Any], config: Runna
         story = await load_story(services, ledger, RunKey(thread, n))
         if story.here_before:
             return story
-    return await load_story(services, ledger, RunKey(thread, named["n"]))
+    return await load_story(services, ledger, RunKey(thread, named["n"]), state.get("plan"))
 
 
-async def load_story(services: Services, ledger: Ledger, key: RunKey) -> Story:
+async def load_story(services: Services, ledger: Ledger, key: RunKey, shown: Any = None) -> Story:
     """Return a run as the ledger has it now."""
-    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id())
+    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id(), shown)
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
     """Start the thread's next run; `setup` in the configuration is what its caller needs to resume it elsewhere."""
     ledger = await services.ledger()
+    configured, tools = services.configuration()
     payload = {
         "goal": goal.goal,
         "constraints": list(goal.constraints),
+        "history": history_shown(said_before(state.get("messages") or (), goal.goal)),
         "setup": config.get("configurable", {}).get("setup") or {},
+        "configured": configured,
+        "budget": services.settings.budget.to_json(),
         "checkpoint": checkpoint_id(),
     }
-    key = await ledger.open_run(thread_of(state, config), [Draft("run_started", payload)])
+    key = await ledger.open_run(thread_of(state, config), [Draft("run_started", payload)], [tools])
     return await load_story(services, ledger, key)
 
 
@@ -227,7 +380,12 @@ def thread_of(state: Mapping[str, Any], config: RunnableConfig) -> str:
 
 def _last_words(status: str, reason: str, answer: JsonValue) -> str:
     """Return the end of a run in words: the answer, with the reason where it is not a plain success."""
-    told = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, indent=2)
+    told = answer if isinstance(answer, str) else _cut(json.dumps(answer, ensure_ascii=False, indent=2))
     if status == "succeeded":
         return told
     return f"{status}: {reason}" + ("" if answer is None else f"\n\n{told}")
+
+
+def _cut(text: str) -> str:
+    more = len(text) - SAID_CHARACTERS
+    return text if more <= 0 else f"{text[:SAID_CHARACTERS]}\n… ({more} more letters; the whole is the run's answer)"

@@ -8,14 +8,16 @@ from pathlib import Path
 
 from graph import build_graph
 from graph.checkpoint import database
+from graph.tool_servers import with_servers_to_the_end
 from tools import default_tools
 
 graph = build_graph(
-    planner=os.environ.get("PLANNER_EXECUTOR_PLANNER"),
-    executor=os.environ.get("PLANNER_EXECUTOR_EXECUTOR"),
-    tools=default_tools(
-        documents=Path(os.environ.get("PLANNER_EXECUTOR_DOCS", "docs")),
-        workspace=Path(os.environ.get("PLANNER_EXECUTOR_WORKSPACE", "workspace")),
+    tools=with_servers_to_the_end(
+        os.environ.get("PLANNER_EXECUTOR_MCP") or None,
+        default_tools(
+            documents=Path(os.environ.get("PLANNER_EXECUTOR_DOCS", "docs")),
+            workspace=Path(os.environ.get("PLANNER_EXECUTOR_WORKSPACE", "workspace")),
+        ),
     ),
     ledger=database(),
 )

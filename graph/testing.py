@@ -12,6 +12,8 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import PrivateAttr
 
+from graph.chat_models.patience import Clock
+
 Answer = str | dict[str, Any] | list[Any] | AIMessage | Exception
 
 
@@ -114,3 +116,15 @@ def step(name: str, tool: str | None = None, /, *, after: Sequence[str] = (), **
     made |= {"tool": tool} if tool else {}
     made |= {"args": args} if args else {}
     return made | ({"depends_on": list(after)} if after else {})
+
+
+class PassingClock:
+    """A clock on which nobody waits: sleeping moves it on. `waits` keeps the seconds, `clock` is what to hand out."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now, self.waits = now, list[float]()
+        self.clock = Clock(now=lambda: self.now, sleep=self._sleep, jitter=lambda: 1.0)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.waits.append(seconds)
+        self.now += seconds

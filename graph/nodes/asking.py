@@ -17,12 +17,22 @@ from langchain_core.messages import AIMessage
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
 from graph.plan.revision import difference
-from graph.plan.schema import Plan
-from graph.run.policy import binding_of, needs_person
-from graph.run.record import Call
+from graph.plan.schema import Plan, Step
+from graph.run.estimate import estimate
+from graph.run.questions import GATE, open_questions
+from graph.run.record import Call, Held, Shortage
 from graph.run.request import Action, ReviewRequest
-from graph.run.review_text import doubt_description, estimate, invalid_description, plan_description, plan_message
-from graph.run.scope import in_force, repeats, within_approved
+from graph.run.review_text import (
+    budget_description,
+    doubt_description,
+    gate_description,
+    held_description,
+    invalid_description,
+    plan_description,
+    plan_message,
+    question_description,
+)
+from graph.run.scope import needs_person, repeats
 from graph.state import REVIEW, State
 from graph.story import Story
 
@@ -32,12 +42,16 @@ HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be decided: the plan in the state (None where it cannot run) and calls that are in doubt."""
+    """What is to be decided: the plan in the state (None where it cannot run) and calls that are in doubt.
+
+    `planned` is false where a budget was spent before there was a plan.
+    """
 
     raw: Any
     plan: Plan | None
     issues: tuple[Issue, ...] = ()
     doubts: tuple[Call, ...] = ()
+    planned: bool = True
 
     @property
     def digest(self) -> str:
@@ -52,20 +66,23 @@ class Subject:
 
 def request_about(story: Story, subject: Subject) -> ReviewRequest:
     """Return what needs a person now; no actions where nothing does, the last error where it is asked again."""
-    record, plan = story.record, subject.plan
-    actions = [_about_plan(story, subject)] if _plan_needs_person(story, plan) else []
-    for call in subject.doubts:
-        asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
-        actions.append(Action("settle_effect", asked, doubt_description(call)))
+    record, plan, terms = story.record, subject.plan, story.terms
+    actions = [_about_plan(story, subject)] if _plan_needs_person(story, subject) else []
+    due = open_questions(plan, record) if plan is not None else []
+    actions += [_about_gate(story, step) for step in due if step.kind == "gate"]
+    actions += [_about_held(held) for held in record.waiting_calls]
+    actions += [_about_question(story, step) for step in due if step.kind == "ask"]
+    actions += [_about_doubt(call) for call in subject.doubts]
+    actions += [_about_budget(story, record.shortage)] if record.shortage is not None else []
     request = ReviewRequest(
         run=record.id,
         revision=record.revision,
         digest=subject.digest,
-        binding=binding_of(plan, story.services.toolbox.specs) if plan is not None else "",
+        binding=terms.binding(plan) if plan is not None else "",
         actions=tuple(actions),
         diff=difference(_approved(story), plan).to_json() if plan is not None else {},
         issues=tuple(issue.to_json() for issue in subject.issues),
-        estimate=estimate(plan, record.succeeded) if plan is not None else {},
+        estimate=estimate(plan, record, terms.bounds) if plan is not None and actions else {},
     )
     if is_open(story, request) and record.request and record.request.error:
         return request.again(record.request.error, record.request.issues)
@@ -86,6 +103,11 @@ def message_about(story: Story, plan: Plan, doubts: Sequence[str] = ()) -> AIMes
     record = story.record
     name = f"{record.id}-revision-{record.revision}-{story.checkpoint}"
     return AIMessage(plan_message(plan, record.revision), id=name, name=REVIEW)
+
+
+def message_without_plan(story: Story) -> AIMessage:
+    """Return what is left in the chat where a person is needed before there is a plan."""
+    return message_of(story, request_about(story, Subject(None, None, planned=False)))
 
 
 def message_of(story: Story, request: ReviewRequest) -> AIMessage:
@@ -115,13 +137,10 @@ def _words(request: ReviewRequest) -> str:
     return f"Your decision is needed. {HOW_TO_REJECT}\n\n{fence}text\n{text}\n{fence}"
 
 
-def _plan_needs_person(story: Story, plan: Plan | None) -> bool:
-    specs = story.services.toolbox.specs
-    if plan is None:
-        return True
-    if in_force(story.record, plan, specs) or within_approved(story.record, plan, specs):
-        return False
-    return needs_person(plan, specs, story.services.settings.approval)
+def _plan_needs_person(story: Story, subject: Subject) -> bool:
+    if subject.plan is None:
+        return subject.planned
+    return needs_person(story.record, subject.plan, story.terms)
 
 
 def _about_plan(story: Story, subject: Subject) -> Action:
@@ -130,8 +149,36 @@ def _about_plan(story: Story, subject: Subject) -> Action:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
         return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
     diff = difference(_approved(story), plan)
-    text = plan_description(plan, record.revision, diff, story.services.toolbox.specs, repeats(record, plan))
+    warnings = [*([record.stalled] if record.stalled else []), *repeats(record, plan)]
+    left = estimate(plan, record, story.terms.bounds)
+    text = plan_description(plan, record.revision, diff, story.services.toolbox.specs, warnings, left)
     return Action("run_plan", {"plan": plan.to_json()}, text)
+
+
+def _about_gate(story: Story, step: Step) -> Action:
+    seen = story.seen_by(step)
+    return Action("run_step", {"step": step.id, "tool": GATE, "args": seen}, gate_description(step, seen))
+
+
+def _about_question(story: Story, step: Step) -> Action:
+    asked = {"step": step.id, "question": step.ask, "answer": None}
+    return Action("answer_question", asked, question_description(step, story.seen_by(step)), answer_schema=step.output)
+
+
+def _about_held(held: Held) -> Action:
+    shown = {"step": held.step, "tool": held.tool, "args": dict(held.args)}
+    return Action("run_step", shown, held_description(held), held.key)
+
+
+def _about_doubt(call: Call) -> Action:
+    asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
+    return Action("settle_effect", asked, doubt_description(call), call.key)
+
+
+def _about_budget(story: Story, shortage: Shortage) -> Action:
+    bounds, spent, hard = story.terms.bounds, story.record.usage, story.terms.policy.limits
+    shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
+    return Action("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)
 
 
 def _approved(story: Story) -> Plan | None:

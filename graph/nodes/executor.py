@@ -8,13 +8,18 @@ from langchain_core.runnables import RunnableConfig
 
 from graph.context import Services
 from graph.errors import LedgerError, RunPausedError, StaleRunError
+from graph.execution.criteria import Criteria
 from graph.execution.dataflow import Dataflow
 from graph.execution.progress import Progress
+from graph.execution.step_work import StepWork
 from graph.nodes.asking import message_about
 from graph.plan.canonical import digest
+from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
 from graph.run.ending import ending_of
 from graph.run.events import Draft
+from graph.run.questions import open_questions
+from graph.run.refining import to_refine
 from graph.run.scope import in_force
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story
@@ -35,6 +40,8 @@ class Executor:
             return story.update(status="waiting", doubts=[])
         async with story.owned():
             plan = self._approved(story, state)
+            if story.record.steered:
+                return story.update(status="planning", doubts=[])
             if story.record.ended or plan is None:
                 return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
             return await self._carry_out(story, plan)
@@ -50,6 +57,8 @@ class Executor:
         except StaleRunError:
             await story.reload()
             await story.heed()
+            if story.record.steered and not story.record.ended:
+                return story.update(status="planning", results=story.results_shown(plan), doubts=[])
             return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
         except asyncio.CancelledError:
             with suppress(LedgerError, RunPausedError):  # that it was paused is a courtesy; what was begun is on record
@@ -71,23 +80,30 @@ class Executor:
         except (ValueError, TypeError, RecursionError):
             return None
         plan = Plan.model_validate(record.approved_plan)
-        same = shown == plan.digest == record.digest and in_force(record, plan, self.services.toolbox.specs)
+        same = shown == plan.digest == record.digest and in_force(record, plan, story.terms)
         return plan if same else None
 
     def _flow(self, story: Story, plan: Plan, progress: Progress) -> Dataflow:
-        toolbox, model = self.services.toolbox, self.services.executor
-        most = self.services.settings.max_concurrency
-        return Dataflow(plan, story.record, story.gate(), toolbox, model, most, progress.announce)
+        settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
+        most, gate = settings.max_concurrency, story.gate()
+        criteria = Criteria(story.record, gate, models.judge, toolbox.file, settings.max_retries)
+        at_once = asyncio.Semaphore(most)
+        work = StepWork(story.record, gate, toolbox, models.executors, waits_for(plan.steps), at_once, criteria)
+        return Dataflow(plan, work, most, progress.announce, stops_early=settings.replan == "every_step")
 
     async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
         await story.reload()
         results = story.results_shown(plan, flow.results)
-        if flow.doubts:
+        if flow.limit is not None:
+            await story.short_of(flow.limit, plan)
+        due = open_questions(plan, story.record)
+        if flow.doubts or flow.limit is not None or story.record.waiting_calls or due:
             said = message_about(story, plan, flow.doubts)
             return story.update(status="waiting", results=results, doubts=flow.doubts, messages=[said])
-        failed = any(result.status == "failed" for result in flow.results.values())
-        settings = self.services.settings
-        if failed and settings.replan == "failure" and story.record.replans < settings.max_replans:
+        if to_refine(plan, story.record):
             return story.update(status="planning", results=results, doubts=[])
-        ending = ending_of(plan, flow.results, flow.values, story.record.dropped)
-        return await story.end(ending, results=results, doubts=[])
+        if story.outlook.cause(plan, story.record, progressed=flow.progressed):
+            return story.update(status="planning", results=results, doubts=[])
+        reached = {**story.record.results, **flow.results}
+        ending = ending_of(plan, reached, flow.work.values, story.record.dropped, story.record.missing)
+        return await story.end(story.outlook.ended(ending, story.record), results=results, doubts=[])

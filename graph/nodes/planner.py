@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
+from graph.approver import approver
 from graph.calls.gate import ModelCall
+from graph.calls.meter import BudgetReached
 from graph.context import Services
-from graph.nodes.asking import SAY_FIRST, message_about
+from graph.errors import InputError
+from graph.nodes.asking import SAY_FIRST, message_about, message_without_plan
 from graph.plan.canonical import digest
+from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
@@ -19,10 +23,14 @@ from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.run.ending import Ending, ending_of
 from graph.run.goal import Goal
-from graph.state import State, StateUpdate, goal_of, last_words, said_before
+from graph.run.steering import Steer
+from graph.run.values import keep_anything
+from graph.state import State, StateUpdate, goal_of, last_words
 from graph.story import Story, load_story, open_story, start_story, thread_of
 
 CONTINUE = ("continue", "resume")
+STEER = "steer:"
+"""What a chat message begins with that changes the constraints of the run under way."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +44,35 @@ class Planner:
 
         Raises:
             InputError: There is no goal.
+            ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
         story = await self._known(state, config)
+        if story is not None and (words := _steering(state)):
+            await story.write(Steer(add=(words,), by=approver()).draft(story.record.constraints))
         if story is None:
-            story = await start_story(self.services, state, config, goal_of(state))
+            goal = goal_of(state)
+            if _brought(state, goal) is None:
+                await self.services.models.check()
+            story = await start_story(self.services, state, config, goal)
         async with story.owned():
             if story.record.ended:
                 return story.ended(goal=story.record.goal)
             if _is_to_be_said(state):
                 return story.update(status="waiting", reason=None)
-            if not story.record.awaits_plan:
+            if not story.record.awaits_plan and not story.record.steered:
                 return self._shown(story)
-            return await self._plan(story, state)
+            try:
+                return await self._plan(story, state)
+            except BudgetReached as reached:
+                return await self._short(story, reached.limit)
+
+    async def _short(self, story: Story, limit: str) -> StateUpdate:
+        """There is no plan to go on with, because the budget does not allow to ask for one: a person is asked."""
+        plan = story.recorded_plan()
+        await story.short_of(limit, plan)
+        shown = {} if plan is not None else {"plan": None, "digest": None}
+        said = message_without_plan(story)
+        return story.update(goal=story.record.goal, status="waiting", reason=None, messages=[said], doubts=[], **shown)
 
     async def _known(self, state: State, config: RunnableConfig) -> Story | None:
         """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""
@@ -55,53 +80,82 @@ class Planner:
         last = await ledger.last_run(thread_of(state, config))
         if last is not None:
             story = await load_story(self.services, ledger, last)
-            if story.here_before:
+            if story.here_before or _is_begun(story, state):
                 return story
         named = await open_story(self.services, state, config)
         if named is None or named.record.ended:
             return None
-        if (last_words(state.get("messages") or ()) or "").lower() in CONTINUE:
+        if (last_words(state.get("messages") or ()) or "").lower() in CONTINUE or _steering(state):
             return named
         return named if _is_sent_back(named, state) else None
 
     async def _plan(self, story: Story, state: State) -> StateUpdate:
         goal = Goal(story.record.goal, story.record.constraints)
-        brought = _brought(state, goal) if not story.record.feedback else None
-        proposal = self._read(brought) if brought is not None else await self._ask(story, goal, state)
+        changed = story.record.feedback or story.record.steered
+        brought = _brought(state, goal) if not changed else None
+        proposal = self._read(story, brought) if brought is not None else await self._ask(story, goal)
         plan = proposal.plan
         if plan is None:
-            ending = Ending("failed", proposal.reason)
-            issues = [issue.to_json() for issue in proposal.issues]
-            return await story.end(
-                ending, goal=goal.goal, issues=issues, plan=None, digest=None, results={}, brought=""
-            )
+            return await self._refused(story, proposal, brought)
         if not plan.steps:
             ending = ending_of(plan, {}, {})
+            came = [story.revision(plan, "caller", _why(story, brought))] if brought is not None else []
             return await story.end(
-                ending, goal=goal.goal, issues=[], plan=plan.to_json(), digest=plan.digest, results={}, brought=""
+                ending,
+                *came,
+                goal=goal.goal,
+                issues=[],
+                plan=plan.to_json(),
+                digest=plan.digest,
+                results={},
+                brought="",
             )
         await story.revise(plan, "planner" if brought is None else "caller", _why(story, brought))
         return self._shown(story, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
-    def _read(self, brought: Any) -> Proposal:
-        reading = read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps)
+    async def _refused(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:
+        """End the run without a plan, and leave on record why."""
+        kept = keep_anything(brought)
+        refused = proposal.refusal("planner" if brought is None else "caller")
+        if brought is not None:
+            refused = replace(refused, payload={**refused.payload, "brought": kept.fields()})
+        return await story.end(
+            Ending("failed", proposal.reason),
+            refused,
+            artifacts=[kept],
+            goal=story.record.goal,
+            issues=refused.payload["issues"],
+            plan=None,
+            digest=None,
+            results={},
+            brought="",
+        )
+
+    def _read(self, story: Story, brought: Any) -> Proposal:
+        reading = story.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
         reason = "the plan that was brought is refused: " + "; ".join(map(str, reading.issues))
         return Proposal(reading.plan, reason, reading.issues)
 
-    async def _ask(self, story: Story, goal: Goal, state: State) -> Proposal:
+    async def _ask(self, story: Story, goal: Goal) -> Proposal:
         record, specs = story.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, story.recorded_plan()
         label = f"{record.revision}:{len(record.feedback)}"
+        offered, outlook, limits = story.offered(), story.outlook, story.told_limits
+        names = tuple(tool["name"] for tool in offered)
         if current is not None and record.succeeded:
-            left = self.services.settings.max_replans - record.replans
-            messages = replanner_messages(goal, specs.values(), current, record.results, left, record.feedback)
+            why = record.steered or "the user wants another plan"
+            messages = replanner_messages(goal, offered, current, record, why, limits, outlook.horizon)
             read = partial(read_revision, current=current, succeeded=record.succeeded, tools=specs, max_steps=most)
+            schema = revision_schema(names)
         else:
-            history = said_before(state.get("messages") or (), goal.goal)
-            messages = planner_messages(goal, specs.values(), record.plan, record.feedback, history)
+            messages = planner_messages(goal, offered, record, limits, outlook.horizon)
             read = partial(read_plan, tools=specs, max_steps=most)
-        call = ModelCall("planner", label, messages)
-        return await propose(story.gate(), self.services.planner, call, read, self.services.settings.max_repairs)
+            schema = plan_schema(names)
+        call = ModelCall("planner", label, messages, schema=schema)
+        most = self.services.settings.max_repairs
+        return await propose(
+            story.gate(), self.services.models.planner, call, lambda raw: story.planned(read(raw)), most
+        )
 
     def _shown(self, story: Story, **keys: Any) -> StateUpdate:
         plan = story.recorded_plan()
@@ -113,11 +167,33 @@ class Planner:
         return story.show_plan(plan, "waiting", **shown, **keys)
 
 
+def _is_begun(story: Story, state: State) -> bool:
+    """Whether the run was begun for just this input, by a process that died before the checkpoint was kept.
+
+    Once something of it was asked or decided, the same input is a fork, or the wish to begin anew.
+    """
+    record = story.record
+    if record.ended or record.requests or record.last_decision_seq:
+        return False
+    try:
+        goal = goal_of(state)
+    except InputError:
+        return False
+    is_same = (goal.goal, goal.constraints) == (record.goal, record.constraints)
+    return is_same and (record.plan is None or _brought(state, goal) is None)
+
+
+def _steering(state: State) -> str | None:
+    """Return the constraint that the user's last message adds to the run under way."""
+    words = last_words(state.get("messages") or ()) or ""
+    return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
+
+
 def _is_sent_back(story: Story, state: State) -> bool:
-    """Whether review sent the run here: with a person's feedback, or on its way round to itself."""
+    """Whether review sent the run here: after a decision that wants a plan, or on its way round to itself."""
     if state.get("status") != "planning" or last_words(state.get("messages") or ()) is not None:
         return False
-    told = bool(story.record.feedback) and story.record.awaits_plan
+    told = bool(story.record.steered) or (story.record.last_decision_seq > 0 and story.record.awaits_plan)
     return state.get("goal") == story.record.goal and not story.is_fork(state) and (told or _is_to_be_said(state))
 
 
@@ -151,4 +227,6 @@ def _from_form(plan: Any) -> Any:
 def _why(story: Story, brought: Any) -> str:
     if brought is not None:
         return "brought by the caller"
+    if story.record.steered:
+        return story.record.steered
     return f"feedback: {story.record.feedback[-1]}" if story.record.feedback else "planned for the goal"

@@ -1,6 +1,6 @@
 """Review: the only node that asks; it asks once for everything that needs a person now."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +8,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
+from graph.approver import approver
 from graph.context import Services
 from graph.nodes.asking import SAY_FIRST, Subject, is_open, is_said, message_of, request_about
 from graph.plan.canonical import digest
@@ -15,13 +16,13 @@ from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.plan.validation import Reading, read_plan
 from graph.run.decision import Decision, UnreadableAnswer, read_answer
-from graph.run.ending import Ending, ending_of
+from graph.run.ending import Ending
 from graph.run.events import Draft
 from graph.run.goal import Goal
-from graph.run.policy import binding_of
-from graph.run.record import Call
 from graph.run.request import ReviewRequest
-from graph.run.scope import in_force, within_approved
+from graph.run.scope import in_force, rebound, within_approved
+from graph.run.values import keep, keep_anything
+from graph.run.verdict import NOTHING, Verdict, verdict_of
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story, start_story
 
@@ -43,13 +44,16 @@ class Review:
             return story.ended()
         if decided := story.record.decided_at.get(story.checkpoint):
             return self._carried_out(story, decided)
-        if state.get("plan") is None:
+        if story.record.steered:
+            return story.update(status="planning", reason=f"planning again: {story.record.steered}", doubts=[])
+        if state.get("plan") is None and story.record.shortage is None:
             return await story.end(Ending("failed", "there is no plan to review"))
         subject = await self._subject(story, state)
         request = request_about(story, subject)
         if not request.actions:
             return await self._passed(story, subject)
-        return await self._asked(story, state, subject, request)
+        unseen = bool(config.get("configurable", {}).get("unseen"))
+        return await self._asked(story, state, subject, request, unseen)
 
     async def _run_of_its_own(self, state: State, config: RunnableConfig) -> Story:
         """A state from before a closed decision goes on as the thread's next run; it inherits neither nor results."""
@@ -59,6 +63,8 @@ class Review:
     async def _subject(self, story: Story, state: State) -> Subject:
         """Read the plan in the state; one that the ledger does not know becomes a revision."""
         raw = state.get("plan")
+        if raw is None or story.record.lacks_plan:
+            return Subject(None, None, planned=False)
         reading = self._known(story, raw) or self._read(story, raw)
         if reading.plan is not None and reading.plan.digest != story.record.digest:
             await story.revise(reading.plan, "state", "the plan stood in the state")
@@ -74,7 +80,7 @@ class Review:
             same = plan is not None and digest(raw) == story.record.digest
         except (ValueError, TypeError, RecursionError):
             return None
-        if plan is None or not same or story.record.binding != binding_of(plan, self.services.toolbox.specs):
+        if plan is None or not same or story.record.binding != story.terms.binding(plan):
             return None
         return Reading(plan)
 
@@ -83,21 +89,23 @@ class Review:
         specs, most = self.services.toolbox.specs, self.services.settings.max_steps
         current = story.recorded_plan()
         if current is None or not story.record.succeeded:
-            return read_plan(raw, specs, most)
-        return read_revision(raw, current, story.record.succeeded, specs, most)
+            return story.allowed(read_plan(raw, specs, most))
+        return story.allowed(read_revision(raw, current, story.record.succeeded, specs, most))
 
     async def _passed(self, story: Story, subject: Subject) -> StateUpdate:
         """Nothing needs a person: record what allowed it, once."""
         plan = subject.plan
         assert plan is not None
-        specs = self.services.toolbox.specs
-        if not in_force(story.record, plan, specs):
-            within = within_approved(story.record, plan, specs)
+        if not in_force(story.record, plan, story.terms):
+            within = within_approved(story.record, plan, story.terms)
             mode = "within what was approved" if within else f"approval={self.services.settings.approval}"
-            await story.write(self._decided(story, plan, "approve", by="policy", message=mode))
+            passed = {**self._about(story, plan, NOTHING, approves=True), **_by("approve", "policy", mode)}
+            await story.write(Draft("decided", passed, safe=False))
         return story.show_plan(plan, "running", doubts=[])
 
-    async def _asked(self, story: Story, state: State, subject: Subject, request: ReviewRequest) -> StateUpdate:
+    async def _asked(
+        self, story: Story, state: State, subject: Subject, request: ReviewRequest, unseen: bool
+    ) -> StateUpdate:
         """Ask until there is a decision; an answer counts only at the checkpoint where this was shown last."""
         shown = story.record.request if is_open(story, request) else None
         if shown is not None and shown.checkpoint != story.checkpoint:
@@ -115,77 +123,92 @@ class Review:
         try:
             if shown is None:
                 raise UnreadableAnswer(STALE)
-            return await self._decide(story, subject, read_answer(answer, request))
+            if unseen and story.record.stalled is not None:
+                raise UnreadableAnswer("the plan makes no progress; somebody has to look at it")
+            verdict = verdict_of(request, read_answer(answer, request), story.terms, unseen=unseen)
+            return await self._decide(story, subject, verdict)
         except UnreadableAnswer as fault:
             again = request.again(str(fault), [issue.to_json() for issue in fault.issues])
-            await self._note_request(story, again, skip=1)
+            await self._note_request(story, again, skip=1, answer=answer, unseen=unseen)
             return self._said_first(story, again)
 
     def _said_first(self, story: Story, request: ReviewRequest) -> StateUpdate:
         """Leave what is asked as the chat's last message; an interrupted node could not (see `graph.nodes.asking`)."""
         return story.update(status="planning", reason=SAY_FIRST, messages=[message_of(story, request)])
 
-    async def _note_request(self, story: Story, request: ReviewRequest, skip: int = 0) -> None:
-        """Write down what is shown; `skip` is 1 where the answer at this checkpoint was turned down."""
+    async def _note_request(
+        self, story: Story, request: ReviewRequest, skip: int = 0, answer: Any = None, unseen: bool = False
+    ) -> None:
+        """Write down what is shown; `skip` is 1 where `answer`, given at this checkpoint, was turned down."""
+        shown, given = (
+            keep([action["description"] for action in request.to_json()["action_requests"]]),
+            keep_anything(answer),
+        )
         payload = {
             "request": story.record.requests + (not is_open(story, request)),
             "digest": request.digest,
             "subject": request.subject,
             "revision": request.revision,
             "asked": [action.name for action in request.actions],
+            "actions": [
+                action.to_json() for action in request.actions if action.name != "run_plan" or not request.binding
+            ],
+            "shown": shown.fields(),
+            **({"answer": given.fields(), "unseen": unseen} if skip else {}),
             "error": request.error,
             "issues": [dict(issue) for issue in request.issues],
             "skip": skip,
         }
-        await story.write(Draft("review_requested", payload, safe=False))
+        await story.write(Draft("review_requested", payload, safe=False), artifacts=[shown, given])
 
-    async def _decide(self, story: Story, subject: Subject, decisions: Sequence[Decision]) -> StateUpdate:
+    async def _decide(self, story: Story, subject: Subject, verdict: Verdict) -> StateUpdate:
         """Write the decisions down, all at once, and return what follows.
 
         Raises:
             UnreadableAnswer: One of them cannot be carried out; none is.
         """
-        about_plan = decisions[0] if len(decisions) > len(subject.doubts) else None
-        about_doubts = decisions[1:] if about_plan else decisions
-        stop = next((d for d in decisions if d.type == "reject" and (d.final or d is not about_plan)), None)
-        if stop is not None:
-            return await self._stop(story, subject, stop)
-        settled = [_settled(call, d) for call, d in zip(subject.doubts, about_doubts, strict=True)]
+        if verdict.stop is not None:
+            return await self._stop(story, subject, verdict, verdict.stop)
+        if verdict.feedback is not None:
+            return await self._send_back(story, subject, verdict)
         plan, revision = subject.plan, None
-        if about_plan is None:
-            return await self._go_on(story, subject, [self._decided(story, subject.plan, "settle", settled=settled)])
-        if about_plan.type == "reject":
-            return await self._send_back(story, subject, about_plan, settled)
-        if about_plan.type == "edit":
-            plan, revision = self._edited(story, about_plan)
-        if plan is None:
+        if verdict.plan is not None and verdict.plan.type == "edit":
+            plan, revision = self._edited(story, verdict.plan)
+        if verdict.plan is not None and plan is None:
             raise UnreadableAnswer("this plan cannot be approved; edit it or reject it")
-        after = replace(subject, plan=plan)
-        decided = self._decided(story, plan, "approve", settled=settled, message=about_plan.type)
-        return await self._go_on(story, after, [*([revision] if revision else []), decided])
+        if verdict.plan is None:
+            decided = self._decided(story, plan, "settle", verdict)
+        else:
+            decided = self._decided(story, plan, "approve", verdict, message=verdict.plan.type)
+        await story.write(*([revision] if revision else []), decided)
+        return self._on(story, plan)
 
-    async def _go_on(self, story: Story, subject: Subject, drafts: Sequence[Draft]) -> StateUpdate:
-        await story.write(*drafts)
-        assert subject.plan is not None
-        return story.show_plan(subject.plan, "running", doubts=[])
+    def _on(self, story: Story, plan: Plan | None) -> StateUpdate:
+        """Go on with the plan; without one, where the budget for making it was raised, plan."""
+        if plan is None:
+            return story.update(status="planning", reason="planning on", doubts=[])
+        return story.show_plan(plan, "running", doubts=[])
 
-    async def _stop(self, story: Story, subject: Subject, stop: Decision) -> StateUpdate:
-        decided = self._decided(story, subject.plan, "reject", message=stop.message)
+    async def _stop(self, story: Story, subject: Subject, verdict: Verdict, stop: Decision) -> StateUpdate:
+        told = Verdict(decisions=verdict.decisions)
+        decided = self._decided(story, subject.plan, "reject", told, message=stop.message)
         plan = story.recorded_plan() or Plan()
-        results = story.record.results
+        kept = await story.ending(plan)
+        answer = kept.answer if story.record.succeeded else None
+        if stop.finishes:
+            spent = f"the budget's limit of {story.record.shortage.limit} was reached" if story.record.shortage else ""
+            return await story.end(Ending("budget_exhausted", f"{spent}; {kept.reason}", answer), decided)
         reason = f"rejected: {stop.message}" if stop.message else "rejected"
-        kept = ending_of(plan, results, await story.values(plan)).answer if story.record.succeeded else None
-        return await story.end(Ending("rejected", reason, kept), decided)
+        return await story.end(Ending("rejected", reason, answer), decided)
 
-    async def _send_back(
-        self, story: Story, subject: Subject, rejection: Decision, settled: Sequence[Mapping[str, Any]]
-    ) -> StateUpdate:
+    async def _send_back(self, story: Story, subject: Subject, verdict: Verdict) -> StateUpdate:
         """Feedback: the planner plans again, as often as the settings allow."""
-        most = self.services.settings.max_feedback
+        most, words = self.services.settings.max_feedback, verdict.feedback
         if len(story.record.feedback) >= most:
-            return await self._stop(story, subject, replace(rejection, message=f"no agreement after {most} rounds"))
-        await story.write(self._decided(story, subject.plan, "feedback", settled=settled, message=rejection.message))
-        return story.update(status="planning", reason=f"planning again: {rejection.message}", doubts=[])
+            stop = Decision("reject", message=f"no agreement after {most} rounds")
+            return await self._stop(story, subject, verdict, stop)
+        await story.write(self._decided(story, subject.plan, "feedback", verdict, message=words))
+        return story.update(status="planning", reason=f"planning again: {words}", doubts=[])
 
     def _edited(self, story: Story, edit: Decision) -> tuple[Plan, Draft | None]:
         assert edit.args is not None
@@ -200,27 +223,33 @@ class Review:
             return reading.plan, None
         return reading.plan, story.revision(reading.plan, "person", "edited in review")
 
-    def _decided(self, story: Story, plan: Plan | None, decision: str, *, by: str = "person", **more: Any) -> Draft:
-        payload = {
+    def _decided(
+        self, story: Story, plan: Plan | None, decision: str, verdict: Verdict = NOTHING, *, message: str | None = None
+    ) -> Draft:
+        """Return a decision that was given as an event: by whom, about what, under which terms."""
+        about = self._about(story, plan, verdict, decision == "approve")
+        by = "unseen" if verdict.unseen else "person"
+        return Draft("decided", {**about, **_by(decision, by, message)}, safe=False)
+
+    def _about(self, story: Story, plan: Plan | None, verdict: Verdict, approves: bool) -> dict[str, Any]:
+        terms = story.terms if verdict.budget is None else replace(story.terms, budget=verdict.budget)
+        binding = terms.binding(plan) if plan and approves else rebound(story.record, story.terms, terms)
+        return {
             "request": story.record.requests,
-            "decision": decision,
-            "by": by,
-            "approver": "policy" if by == "policy" else "unverified",
             "digest": plan.digest if plan else None,
-            "binding": binding_of(plan, self.services.toolbox.specs) if plan else None,
-            "message": None,
-            "settled": [],
-            **more,
+            "binding": binding,
+            "settled": [dict(entry) for entry in verdict.settled],
+            "decisions": [decision.to_json() for decision in verdict.decisions],
+            "given": dict(verdict.given),
+            "steps": [held.key for held in story.record.waiting_calls] if verdict.steps else [],
+            "budget": verdict.budget.to_json() if verdict.budget is not None else None,
         }
-        return Draft("decided", payload, safe=False)
 
     def _carried_out(self, story: Story, decided: Mapping[str, Any]) -> StateUpdate:
         """The decision of this checkpoint is on record: what follows from it follows again."""
         if decided["decision"] == "feedback":
             return story.update(status="planning", reason=f"planning again: {decided['message']}", doubts=[])
-        plan = story.recorded_plan()
-        assert plan is not None
-        return story.show_plan(plan, "running", doubts=[])
+        return self._on(story, None if story.record.awaits_plan else story.recorded_plan())
 
 
 def _is_after_the_end(story: Story, state: State) -> bool:
@@ -229,9 +258,6 @@ def _is_after_the_end(story: Story, state: State) -> bool:
     return record.ended is not None and not story.here_before and state.get("plan") != record.plan
 
 
-def _settled(call: Call, decision: Decision) -> Mapping[str, Any]:
-    args = decision.args or {}
-    happened = args.get("happened")
-    if not isinstance(happened, bool):
-        raise UnreadableAnswer(f"say of {call.step} whether {call.tool} happened: true or false")
-    return {"key": call.key, "happened": happened, "result": args.get("result")}
+def _by(decision: str, by: str, message: str | None) -> dict[str, Any]:
+    who = "policy" if by == "policy" else approver()
+    return {"decision": decision, "by": by, "approver": who, "message": message}

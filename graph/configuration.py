@@ -1,0 +1,183 @@
+"""What a graph is configured with, checked before anything starts."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from graph.chat_models.settings import ROLES
+from graph.chat_models.sources import settings_file
+from graph.context import Services, Settings
+from graph.errors import ConfigError, PolicyError
+from graph.plan.catalog import ToolSpec
+from graph.run.budget import NO_BUDGET, Budget, read_budget
+from graph.run.policy import NO_POLICY, ApprovalMode, Policy
+from graph.run.policy_text import line_of, policy_from, policy_from_toml
+
+POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
+CHOICES: Mapping[str, tuple[Any, ...]] = {
+    "approval": ("never", "side_effects", "always"),
+    "replan": ("failure", "every_step", "never"),
+    "horizon": (None, 1),
+}
+LEAST = {
+    "max_rounds": 1,
+    "max_concurrency": 1,
+    "max_steps": 1,
+    "max_depth": 1,
+    "max_replans": 0,
+    "max_retries": 0,
+    "max_repairs": 0,
+    "max_feedback": 0,
+}
+
+
+def settings_of(given: Mapping[str, Any]) -> Settings:
+    """Return the settings that a caller gives by name.
+
+    Of two approval modes, the caller's and the policy's, the one that asks more often holds.
+
+    Raises:
+        ConfigError: One is unknown or cannot work; the message names it.
+    """
+    known = {field.name for field in fields(Settings)}
+    if unknown := sorted(set(given) - known):
+        raise ConfigError(f"build_graph has no setting {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+    policy = policy_of(given.get("policy"))
+    settings = Settings(**{**given, "policy": policy, "budget": budget_of(given.get("budget"))})
+    for name, allowed in CHOICES.items():
+        if getattr(settings, name) not in allowed:
+            raise ConfigError(f"{name}={getattr(settings, name)!r} is none of {', '.join(map(str, allowed))}")
+    for name, limit in LEAST.items():
+        value = getattr(settings, name)
+        if not isinstance(value, int) or isinstance(value, bool) or value < limit:
+            raise ConfigError(f"{name}={value!r} is no whole number of at least {limit}")
+    if strange := sorted(set(settings.instructions) - set(ROLES)):
+        raise ConfigError(f"instructions: there is no role {', '.join(strange)}; there are {', '.join(ROLES)}")
+    modes = [given["approval"]] if "approval" in given else []
+    return _with_approval(settings, [*modes, *([policy.approval] if policy.approval else [])])
+
+
+def policy_named(given: Any, config: str | Path | None = None) -> Any:
+    """Return what the policy is given as: here, by PLANNER_EXECUTOR_POLICY, or by `policy` in the settings file.
+
+    Args:
+        given: A path, plain data or a `Policy`; None says nothing.
+        config: The settings file, see `graph.chat_models.sources.sources`; a path in it begins at its folder.
+
+    Raises:
+        ConfigError: The settings file cannot be read.
+    """
+    if given is not None:
+        return given
+    if named := os.environ.get(POLICY_VARIABLE):
+        return named
+    file, said = settings_file(config)
+    named = said.get("policy")
+    if named is None:
+        return None
+    if not isinstance(named, str) or not named:
+        raise ConfigError(f"{file}: policy is {named!r}; it takes the path of a policy file")
+    return str(file.parent / named)
+
+
+def policy_of(given: Any) -> Policy:
+    """Return a policy from a TOML file's path, from its data, or as it is.
+
+    Raises:
+        PolicyError: The file cannot be read, or something in it is not understood.
+    """
+    if given is None:
+        return NO_POLICY
+    if isinstance(given, Policy):
+        return policy_from(given.to_json())
+    if isinstance(given, Mapping):
+        return policy_from(given)
+    if not isinstance(given, str | Path):
+        raise ConfigError(f"policy={given!r} is no file, no table and no Policy")
+    try:
+        text = Path(given).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PolicyError(str(given), f"cannot be read: {error}") from error
+    return policy_from_toml(text, str(given))
+
+
+def budget_of(given: Any) -> Budget:
+    """Return a budget from plain data, or as it is.
+
+    Raises:
+        ConfigError: A limit is unknown or is no number.
+    """
+    if given is None:
+        return NO_BUDGET
+    budget, faults = read_budget(given.to_json() if isinstance(given, Budget) else given)
+    if faults:
+        raise ConfigError("budget: " + "; ".join(f"{name} {why}" for name, why in faults))
+    return budget
+
+
+def check(services: Services, policy: Any = None, config: str | Path | None = None) -> None:
+    """Check that models, tools and policy go together, and that no tool can write policy or settings.
+
+    Args:
+        services: What the graph is built with.
+        policy: What the policy was given as; a path is a file that tools must not reach.
+        config: The settings file; neither must they reach that, or the place where it would be looked for.
+
+    Raises:
+        ConfigError: A rule or a limit is about nothing that is there, a model has no price under a cost budget, or a
+            tool could write the policy or the settings.
+    """
+    for path, why in _strange_rules(services):
+        raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
+    for tool in services.settings.budget.calls:
+        if tool not in services.toolbox.specs:
+            raise ConfigError(f"budget: calls.{tool} is about no tool; there are {', '.join(services.toolbox.specs)}")
+    services.check_prices()
+    for file in (policy, settings_file(config)[0]):
+        if isinstance(file, str | Path):
+            check_reach(services.toolbox.specs, file)
+
+
+def check_reach(tools: Mapping[str, ToolSpec], file: str | Path) -> None:
+    """Check that no tool can write a file that authority rests on.
+
+    Raises:
+        ConfigError: It lies in the folder of a tool that does more than read.
+    """
+    for tool in tools.values():
+        if tool.acts and tool.folder and Path(file).resolve().is_relative_to(Path(tool.folder).resolve()):
+            raise ConfigError(f"{file} lies within {tool.folder}, where {tool.name} can write; keep it elsewhere")
+
+
+def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield (where, why) for rules of the policy that are about nothing that is there."""
+    rules, specs = services.settings.policy, services.toolbox.specs
+    unknown = f"is about no tool; there are {', '.join(specs)}"
+    yield from ((("tools", name), unknown) for name in rules.tools if name not in specs)
+    for name, rule in rules.tools.items():
+        for argument, constraint in rule.args.items():
+            where = ("tools", name, "args", argument)
+            if not specs[name].takes(argument):
+                yield where, "is no argument of the tool"
+            strange = [source for source in constraint.untrusted_from if source not in specs]
+            yield from (((*where, "untrusted_from"), f"names {source!r}, which {unknown}") for source in strange)
+    yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in specs)
+    known = {*specs, *services.models.names, *rules.prices}
+    strange = [name for name in rules.rates if name not in known]
+    why = "is neither a tool nor a model; a model that clients may choose needs a price"
+    yield from ((("rates", name), why) for name in strange)
+
+
+def _line(policy: Any, path: tuple[str, ...]) -> int | None:
+    return line_of(Path(policy).read_text("utf-8"), path) if isinstance(policy, str | Path) else None
+
+
+def _with_approval(settings: Settings, modes: list[ApprovalMode]) -> Settings:
+    order = CHOICES["approval"]
+    return replace(settings, approval=max(modes, key=order.index)) if modes else settings
+
+
+def _name(policy: Any) -> str:
+    return str(policy) if isinstance(policy, str | Path) else "policy"

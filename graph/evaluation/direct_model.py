@@ -1,0 +1,48 @@
+"""A role's model as LangChain's agent asks it: with the same patience, fallbacks and counting as in a plan."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from pydantic import PrivateAttr
+
+from graph.chat_models.chat import Request
+
+Ask = Callable[[Request], Awaitable[AIMessage]]
+
+
+class DirectModel(BaseChatModel):
+    """Hands each call on to `ask`, with the tools that are bound."""
+
+    _ask: Ask = PrivateAttr()
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__()
+        self._ask = ask
+
+    @property
+    def _llm_type(self) -> str:
+        return "role"
+
+    def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
+        """Return the model with tools; whether it can call them shows when it is asked."""
+        return self.bind(tools=list(tools), **kwargs)
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        raise NotImplementedError("evaluations are asynchronous")
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,  # noqa: ARG002  (LangChain's signature)
+        run_manager: AsyncCallbackManagerForLLMRun | CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        *,
+        tools: Sequence[Any] = (),
+        **kwargs: Any,  # noqa: ARG002  (LangChain's signature)
+    ) -> ChatResult:
+        answer = await self._ask(Request(messages, tools))
+        return ChatResult(generations=[ChatGeneration(message=answer)])

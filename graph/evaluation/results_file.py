@@ -1,0 +1,119 @@
+"""The results of an evaluation: one JSON file, written anew after each trial, so that what is finished is not lost."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from graph.errors import ResultsError
+from graph.evaluation.summary import Summary, summarise
+from graph.evaluation.trial import Slot, Trial
+from graph.run.budget import Usage
+
+RESULTS, PICTURE, RECORDS, TRIALS, LOCK = "results.json", "results.svg", "runs.db", "trials", "results.lock"
+"""What lies in an evaluation's folder; each trial has a folder in `TRIALS`."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """What an evaluation has found so far; `about` says what it was of: suite, models, tools, versions."""
+
+    about: Mapping[str, Any]
+    trials: tuple[Trial, ...] = ()
+    stopped: str | None = None
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What the trials say."""
+        return summarise(self.trials)
+
+    @property
+    def usage(self) -> Usage:
+        """What all trials have spent, those that do not count too."""
+        spent = Usage()
+        for trial in self.trials:
+            used = trial.spent.usage
+            spent = spent.plus(
+                model_calls=used.model_calls,
+                tokens=used.tokens,
+                cost_usd=used.cost_usd,
+                tool_calls=used.tool_calls,
+                wall_s=used.wall_s,
+            )
+        return spent
+
+    def left(self, slots: Iterable[Slot]) -> list[Slot]:
+        """Return the trials that are still to be made; what is void is made again."""
+        made = {trial.slot for trial in self.trials if trial.void is None}
+        return [slot for slot in slots if slot not in made]
+
+    def plus(self, trial: Trial) -> "Results":
+        """Return the results with another trial."""
+        return replace(self, trials=(*self.trials, trial))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the results as the file has them."""
+        return {
+            "about": dict(self.about),
+            "stopped": self.stopped,
+            "summary": self.summary.to_json(),
+            "spent": self.usage.to_json(),
+            "trials": [trial.to_json() for trial in self.trials],
+        }
+
+    def write(self, folder: Path) -> None:
+        """Write the file; whoever reads it finds the old or the new one whole."""
+        new = folder / f"{RESULTS}.new"
+        with new.open("w", encoding="utf-8") as stream:
+            json.dump(self.to_json(), stream, ensure_ascii=False, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
+        new.replace(folder / RESULTS)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep a folder, which is made where it is missing, from other evaluations until the end of the block.
+
+    Raises:
+        ResultsError: Another evaluation is at work in it, or it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("w")
+    except OSError as error:
+        raise ResultsError(str(folder), f"cannot be written to: {error.strerror}; use another --out") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ResultsError(
+                str(folder), "another evaluation is at work in it; wait, or use another --out"
+            ) from error
+        yield
+
+
+def read_results(folder: Path, about: Mapping[str, Any], slots: Iterable[Slot]) -> Results:
+    """Return what a folder has of these trials, or empty results.
+
+    Raises:
+        ResultsError: The file cannot be read, or holds trials of something else.
+    """
+    file = folder / RESULTS
+    if not file.exists():
+        return Results(about)
+    try:
+        trials = tuple(Trial.of(told) for told in json.loads(file.read_text("utf-8"))["trials"])
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        raise ResultsError(str(file), f"cannot be read: {error}; name another folder with --out") from error
+    expected = set(slots)
+    for trial in trials:
+        if trial.slot not in expected:
+            why = "is of another suite, other models or other files than now; name another folder with --out"
+            raise ResultsError(str(file), f"its trial {trial.slot.name} {why}")
+    return Results(about, trials)

@@ -1,0 +1,28 @@
+"""Events as JSON lines, for programs that follow a run."""
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from graph.ledger.protocol import RunKey
+from graph.run.events import Draft
+from graph.run.record import run_name
+
+
+class JsonLines:
+    """Writes one object per event: `run`, `event`, `step`, `at` in Unix seconds, and what the ledger has of it."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
+        """Write events that have just been written to the ledger."""
+        for draft in drafts:
+            self.write(run_name(run.thread, run.n), draft.kind, draft.step, dict(draft.payload))
+
+    def write(self, run: str, event: str, step: str | None, payload: dict[str, Any]) -> None:
+        """Write one line, at once."""
+        about = {"run": run, "event": event, "step": step, "at": time.time()}
+        self._out.write(json.dumps({**about, "payload": payload}, ensure_ascii=True, allow_nan=False) + "\n")
+        self._out.flush()

@@ -1,0 +1,39 @@
+"""Events as log records: one line each, with fields for machines, and never an argument, a result or a prompt.
+
+The logger is `planner_executor.run`; each record has `run`, `event`, and where they apply `step`, `revision`, `role`,
+`model`, `tool`, `status`. What failed or was refused is a warning, what people want to follow is info, the rest debug.
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from graph.ledger.protocol import RunKey
+from graph.run.events import Draft
+from graph.run.record import run_name
+
+LOGGER = logging.getLogger("planner_executor.run")
+FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit")
+FOLLOWED = ("run_started", "plan_revised", "review_requested", "decided", "steered", "paused", "run_ended")
+WARNED = ("call_refused", "plan_refused", "budget_reached", "step_held")
+
+
+def log_events(run: RunKey, drafts: Sequence[Draft]) -> None:
+    """Log events that have just been written."""
+    for draft in drafts:
+        level = _level(draft)
+        if not LOGGER.isEnabledFor(level):
+            continue
+        fields = {name: draft.payload[name] for name in FIELDS if draft.payload.get(name) is not None}
+        about: dict[str, Any] = {"run": run_name(run.thread, run.n), "event": draft.kind, "step": draft.step, **fields}
+        words = " ".join(f"{name}={value}" for name, value in fields.items())
+        LOGGER.log(
+            level, "%s %s%s %s", about["run"], draft.kind, f" {draft.step}" if draft.step else "", words, extra=about
+        )
+
+
+def _level(draft: Draft) -> int:
+    failed = draft.payload.get("status") == "failed" or (draft.kind == "model_finished" and "error" in draft.payload)
+    if failed or draft.kind in WARNED:
+        return logging.WARNING
+    return logging.INFO if draft.kind in FOLLOWED else logging.DEBUG

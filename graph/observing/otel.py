@@ -1,0 +1,181 @@
+"""Events as OpenTelemetry spans, in the words of the GenAI conventions; needs the extra `otel`.
+
+One span stands for each stretch in which a run is worked on (`invoke_agent`); within it are what planners do (`plan`),
+reviews, steps, and in those the calls of tools (`execute_tool`) and models (`chat`). A stretch that takes a run up
+again is linked to the one before it, as far as this process has seen it. Arguments, results and prompts are not told.
+
+Source: OpenTelemetry, "Semantic conventions for generative AI", agent and client spans.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from opentelemetry import trace
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
+
+from graph.ledger.protocol import RunKey
+from graph.run.events import Draft
+from graph.run.record import run_name
+
+AGENT = "planner-executor"
+STRETCH_ENDS = ("run_ended", "paused", "review_requested")
+
+
+@dataclass
+class Stretch:
+    """The open spans of a run: the stretch itself, planning, steps by id, and calls by what tells them apart."""
+
+    root: Span
+    planning: Span | None = None
+    steps: dict[str, Span] = field(default_factory=dict)
+    calls: dict[tuple[Any, ...], Span] = field(default_factory=dict)
+
+
+class OtelObserver:
+    """Tells OpenTelemetry of events; one for any number of graphs.
+
+    Args:
+        provider: Where spans go; the global one by default.
+    """
+
+    def __init__(self, provider: TracerProvider | None = None) -> None:
+        self._tracer: Tracer = trace.get_tracer(AGENT, tracer_provider=provider)
+        self._open: dict[str, Stretch] = {}
+        self._last: dict[str, Span] = {}
+
+    def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
+        """Open and close the spans of events that have just been written."""
+        name = run_name(run.thread, run.n)
+        for draft in drafts:
+            stretch = self._open.get(name) or self._begun(name, run)
+            self._tell(stretch, draft)
+            if draft.kind in STRETCH_ENDS:
+                self._end(name, stretch, draft)
+
+    def _begun(self, name: str, run: RunKey) -> Stretch:
+        before = self._last.get(name)
+        links = [Link(before.get_span_context())] if before is not None else []
+        about = {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": AGENT,
+            "gen_ai.conversation.id": run.thread,
+        }
+        root = self._tracer.start_span(
+            f"invoke_agent {AGENT}",
+            kind=SpanKind.INTERNAL,
+            attributes={**about, "planner_executor.run": name},
+            links=links,
+        )
+        self._open[name] = Stretch(root)
+        return self._open[name]
+
+    def _tell(self, stretch: Stretch, draft: Draft) -> None:
+        said = draft.payload
+        match draft.kind:
+            case "call_started":
+                about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": said["tool"]}
+                self._start(stretch, _call(draft), f"execute_tool {said['tool']}", draft, about)
+            case "call_finished":
+                _close(stretch.calls.pop(_call(draft), None), said)
+                if said["call"] == 0 and said.get("item") is None:
+                    _close(stretch.steps.pop(draft.step or "", None), said)
+            case "model_started":
+                about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(said["model"])}
+                about["planner_executor.role"] = said["role"]
+                self._start(stretch, (said["key"],), f"chat {said['model']}", draft, about)
+            case "model_finished":
+                _close_model(stretch.calls.pop((said["key"],), None), said)
+            case "step_finished":
+                _close(stretch.steps.pop(draft.step or "", None), said)
+            case "plan_revised" | "plan_refused":
+                self._planned(stretch, draft)
+            case "review_requested" | "decided":
+                self._reviewed(stretch, draft)
+            case "call_refused" | "step_held" | "budget_reached" | "steered":
+                stretch.root.add_event(draft.kind, {"step": draft.step or ""})
+
+    def _start(self, stretch: Stretch, key: tuple[Any, ...], name: str, draft: Draft, about: dict[str, str]) -> None:
+        parent = self._step(stretch, draft) if draft.step else self._planning(stretch, str(draft.payload.get("role")))
+        stretch.calls[key] = self._tracer.start_span(
+            name, trace.set_span_in_context(parent), SpanKind.CLIENT, attributes=about
+        )
+
+    def _step(self, stretch: Stretch, draft: Draft) -> Span:
+        step = draft.step or ""
+        if step not in stretch.steps:
+            stretch.steps[step] = self._child(stretch, f"step {step}", {"planner_executor.step": step})
+        return stretch.steps[step]
+
+    def _planning(self, stretch: Stretch, role: str) -> Span:
+        if stretch.planning is None:
+            stretch.planning = self._child(stretch, f"plan {role}", {"planner_executor.role": role})
+        return stretch.planning
+
+    def _child(self, stretch: Stretch, name: str, about: dict[str, Any]) -> Span:
+        return self._tracer.start_span(name, trace.set_span_in_context(stretch.root), attributes=about)
+
+    def _planned(self, stretch: Stretch, draft: Draft) -> None:
+        said = draft.payload
+        span = stretch.planning or self._child(stretch, f"plan {said['author']}", {})
+        stretch.planning = None
+        if draft.kind == "plan_revised":
+            span.set_attribute("planner_executor.revision", said["revision"])
+            span.set_attribute("planner_executor.steps", len(said["plan"].get("steps", ())))
+        else:
+            span.set_status(Status(StatusCode.ERROR, "no valid plan"))
+        span.end()
+
+    def _reviewed(self, stretch: Stretch, draft: Draft) -> None:
+        said = draft.payload
+        about = {name: said[name] for name in ("decision", "by", "approver", "revision") if said.get(name) is not None}
+        asked = {"planner_executor.asked": list(said["asked"])} if "asked" in said else {}
+        named = {f"planner_executor.{name}": value for name, value in about.items()}
+        self._child(stretch, "review", {**named, **asked}).end()
+
+    def _end(self, name: str, stretch: Stretch, draft: Draft) -> None:
+        """Close what is open: what is under way now goes on in another stretch, if at all."""
+        for span in (
+            *stretch.calls.values(),
+            *stretch.steps.values(),
+            *([stretch.planning] if stretch.planning else []),
+        ):
+            span.set_attribute("planner_executor.interrupted", True)
+            span.end()
+        status = str(draft.payload.get("status") or {"paused": "paused"}.get(draft.kind, "waiting"))
+        stretch.root.set_attribute("planner_executor.status", status)
+        if status == "failed":
+            stretch.root.set_status(Status(StatusCode.ERROR, str(draft.payload.get("reason"))[:200]))
+        stretch.root.end()
+        self._last[name] = stretch.root
+        del self._open[name]
+        if draft.kind == "run_ended":
+            del self._last[name]
+
+
+def _call(draft: Draft) -> tuple[Any, ...]:
+    return draft.step, draft.payload.get("item"), draft.payload["call"]
+
+
+def _close(span: Span | None, said: Any) -> None:
+    if span is None:
+        return
+    if said["status"] == "failed":
+        span.set_attribute("error.type", "step_failed")
+        span.set_status(Status(StatusCode.ERROR))
+    span.end()
+
+
+def _close_model(span: Span | None, said: Any) -> None:
+    if span is None:
+        return
+    usage = said.get("usage") or {}
+    for name in ("input_tokens", "output_tokens"):
+        if usage.get(name) is not None:
+            span.set_attribute(f"gen_ai.usage.{name}", usage[name])
+    if said.get("model"):
+        span.set_attribute("gen_ai.response.model", str(said["model"]))
+    if "error" in said:
+        span.set_attribute("error.type", "model_failed")
+        span.set_status(Status(StatusCode.ERROR))
+    span.end()

@@ -1,0 +1,45 @@
+"""Refining steps that are due: a planner plans each of them, and its steps take their places."""
+
+from graph.calls.gate import CallGate, ModelCall
+from graph.plan.json_schema import plan_schema
+from graph.plan.schema import Plan, Step
+from graph.planning import Proposal, propose
+from graph.prompts.refining import refining_messages
+from graph.run.events import Draft
+from graph.run.goal import Goal
+from graph.run.refining import Refinement
+from graph.story import Story
+
+
+async def refined(story: Story, plan: Plan, steps: list[Step]) -> Plan:
+    """Return the plan with each of these steps planned out; one that cannot be planned has failed, as is on record.
+
+    Raises:
+        BudgetReached: A limit does not allow to ask for it.
+    """
+    gate = story.gate()
+    for step in steps:
+        proposal = await _asked(story, gate, plan, step)
+        if proposal.plan is None:
+            await story.write(_failed(story, step, proposal))
+        plan = proposal.plan or plan
+    return plan
+
+
+async def _asked(story: Story, gate: CallGate, plan: Plan, step: Step) -> Proposal:
+    record, settings = story.record, story.services.settings
+    specs = story.services.toolbox.specs
+    tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
+    offered = story.offered(step.tools)
+    messages = refining_messages(Goal(record.goal, record.constraints), step, story.seen_by(step), offered)
+    reader = Refinement(plan, step, record.succeeded, tools, settings.max_steps, settings.max_depth)
+    schema = plan_schema(tuple(tool["name"] for tool in offered))
+    call = ModelCall("planner", f"refine:{step.id}:{record.revision}", messages, schema=schema)
+    model = story.services.models.planner
+    return await propose(gate, model, call, lambda raw: story.allowed(reader.read(raw)), settings.max_repairs)
+
+
+def _failed(story: Story, step: Step, proposal: Proposal) -> Draft:
+    error = f"it could not be refined: {proposal.reason}"
+    payload = {"status": "failed", "error": error, "inputs": "", "revision": story.record.revision}
+    return Draft("step_finished", payload, step.id)

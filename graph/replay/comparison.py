@@ -1,0 +1,135 @@
+"""Whether an event of a replay is the one on record: the same but for clocks, checkpoints and who was there."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph.run.events import Draft, Event
+from graph.run.redaction import NAME
+from graph.run.telling import told
+from graph.run.values import to_text
+
+WORLD = frozenset({"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver"})
+"""Fields that the world outside of the run decides."""
+
+WORDS = frozenset({"shown", "prompt"})
+"""Texts that are laid out, and cut, by how long a value is: not compared where one was taken out of them."""
+
+NAMED = re.compile(rf"{NAME}[0-9a-f]{{16}}")
+"""What a redaction left in the place of a digest."""
+MOST_CHARACTERS = 300
+
+Names = dict[str, str]
+"""What stands for which digest in a record that was redacted."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where a replay first does something else than the record: the event on record, what came instead, and the field.
+
+    `seq` is the number of the event on record. Either side may be missing: the record, or the replay, goes on alone.
+    `why` says what else is known.
+    """
+
+    seq: int
+    recorded: Event | None
+    replayed: Draft | None
+    field: str | None = None
+    why: str | None = None
+
+    @property
+    def is_of_a_step(self) -> bool:
+        """Whether the replay has an event of a step that is not on record at all."""
+        return self.replayed is not None and self.replayed.step is not None and not self.field
+
+    @property
+    def is_of_plans(self) -> bool:
+        """Whether the replay has another plan, or none, or an answer at once."""
+        return self.replayed is not None and self.replayed.kind in ("plan_revised", "plan_refused", "run_ended")
+
+    def __str__(self) -> str:
+        """Return the difference in words."""
+        where = f"event {self.seq} differs" + (f" in {self.field}" if self.field else "")
+        sides = f"on record: {_shown(self.recorded, self.field)}; in the replay: {_shown(self.replayed, self.field)}"
+        return "; ".join([where, sides, *([self.why] if self.why else [])])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the difference as data."""
+        recorded = {"kind": self.recorded.kind, "payload": dict(self.recorded.payload)} if self.recorded else None
+        replayed = {"kind": self.replayed.kind, "payload": dict(self.replayed.payload)} if self.replayed else None
+        return {"seq": self.seq, "field": self.field, "why": self.why, "recorded": recorded, "replayed": replayed}
+
+
+def differing(recorded: Event, replayed: Draft, names: Names, is_redacted: bool = False) -> str | None:
+    """Return the first field in which two events differ, an empty path where they are of different kinds, None if none.
+
+    Args:
+        recorded: The event on record.
+        replayed: What the replay wants to write.
+        names: What is known of the names in a redacted record; what is learned is added where the events are the same.
+        is_redacted: Whether a value was taken out of the event on record.
+    """
+    if (recorded.kind, recorded.step) != (replayed.kind, replayed.step):
+        return ""
+    learned = dict(names)
+    one, other = (
+        {name: value for name, value in payload.items() if not is_redacted or name not in WORDS}
+        for payload in (recorded.payload, replayed.payload)
+    )
+    path = _differing(one, other, learned, "")
+    if path is None:
+        names.update(learned)
+    return path
+
+
+def _differing(recorded: Any, replayed: Any, names: Names, path: str) -> str | None:
+    if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
+        keys = [key for key in dict.fromkeys((*recorded, *replayed)) if key not in WORLD]
+        found = (_within(recorded, replayed, key, names, path) for key in keys)
+        return next((where for where in found if where is not None), None)
+    if isinstance(recorded, list) and isinstance(replayed, list | tuple):
+        if len(recorded) != len(replayed):
+            return path
+        pairs = enumerate(zip(recorded, replayed, strict=True))
+        found = (_differing(one, other, names, f"{path}[{place}]") for place, (one, other) in pairs)
+        return next((where for where in found if where is not None), None)
+    if isinstance(recorded, str) and isinstance(replayed, str):
+        return None if recorded == replayed or _is_named(recorded, replayed, names) else path
+    same = type(recorded) is type(replayed) or (not isinstance(recorded, bool | str) and not isinstance(replayed, bool))
+    return None if same and recorded == replayed else path
+
+
+def _within(recorded: Mapping[str, Any], replayed: Mapping[str, Any], key: str, names: Names, path: str) -> str | None:
+    where = f"{path}.{key}" if path else key
+    if key not in recorded or key not in replayed:
+        return where
+    return _differing(recorded[key], replayed[key], names, where)
+
+
+def _is_named(recorded: str, replayed: str, names: Names) -> bool:
+    """Whether the texts are the same if each name in the record stands for one and the same digest."""
+    if NAME not in recorded:
+        return False
+    pattern = "([0-9a-f]+)".join(re.escape(part) for part in NAMED.split(recorded))
+    found = re.fullmatch(pattern, replayed)
+    if found is None:
+        return False
+    pairs = zip(NAMED.findall(recorded), found.groups(), strict=True)
+    return all(names.setdefault(name, digest) == digest for name, digest in pairs)
+
+
+def _shown(event: Event | Draft | None, field: str | None) -> str:
+    if event is None:
+        return "nothing"
+    value: Any = event.payload
+    for name in re.findall(r"[^.\[\]]+", field or ""):
+        if isinstance(value, Mapping):
+            value = value.get(name)
+        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+            value = value[int(name)]
+    if not field:
+        words = told(Event(0, event.kind, event.step, 0.0, event.payload)).sentence
+    else:
+        words = value if isinstance(value, str) else to_text(value)
+    return words if len(words) <= MOST_CHARACTERS else f"{words[:MOST_CHARACTERS]}…"

@@ -1,0 +1,223 @@
+"""The ledger of a replay: what the graph writes is compared with the record, and nothing else is kept."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, NoReturn
+
+from graph.errors import LedgerError, MessageWaitingError
+from graph.ledger.protocol import Answer, Health, Lease, Message, Redacted, RunKey, unanswered
+from graph.ledger.transcript import Transcript
+from graph.replay.comparison import WORLD, Difference
+from graph.replay.tape import Tape
+from graph.run.events import Draft, Event
+from graph.run.values import Kept
+
+NAME = "(replay)"
+LONG_S = 1e9
+
+
+class ReplayStopped(LedgerError):
+    """The replay goes no further here; it never leaves the player."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME, "the replay goes no further")
+
+
+class _Unwritten(Exception):
+    """Events that are not on record, although others of the same pass over the plan are yet to come."""
+
+    def __init__(self, difference: Difference) -> None:
+        self.difference = difference
+        super().__init__()
+
+
+class TapeLedger:
+    """See `graph.ledger.protocol.Ledger`; holds the one run that is replayed.
+
+    What is not on record stops the graph (`stopped`, `dead`). Where it may differ it goes on instead: `first` is then
+    where it first did, `refusal` says of an event why it cannot be, and `halt` keeps the first such reason. `started`
+    and `asked` tell where calls stand on record: by the key of a tool call, by the digest of a prompt.
+    """
+
+    name = NAME
+
+    def __init__(self, transcript: Transcript, tape: Tape, *, may_differ: bool = False) -> None:
+        self.tape = tape
+        self.stopped: Difference | None = None
+        self.dead = False
+        self.first: Difference | None = None
+        self.refusal: Callable[[Draft], str | None] = lambda _: None
+        self.halt: str | None = None
+        self.started: dict[str, int] = {}
+        self.asked: defaultdict[str, list[int]] = defaultdict(list)
+        self.changed = asyncio.Event()
+        self._may_differ = may_differ
+        self._run = RunKey(transcript.thread, transcript.n)
+        self._artifacts = dict(transcript.artifacts)
+        self._events: list[Event] = []
+        self._tokens = 0
+        self._begins = False
+
+    @property
+    def free(self) -> bool:
+        """Whether the graph has left the record."""
+        return self.first is not None
+
+    async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
+        """Start the run, as it was started."""
+        run = RunKey(thread, self._run.n)
+        self._write([Draft(d.kind, {**d.payload, "thread": thread, "n": run.n}, d.step) for d in drafts], artifacts)
+        return run
+
+    @asynccontextmanager
+    async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
+        """Own the run: nobody else is there."""
+        self._alive()
+        self._tokens += 1
+        self._begins = True
+        yield Lease(run, 1, self._tokens)
+
+    async def append(
+        self,
+        lease: Lease,  # noqa: ARG002  (nobody else is there)
+        drafts: Sequence[Draft],
+        *,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,  # noqa: ARG002  (nobody else is there)
+        heed: bool = False,
+    ) -> int:
+        """Compare events with the record and keep them; what its process did not live to write waits for its end."""
+        try:
+            self._write(drafts, artifacts, heed)
+        except _Unwritten as unwritten:
+            self.stopped = self.stopped or unwritten.difference
+            await asyncio.get_running_loop().create_future()
+        return len(self._events)
+
+    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:  # noqa: ARG002
+        """Return the message that was left for the run at this place of the record."""
+        self._alive()
+        if self.tape.next is not self.tape.barrier or self.free:
+            return []
+        messages = self.tape.messages_ahead()
+        if drafts := answer(messages):
+            self._write(drafts, ())
+        return messages
+
+    async def events(self, run: RunKey, after: int = 0) -> list[Event]:  # noqa: ARG002  (there is one run)
+        """Return what was written."""
+        self._alive()
+        return self._events[after:]
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the run, once it was started."""
+        return self._run if self._events and thread == self._run.thread else None
+
+    async def runs(self) -> list[RunKey]:
+        """Return the run."""
+        return [self._run]
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact of the record, or one that was written."""
+        if artifact_id not in self._artifacts:
+            raise LedgerError(self.name, f"there is no artifact {artifact_id}")
+        return self._artifacts[artifact_id]
+
+    async def is_worked_on(self, run: RunKey) -> bool:  # noqa: ARG002  (there is one run)
+        """Nobody else is there."""
+        return False
+
+    async def post(self, run: RunKey, message: Message) -> NoReturn:
+        """Nobody leaves messages here."""
+        raise NotImplementedError(f"a replay of {run} takes no {message}")
+
+    async def transcript(self, run: RunKey) -> NoReturn:
+        """A replay has no record of its own."""
+        raise NotImplementedError(f"a replay of {run} has no transcript")
+
+    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
+        """A replay has no record of its own."""
+        raise NotImplementedError(f"a replay of {thread} is not redacted")
+
+    async def health(self) -> Health:
+        """A replay has no file."""
+        raise NotImplementedError("a replay has no file")
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def skip(self) -> None:
+        """Take the next event of the record as it is: somebody else wrote it."""
+        event = self.tape.next
+        assert event is not None
+        self._keep(event, event.payload)
+        self.tape.play([self.tape.front])
+
+    def clock(self) -> float:
+        """Return seconds: none pass until the record says that a limit of time was reached."""
+        if self._begins:
+            self._begins = False
+            return 0.0
+        barrier = self.tape.barrier
+        is_over = barrier is not None and barrier.kind == "budget_reached" and barrier.payload.get("limit") == "wall_s"
+        return LONG_S if is_over and not self.tape.is_for(("call_started", "model_started")) else 0.0
+
+    def _alive(self) -> None:
+        if self.dead:
+            raise ReplayStopped
+
+    def _write(self, drafts: Sequence[Draft], artifacts: Sequence[Kept], heed: bool = False) -> None:
+        self._alive()
+        compared = [draft for draft in drafts if not self.tape.is_aside(draft)]
+        places, difference = self.tape.place(compared) if not self.free else ([], None)
+        if difference is not None:
+            self._differ(difference, places, heed)
+            places = []
+        if self.free and (halt := next(filter(None, map(self.refusal, drafts)), None)):
+            self.halt, self.dead = halt, True
+            raise ReplayStopped
+        self._artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
+        at = dict(zip(map(id, compared), places, strict=False))
+        for draft in drafts:
+            self._note(draft, at.get(id(draft)))
+        self.tape.play(places)
+        self.changed.set()
+
+    def _differ(self, difference: Difference, places: Sequence[int], heed: bool) -> None:
+        """Take up a message that was left for the run, leave the record, or go no further."""
+        if heed and self.tape.messages_ahead():
+            raise MessageWaitingError(self.name, f"{self._run.thread}.{self._run.n}")
+        if self.tape.is_mid_pass and difference.is_of_a_step:
+            raise _Unwritten(difference)
+        if difference.recorded is None:
+            self.tape.play(places)  # the record ends in the middle of what was written at once
+        elif self._may_differ and (difference.field or difference.is_of_plans):
+            self.first = difference
+            return
+        self.stopped, self.dead = difference, True
+        self.changed.set()
+        raise ReplayStopped
+
+    def _note(self, draft: Draft, place: int | None) -> None:
+        if place is None:
+            self._keep(
+                Event(0, draft.kind, draft.step, self._events[-1].at if self._events else 0.0, {}), draft.payload
+            )
+            return
+        recorded = self.tape.events[place]
+        if draft.kind == "call_started":
+            self.started[draft.payload["key"]] = place
+        elif draft.kind == "model_started":
+            self.asked[draft.payload["prompt_digest"]].append(place)
+        self._keep(recorded, _timed(draft.payload, recorded.payload))
+
+    def _keep(self, like: Event, payload: Mapping[str, Any]) -> None:
+        self._events.append(Event(len(self._events) + 1, like.kind, like.step, like.at, payload))
+
+
+def _timed(payload: Mapping[str, Any], recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload with the times of the record; the checkpoint is the replay's own."""
+    times = {name: recorded[name] for name in WORLD & set(recorded) if name != "checkpoint"}
+    return {**payload, **times}

@@ -1,0 +1,44 @@
+"""What is to be replayed: a run of a database, or an exported file; only a record that is what was written."""
+
+from pathlib import Path
+
+from graph.calls.threads import in_thread
+from graph.chat_models.roles import role_model
+from graph.chat_models.settings import Given
+from graph.evidence import transcript_in, whole
+from graph.ledger.transcript import Transcript
+from graph.replay.player import replayed
+from graph.replay.report import Replay
+from graph.runs import Runs
+
+
+async def replayed_run(runs: Runs, name: str, planner: Given | None = None) -> Replay:
+    """Play a run again from its record alone and say where it first differs; no tool is called.
+
+    Args:
+        runs: Where the run is.
+        name: Its id, or its thread.
+        planner: A model that plans instead of the one on record.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        LedgerCorruptError: The record is not what was written.
+        InputError: The record is of a version that this one cannot play.
+        ConfigError: The planner cannot be made.
+    """
+    transcript = await runs.ledger.transcript(await runs.find(name))
+    return await _played(whole(transcript, runs.ledger.name), planner)
+
+
+async def replayed_file(path: Path, planner: Given | None = None) -> Replay:
+    """Play the run in an exported file again; see `replayed_run`. No database is needed.
+
+    Raises:
+        ExportError: It is no exported run, or not what was written.
+    """
+    return await _played(await in_thread(lambda: transcript_in(path)), planner)
+
+
+async def _played(transcript: Transcript, planner: Given | None) -> Replay:
+    other = await in_thread(lambda: role_model(planner)) if planner is not None else None
+    return await replayed(transcript, other)

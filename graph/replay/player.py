@@ -1,0 +1,176 @@
+"""Playing a run again from its record alone: the real graph, with everything outside of it answered from the record.
+
+A call comes to its end when its outcome is the next event on record. Where nothing more happens although the record
+goes on, or the graph does what is not on record, the process may have died there: the run is taken up again, and where
+that leads nowhere, the replay differs.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+
+from graph.builder import Graph
+from graph.chat_models.role_model import RoleModel
+from graph.checkpoint import strict_serializer
+from graph.errors import InputError, RunPausedError
+from graph.ledger.transcript import Transcript
+from graph.plan.revision import difference
+from graph.plan.schema import Plan
+from graph.replay.comparison import Difference
+from graph.replay.cues import Cues
+from graph.replay.inputs import NOT_ASKED, Given, answer_on_record, first_input, plan_in_state, state_of_fork
+from graph.replay.ledger import ReplayStopped, TapeLedger
+from graph.replay.off_record import OffRecord
+from graph.replay.report import Replay
+from graph.replay.stage import staged
+from graph.replay.stand_ins import SubstituteModel
+from graph.replay.tape import Tape, is_cancelled
+from graph.run.events import Event
+
+PLANNER = frozenset({"planner"})
+CONTINUE = Given.message("continue")
+APPROVE = Given.answer({"decisions": [{"type": "approve"}]}, unseen=False)
+LOOK_AHEAD = 4
+
+
+async def replayed(transcript: Transcript, planner: RoleModel | None = None) -> Replay:
+    """Play a run again, with another planner where one is given, and say where it first differs.
+
+    Raises:
+        InputError: The record is of a version that this one cannot play.
+    """
+    return await Player(transcript, planner).play()
+
+
+class Player:
+    """One replay."""
+
+    def __init__(self, transcript: Transcript, planner: RoleModel | None = None) -> None:
+        self._transcript, self._events = transcript, transcript.events()
+        if not self._events or "configured" not in self._events[0].payload:
+            raise InputError("run", f"{transcript.run} was not recorded by a graph, so it cannot be replayed")
+        self._planner = SubstituteModel((), other=planner) if planner is not None else None
+        self._tape = Tape(self._events, PLANNER if planner is not None else frozenset())
+        self._ledger = TapeLedger(transcript, self._tape, may_differ=planner is not None)
+        self._cues = Cues(self._tape, self._ledger)
+        self._ledger.refusal = OffRecord(self._tape, self._cues.given).refusal
+        self._saver = InMemorySaver(serde=strict_serializer())
+        started = self._events[0].payload
+        self._config: Any = {"configurable": {"thread_id": transcript.thread, "setup": started.get("setup") or {}}}
+        self._graph = self._staged(started["configured"])
+
+    async def play(self) -> Replay:
+        """Play the run to its end, or to the first difference."""
+        found, after = await self._played(), None
+        if (first := self._ledger.first) is not None:
+            found, after = replace(first, why=_about_plans(first)), await self._after()
+        redacted = any(event.kind == "redacted" for event in self._events)
+        return Replay(self._transcript.run, len(self._tape.events), self._tape.count, found, after, redacted)
+
+    async def _played(self) -> Difference | None:
+        given: Given | None = await self._beginning()
+        suspect, count = None, -1
+        while self._tape.next is not None and given is not None:
+            stopped = await self._invoke(given)
+            if self._tape.next is None or self._ledger.free:
+                return None
+            if stopped is not None and stopped.field:
+                return stopped
+            if self._tape.count > count:
+                suspect, count = stopped, self._tape.count
+                given = await self._next_input()
+            else:
+                suspect = suspect or stopped or Difference(self._tape.next.seq, self._tape.next, None)
+                given = await self._one_back() if given.checkpoint is None else None
+        return suspect if self._tape.next is not None else None
+
+    async def _one_back(self) -> Given | None:
+        """Return to where the executor began: its process may have died before the checkpoint of its end."""
+        if self._tape.next is None or self._tape.next.kind != "executing":
+            return None
+        async for state in self._graph.aget_state_history(self._config):
+            if "executor" in state.next:
+                return Given(checkpoint=state.config["configurable"]["checkpoint_id"])
+        return None
+
+    async def _beginning(self) -> Given:
+        fork = state_of_fork(self._events, self._transcript.artifacts)
+        if fork is None:
+            return Given(first_input(self._events, self._transcript.artifacts))
+        await self._graph.aupdate_state(self._config, fork, as_node="planner")
+        return Given()
+
+    async def _next_input(self) -> Given:
+        """Return what the graph is given next, after what others did to the run."""
+        while (event := self._tape.next) is not None and _is_by_others(event):
+            self._ledger.skip()
+        if event is None:
+            return Given()
+        if event.kind == "configured":
+            self._graph = self._staged(event.payload)
+        if event.kind == "steered":
+            return Given.message(f"steer: {event.payload['added'][0]}")
+        coming = [event for event in self._tape.ahead(LOOK_AHEAD) if event.kind != "configured"]
+        state = await self._graph.aget_state(self._config)
+        plan = plan_in_state(coming[0])
+        swapped = plan is not None and plan != state.values.get("plan")
+        if swapped:
+            await self._graph.aupdate_state(self._config, {"plan": plan})
+            coming = coming[coming[0].kind == "plan_revised" :][:1]
+        elif not state.interrupts:
+            return Given()
+        request = state.interrupts[0].value if state.interrupts else NOT_ASKED
+        answer = answer_on_record(coming, request, self._transcript.artifacts)
+        is_shown_again = not swapped and coming[0].kind == "review_requested"
+        return answer or (CONTINUE if is_shown_again else Given())
+
+    async def _invoke(self, given: Given) -> Difference | None:
+        """Let the graph go as far as it goes; return what stopped it, if it did not stop by itself."""
+        self._ledger.dead, self._ledger.stopped = False, None
+        at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
+        config: Any = {"configurable": {**self._config["configurable"], **at, "unseen": given.unseen}}
+        work: asyncio.Task[object] = asyncio.create_task(self._graph.ainvoke(given.value, config, durability="sync"))
+        with suppress(RunPausedError, ReplayStopped, asyncio.CancelledError):
+            try:
+                await self._cues.conduct(work, self._is_busy)
+            finally:
+                work.cancel()
+                await work
+        return self._ledger.stopped
+
+    async def _after(self) -> str:
+        """Go on off the record, every plan approved, and return what it comes to."""
+        while self._ledger.halt is None:
+            state = await self._graph.aget_state(self._config)
+            if not state.interrupts:
+                return f"with every plan approved it ends as {state.values.get('status')}: {state.values.get('reason')}"
+            asked = [action["name"] for action in state.interrupts[0].value["action_requests"]]
+            if set(asked) != {"run_plan"}:
+                return f"a person would be asked: {', '.join(asked)}"
+            await self._invoke(APPROVE)
+        return self._ledger.halt
+
+    def _is_busy(self) -> bool:
+        return self._planner is not None and bool(self._planner.busy)
+
+    def _staged(self, configured: Mapping[str, Any]) -> Graph:
+        return staged(configured, self._transcript, self._ledger, self._cues, self._saver, self._planner)
+
+
+def _is_by_others(event: Event) -> bool:
+    """Whether somebody wrote the event while nobody worked on the run: those who do name their checkpoint."""
+    by_anybody = event.kind == "steered" or is_cancelled(event)
+    return event.kind == "redacted" or (by_anybody and "checkpoint" not in event.payload)
+
+
+def _about_plans(found: Difference) -> str | None:
+    """Return how two plans differ, where that is where a replay first differs."""
+    sides = [side.payload.get("plan") for side in (found.recorded, found.replayed) if side is not None]
+    if found.recorded is None or found.recorded.kind != "plan_revised" or len(sides) < 2 or not all(sides):
+        return None
+    before, after = (Plan.model_validate(plan) for plan in sides)
+    return f"the other plan against that on record: {difference(before, after)}"

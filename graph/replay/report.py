@@ -1,0 +1,50 @@
+"""What a replay came to."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from graph.replay.comparison import Difference
+
+
+@dataclass(frozen=True)
+class Replay:
+    """How far a run came out the same: `played` of its `events` came again, then came the `difference`, if any.
+
+    `after` says, where another planner was asked, what its plan would have come to. `redacted` says that values were
+    taken out of the record, so what rests on them can be compared by name only.
+    """
+
+    run: str
+    events: int
+    played: int
+    difference: Difference | None = None
+    after: str | None = None
+    redacted: bool = False
+
+    @property
+    def is_same(self) -> bool:
+        """Whether every event came out the same."""
+        return self.difference is None
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report."""
+        yield f"run {self.run}: {self.played} of {self.events} events came out the same"
+        if self.redacted:
+            yield "values were taken out of the record: it is replayed without them"
+        if self.difference is not None:
+            yield str(self.difference)
+        if self.after is not None:
+            yield f"after that: {self.after}"
+        yield "every decision came out the same" if self.is_same else "the replay DIFFERS from the record"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as data."""
+        difference = self.difference.to_json() if self.difference else None
+        counts = {"events": self.events, "played": self.played}
+        about = {"difference": difference, "after": self.after, "redacted": self.redacted}
+        return {"run": self.run, "same": self.is_same, **counts, **about}
+
+    def __str__(self) -> str:
+        """Return the report."""
+        return "\n".join(self.lines())

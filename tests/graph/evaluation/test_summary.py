@@ -1,0 +1,75 @@
+from collections.abc import Callable
+
+import pytest
+
+from graph.evaluation.intervals import Interval, mean_interval
+from graph.evaluation.summary import summarise
+from graph.evaluation.trial import Trial
+
+Made = Callable[..., Trial]
+
+
+def test_each_arm_has_its_share_of_successes_and_its_means(made: Made) -> None:
+    trials = [
+        made("a", "direct"),
+        made("b", "direct", met=False, spent={"model_calls": 6}),
+        made("a", "replanning", spent={"questions": 1}),
+        made("b", "replanning", spent={"questions": 1}),
+    ]
+
+    direct, replanning = summarise(trials).arms
+
+    assert (direct.arm, direct.cases, direct.trials, direct.met) == ("direct", 2, 2, 1)
+    assert direct.success.value == 0.5
+    assert direct.means["model_calls"] == mean_interval([2.0, 6.0], least=0.0)
+    assert (replanning.met, replanning.means["questions"].value) == (2, 1.0)
+
+
+def test_a_case_counts_once_however_often_it_was_tried(made: Made) -> None:
+    trials = [made("a", "static", n) for n in range(1, 4)] + [made("b", "static", met=False)]
+
+    (static,) = summarise(trials).arms
+
+    assert static.success.value == 0.5
+
+
+def test_plans_are_set_beside_the_direct_agent_case_by_case(made: Made) -> None:
+    trials = [
+        made(case, arm, spent={"input_tokens": tokens, "output_tokens": 0})
+        for case, direct, static in (("a", 100, 150), ("b", 1000, 1050), ("c", 5000, 5050))
+        for arm, tokens in (("direct", direct), ("static", static))
+    ]
+
+    (difference,) = summarise([*trials, made("d", "static")]).differences
+
+    assert (difference.arm, difference.beside, difference.cases) == ("static", "direct", 3)
+    assert difference.means["tokens"] == Interval(50.0, 50.0, 50.0)
+    assert difference.means["tokens"].sign == 1
+    assert difference.success.sign == 0
+
+
+def test_trials_that_do_not_count_say_nothing(made: Made) -> None:
+    trials = [made("a", "direct"), made("a", "direct", met=False, void="a model gave no answer")]
+
+    (direct,) = summarise(trials).arms
+
+    assert (direct.trials, direct.met) == (1, 1)
+
+
+def test_a_cost_that_is_not_known_everywhere_is_told_nowhere(made: Made) -> None:
+    trials = [made("a", "direct", spent={"cost_usd": 0.1}), made("b", "direct")]
+
+    (direct,) = summarise(trials).arms
+
+    assert "cost_usd" not in direct.means
+
+
+@pytest.mark.parametrize(("status", "mistaken"), [("succeeded", 1), ("partial", 0)])
+def test_a_run_that_says_it_succeeded_and_has_not_is_counted(made: Made, status: str, mistaken: int) -> None:
+    (static,) = summarise([made("a", "static", met=False, status=status)]).arms
+
+    assert static.mistaken == mistaken
+
+
+def test_nothing_tried_is_nothing_found() -> None:
+    assert summarise([]).to_json() == {"arms": [], "differences": []}

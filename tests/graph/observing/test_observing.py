@@ -1,0 +1,145 @@
+"""Those who look on: log records, spans, tracers and counters, of whole runs and without a word of their content."""
+
+import json
+import logging
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langgraph.types import Command
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+from graph import Agent, build_graph
+from graph.observing.json_lines import JsonLines
+from graph.observing.otel import OtelObserver
+from graph.run.counters import Counters
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+
+Build = Callable[..., Any]
+SECRET = "hunter2-secret"
+PLAN = {
+    "steps": [
+        step("a", "search", query=SECRET),
+        step("b", "broken"),
+        {"id": "c", "objective": "think", "depends_on": ["a"]},
+    ]
+}
+
+
+def spans(exporter: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:
+    found: dict[str, list[ReadableSpan]] = {}
+    for span in exporter.get_finished_spans():
+        found.setdefault(span.name, []).append(span)
+    return found
+
+
+def traced() -> tuple[OtelObserver, InMemorySpanExporter]:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    return OtelObserver(provider), exporter
+
+
+def test_a_run_is_spans_of_planner_review_steps_tools_and_models(build: Build) -> None:
+    observer, exporter = traced()
+    graph = build(PLAN, "a thought", observers=[observer], replan="never")
+    graph.invoke({"goal": "g"}, on_thread())
+    graph.invoke(Command(resume=True), on_thread())
+
+    found = spans(exporter)
+    first, second = found["invoke_agent planner-executor"]
+    (tool,), (chat, _) = found["execute_tool search"], found["chat scripted"]
+    assert found["plan planner"][0].parent == first.context and chat.parent == found["plan planner"][0].context
+    assert found["step a"][0].parent == second.context and tool.parent == found["step a"][0].context
+    assert tool.attributes == {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}
+    assert second.links[0].context == first.context and len(found["review"]) == 2
+    assert not found["execute_tool broken"][0].status.is_ok and found["step c"]
+    assert second.attributes is not None and second.attributes["planner_executor.status"] == "partial"
+
+
+def test_spans_hold_no_argument_and_no_result(build: Build) -> None:
+    observer, exporter = traced()
+    build(PLAN, "a thought", observers=[observer], approval="never", replan="never").invoke({"goal": "g"}, on_thread())
+
+    assert SECRET not in "".join(span.to_json() for span in exporter.get_finished_spans())
+
+
+def test_events_are_log_records_with_fields_and_without_content(build: Build, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "planner_executor.run"):
+        build(PLAN, "a thought", approval="never", replan="never").invoke({"goal": "g"}, on_thread())
+
+    records = [record for record in caplog.records if record.name == "planner_executor.run"]
+    failed = next(record for record in records if record.levelno == logging.WARNING)
+    assert (failed.run, failed.event, failed.step) == ("thread.1", "call_finished", "b")  # type: ignore[attr-defined]
+    assert {record.event for record in records} >= {"run_started", "call_started", "run_ended"}  # type: ignore[attr-defined]
+    assert SECRET not in caplog.text
+
+
+class Names(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.models: list[Any] = []
+        self.tools: list[Any] = []
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, **more: Any) -> None:
+        self.models.append((more["name"], more["metadata"]))
+
+    def on_tool_start(self, serialized: Any, input_str: str, **more: Any) -> None:
+        self.tools.append((more.get("name") or serialized["name"], more["metadata"]))
+
+
+def test_tracers_are_told_roles_steps_and_revisions(build: Build) -> None:
+    names = Names()
+    graph = build(PLAN, "a thought", approval="never", replan="never")
+    graph.invoke({"goal": "g"}, {**on_thread(), "callbacks": [names]})
+
+    assert [name for name, _ in names.models] == ["planner", "executor c"]
+    assert names.models[1][1]["step"] == "c" and names.models[1][1]["revision"] == 1
+    assert {name for name, _ in names.tools} == {"search", "broken"}
+    assert {about["step"] for _, about in names.tools} == {"a", "b"}
+
+
+def test_each_event_is_a_line_of_json_as_it_is_written(build: Build) -> None:
+    out = StringIO()
+    build(PLAN, "a thought", observers=[JsonLines(out)], approval="never", replan="never").invoke(
+        {"goal": "g"}, on_thread()
+    )
+
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [lines[0]["event"], lines[-1]["event"]] == ["run_started", "run_ended"]
+    assert all(set(line) == {"run", "event", "step", "at", "payload"} for line in lines)
+
+
+def test_what_is_counted_over_runs_is_what_happened(tmp_path: Path, tools: LoggedTools) -> None:
+    search = tools.tool("search", lambda query: query, effect="read")
+    plan = {"steps": [step("a", "search", query='odd "name"')]}
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([plan, plan]), tools=[search]) as agent:
+        agent.resume(agent.start("g").id, "approve")
+        waiting = agent.start("g")
+        counters = Counters()
+        for run in agent.list():
+            counters.count(agent.log(run.id))
+
+    assert waiting.request is not None
+    assert counters.value("runs_total") == 2 and counters.value("runs_ended_total", status="succeeded") == 1
+    assert counters.value("tool_calls_total", tool="search", status="succeeded") == 1
+    assert counters.value("steps_total", status="succeeded") == 1
+    assert counters.value("questions_total", kind="run_plan") == 2
+    assert 'planner_executor_model_calls_total{model="scripted",role="planner"} 2' in counters.to_text()
+
+
+def test_looking_on_needs_no_package_of_its_own_unless_it_is_asked_for() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, graph.builder; print('opentelemetry' in sys.modules and 'graph.observing.otel' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"
+
+
+def test_a_graph_without_observers_is_built_as_before() -> None:
+    assert build_graph(ScriptedModel([])).name == "planner-executor"

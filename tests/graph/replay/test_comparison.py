@@ -1,0 +1,90 @@
+"""When two events are the same, and how a difference is told."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graph.replay.comparison import Difference, differing
+from graph.run.events import Draft, Event
+
+NAME = "redacted-0123456789abcdef"
+
+
+def recorded(payload: Any, kind: Any = "paused", step: str | None = None) -> Event:
+    return Event(3, kind, step, 0.0, payload)
+
+
+def compared(one: Any, other: Any, names: dict[str, str] | None = None) -> str | None:
+    return differing(recorded(one), Draft("paused", other), {} if names is None else names)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "started_at", "ended_at", "worked_s", "approver"])
+def test_what_the_world_decides_is_not_compared(name: str) -> None:
+    assert compared({name: 1, "a": {name: 2}}, {name: 3, "a": {name: 4}}) is None
+    assert compared({name: 1}, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "path"),
+    [
+        ({"a": 1}, {"a": 2}, "a"),
+        ({"a": {"b": [1, {"c": "x"}]}}, {"a": {"b": [1, {"c": "y"}]}}, "a.b[1].c"),
+        ({"a": [1]}, {"a": [1, 2]}, "a"),
+        ({"a": 1}, {}, "a"),
+        ({}, {"a": None}, "a"),
+        ({"a": True}, {"a": 1}, "a"),
+        ({"a": "1"}, {"a": 1}, "a"),
+        ({"a": None}, {"a": 0}, "a"),
+    ],
+)
+def test_the_first_field_that_differs_is_named(one: Any, other: Any, path: str) -> None:
+    assert compared(one, other) == path
+
+
+def test_the_same_is_the_same() -> None:
+    payload = {"a": [1, 2.5, None, True, "x", {"b": {}}]}
+
+    assert compared(payload, json.loads(json.dumps(payload))) is None
+    assert compared({"a": 1.0}, {"a": 1}) is None
+
+
+def test_events_of_another_kind_or_step_differ_as_a_whole() -> None:
+    assert differing(recorded({}), Draft("executing", {}), {}) == ""
+    assert differing(recorded({}, step="a"), Draft("paused", {}, "b"), {}) == ""
+
+
+def test_a_name_stands_for_one_digest_throughout() -> None:
+    names: dict[str, str] = {}
+
+    assert compared({"key": NAME, "text": f"see {NAME}."}, {"key": "ab12", "text": "see ab12."}, names) is None
+    assert names == {NAME: "ab12"}
+    assert compared({"key": NAME}, {"key": "cd34"}, names) == "key"
+    assert compared({"key": NAME}, {"key": "not hexadecimal"}) == "key"
+
+
+def test_nothing_is_learned_from_events_that_differ() -> None:
+    names: dict[str, str] = {}
+
+    assert compared({"key": NAME, "n": 1}, {"key": "ab12", "n": 2}, names) == "n"
+    assert names == {}
+
+
+def test_texts_laid_out_around_a_redacted_value_are_not_compared() -> None:
+    one, other = {"shown": "a   [redacted]", "n": 1}, {"shown": "a [redacted]", "n": 1}
+
+    assert differing(recorded(one), Draft("paused", other), {}, True) is None
+    assert differing(recorded(one), Draft("paused", other), {}, False) == "shown"
+
+
+def test_a_difference_is_told_with_both_sides_of_the_field() -> None:
+    difference = Difference(
+        3, recorded({"a": {"b": ["x", "old"]}}), Draft("paused", {"a": {"b": ["x", "new"]}}), "a.b[1]"
+    )
+
+    assert str(difference) == "event 3 differs in a.b[1]; on record: old; in the replay: new"
+    assert difference.to_json()["replayed"] == {"kind": "paused", "payload": {"a": {"b": ["x", "new"]}}}
+
+
+def test_a_side_that_is_missing_is_told() -> None:
+    assert str(Difference(3, recorded({"reason": "r"}), None)).endswith("on record: paused: r; in the replay: nothing")
