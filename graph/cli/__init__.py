@@ -5,16 +5,26 @@ Importing it is light: LangGraph, LangChain and the models are loaded by the com
 
 import typer
 
+from graph.cli.audit import audit
 from graph.cli.cancel import cancel
 from graph.cli.doctor import doctor
 from graph.cli.draw import draw
+from graph.cli.eval import evaluate
 from graph.cli.exits import EPILOG
+from graph.cli.export import export
 from graph.cli.listing import runs
+from graph.cli.metrics import metrics
+from graph.cli.models_check import models
 from graph.cli.pause import pause
+from graph.cli.policy import policy
+from graph.cli.redact import redact
+from graph.cli.replay import replay
 from graph.cli.resume import resume
 from graph.cli.run import run
 from graph.cli.show import show
+from graph.cli.steer import steer
 from graph.cli.tool_list import tools
+from graph.cli.verify import verify
 
 __all__ = ["app"]
 
@@ -27,5 +37,26 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (run, runs, show, resume, pause, cancel, draw, tools, doctor):
+COMMANDS = (
+    run,
+    runs,
+    show,
+    resume,
+    pause,
+    steer,
+    cancel,
+    draw,
+    audit,
+    verify,
+    export,
+    replay,
+    redact,
+    tools,
+    metrics,
+    doctor,
+)
+for command in COMMANDS:
     app.command(epilog=EPILOG)(command)
+app.command("eval", epilog=EPILOG)(evaluate)
+app.add_typer(models)
+app.add_typer(policy)

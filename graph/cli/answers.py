@@ -1,92 +1,81 @@
-"""Answers to a review request, from the options of `resume`."""
+"""Answers, and what the options of `resume` say of everything that is asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
-from graph.cli.requests import asked
+from graph.cli.budgets import limits_of
+from graph.cli.plan_file import read_plan_file
 from graph.errors import InputError
+from graph.run.answering import Said
 
 
 @dataclass(frozen=True)
-class PlanChoice:
-    """What a person says about a plan; `words` is the feedback or the reason, `plan` the edited one."""
+class Answer:
+    """The answer to a review request; `unseen` where nobody looked at it."""
 
-    kind: Literal["approve", "reject", "feedback", "edit"]
-    words: str | None = None
-    plan: Any = None
-
-    def decision(self) -> dict[str, Any]:
-        """Return the decision for `run_plan`."""
-        if self.kind == "edit":
-            return {"type": "edit", "edited_action": {"name": "run_plan", "args": {"plan": self.plan}}}
-        if self.kind == "approve":
-            return {"type": "approve"}
-        return {"type": "reject", "message": self.words} if self.words else {"type": "reject", "final": True}
-
-    @property
-    def ends(self) -> bool:
-        """Whether it ends the run, whatever else is asked."""
-        return self.kind == "reject" and not self.words
+    decisions: dict[str, Any]
+    unseen: bool = False
 
 
-@dataclass(frozen=True)
-class Settlement:
-    """What a person says of an uncertain call; `result` is JSON or text."""
-
-    happened: bool
-    result: str | None = None
-
-    def decision(self, action: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the decision for this `settle_effect`."""
-        args = {**action["args"], "happened": self.happened, "result": self.result}
-        return {"type": "edit", "edited_action": {"name": action["name"], "args": args}}
-
-
-def answer_to(
-    request: Mapping[str, Any], choice: PlanChoice | None, settlements: Sequence[Settlement] = ()
-) -> dict[str, Any]:
-    """Return one decision for each thing asked, about the digest that was shown.
+def said_by_options(
+    *,
+    approve: bool,
+    reject: bool,
+    why: str | None,
+    edit: Path | None,
+    feedback: str | None,
+    finish: bool,
+    answers: Iterable[str],
+    limits: Iterable[str],
+    happened: Sequence[bool],
+    results: Sequence[str],
+    yes: bool,
+) -> Said:
+    """Return what is said; nothing where no option says anything.
 
     Raises:
-        InputError: Something that is asked has no answer, or an answer is about nothing that is asked.
+        InputError: Two options contradict each other, or one cannot be understood.
     """
-    actions = request["action_requests"]
-    if choice is not None and (choice.ends or (choice.kind == "reject" and not asked(request, "run_plan"))):
-        return _signed(request, [choice.decision() for _ in actions])
-    _check(request, choice, settlements)
-    left = iter(settlements)
-    decisions = []
-    for action in actions:
-        about_plan = choice is not None and action["name"] == "run_plan"
-        decisions.append(choice.decision() if choice and about_plan else next(left).decision(action))
-    return _signed(request, decisions)
+    decisions = {
+        "--approve": approve,
+        "--reject": reject,
+        "--edit": edit is not None,
+        "--feedback": feedback is not None,
+        "--finish": finish,
+        "--yes": yes,
+    }
+    given = [option for option, is_given in decisions.items() if is_given]
+    if len(given) > 1:
+        raise InputError(given[1], f"give one decision, not {' and '.join(given)}")
+    if why is not None and not reject:
+        raise InputError("WHY", f"{why!r} belongs behind --reject; quote a text of several words")
+    return Said(
+        approve=approve,
+        plan=read_plan_file("--edit", edit) if edit is not None else None,
+        answers=answers_of(answers),
+        happened=tuple(happened),
+        results=tuple(results),
+        limits=limits_of("--raise", limits),
+        feedback=why if reject else feedback,
+        finish=finish,
+        stop=reject and why is None,
+    )
 
 
-def settlements_of(happened: Sequence[bool], results: Sequence[str]) -> list[Settlement]:
-    """Pair results with the calls that happened, in order.
+def answers_of(entries: Iterable[str]) -> dict[str, Any]:
+    """Return step -> answer.
 
     Raises:
-        InputError: There are more results than calls that happened.
+        InputError: An entry is not written as STEP=TEXT, or answers a step for the second time.
     """
-    if len(results) > sum(happened):
-        raise InputError("--result", "a result belongs to a call that happened; give --happened true with it")
-    left = iter(results)
-    return [Settlement(did, next(left, None) if did else None) for did in happened]
-
-
-def _check(request: Mapping[str, Any], choice: PlanChoice | None, settlements: Sequence[Settlement]) -> None:
-    calls = asked(request, "settle_effect")
-    if len(settlements) != len(calls):
-        named = ", ".join(f"{call['args']['step']} called {call['args']['tool']}" for call in calls)
-        told = f"say once for each uncertain call whether it happened: {named}" if calls else "no call is uncertain"
-        raise InputError("--happened", told)
-    plans = asked(request, "run_plan")
-    if plans and choice is None:
-        raise InputError("decision", "the plan is asked about too; add --approve, --reject, --edit or --feedback")
-    if choice is not None and not plans:
-        raise InputError("decision", f"no plan is asked about, so there is nothing to {choice.kind}")
-
-
-def _signed(request: Mapping[str, Any], decisions: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"decisions": decisions, "digest": request["digest"]}
+    found: dict[str, Any] = {}
+    for entry in entries:
+        step, equals, answer = entry.partition("=")
+        if not equals or not answer.strip():
+            raise InputError("--answer", f"write STEP=TEXT, not {entry!r}")
+        if step in found:
+            raise InputError("--answer", f"{step} is answered twice")
+        found[step] = answer
+    return found

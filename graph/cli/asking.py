@@ -1,19 +1,27 @@
-"""Asking a person in the terminal."""
+"""Asking a person in the terminal, one thing after the other, and giving all of the answers at once."""
 
 import contextlib
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graph.cli.answers import PlanChoice, Settlement, answer_to
-from graph.cli.requests import asked, command, say_how_to_decide
+from graph.cli.answers import Answer
+from graph.cli.budgets import limits_of
+from graph.cli.requests import command, say_how_to_decide
 from graph.cli.screen import Screen
+from graph.errors import InputError
+from graph.run.answering import Said, answer_to
 from graph.run.decision import FINAL, NO, YES
+from graph.run.questions import GATE
 from graph.runs import Run
 
-PLAN_QUESTION = "Run this plan? y: run it, n: end the run, e: how to edit it, other words: plan again with them: "
+OTHERWISE = "n: end the run, other words: plan again with them: "
+PLAN_QUESTION = f"Run this plan? y: run it, e: how to edit it, {OTHERWISE}"
+BUDGET_QUESTION = f"More? NAME=VALUE: raise it so far, f: finish with what there is, {OTHERWISE}"
+
+Action = Mapping[str, Any]
 
 
 class Later(Exception):
@@ -27,47 +35,79 @@ class Asking:
     screen: Screen
     database: Path
 
-    def answer(self, run: Run) -> dict[str, Any] | None:
+    def answer(self, run: Run) -> Answer | None:
         """Return the person's answer, or None where they leave the question open."""
         assert run.request is not None
         _forget_what_was_typed_before()
+        said = Said()
         try:
-            choice = self._choice(run) if asked(run.request, "run_plan") else None
-            if choice is not None and choice.ends:
-                return answer_to(run.request, choice)
-            settled = [self._settlement(call["args"]) for call in asked(run.request, "settle_effect")]
+            for action in run.request["action_requests"]:
+                said = self._heard(said, action, run)
         except Later:
             say_how_to_decide(self.screen, run, self.database)
             return None
-        if None in settled:
-            return answer_to(run.request, PlanChoice("reject"))
-        return answer_to(run.request, choice, [one for one in settled if one is not None])
+        return Answer(answer_to(run.request, said))
 
-    def _choice(self, run: Run) -> PlanChoice:
+    def _heard(self, said: Said, action: Action, run: Run) -> Said:
+        """Return what is said after one more thing was asked; nothing is, where the run ends or is planned anew."""
+        asks: Mapping[str, Callable[[Said, Action, Run], Said]] = {
+            "run_plan": self._plan,
+            "run_step": self._step,
+            "answer_question": self._question,
+            "settle_effect": self._settlement,
+            "raise_budget": self._budget,
+        }
+        needless = said.stop or ((said.feedback or said.finish) and action["name"] != "settle_effect")
+        return said if needless else asks[action["name"]](said, action, run)
+
+    def _plan(self, said: Said, _: Action, run: Run) -> Said:
         while True:
             words = self._ask(PLAN_QUESTION)
-            if words.lower() in YES:
-                return PlanChoice("approve")
-            if words.lower() in (*NO, *FINAL):
-                return PlanChoice("reject")
-            if words.lower() not in ("", "e", "edit"):
-                return PlanChoice("feedback", words)
-            if words:
+            if words.lower() in ("e", "edit"):
                 self._say_how_to_edit(run)
+            elif words:
+                return _verdict(said, words)
 
-    def _settlement(self, call: Mapping[str, Any]) -> Settlement | None:
-        """Return what the person says of a call, or None where they stop the run."""
+    def _step(self, said: Said, action: Action, _: Run) -> Said:
+        step, tool = action["args"]["step"], action["args"]["tool"]
+        what = f"Go on behind {step}? y: go on" if tool == GATE else f"Let {step} call {tool} like this? y: call it"
+        while not (words := self._ask(f"{what}, {OTHERWISE}")):
+            pass
+        return _verdict(said, words)
+
+    def _question(self, said: Said, action: Action, _: Run) -> Said:
+        while not (words := self._ask(f"Your answer to {action['args']['step']}, Ctrl-D: later: ")):
+            pass
+        return replace(said, answers={**said.answers, action["args"]["step"]: words})
+
+    def _settlement(self, said: Said, action: Action, _: Run) -> Said:
+        call = action["args"]
         while True:
             question = f"Did {call['step']}'s call of {call['tool']} happen? yes, no, later, or stop to end the run: "
             words = self._ask(question).lower()
             if words in ("yes", "true"):
-                return Settlement(True, self._ask("What did it return? JSON or text, empty for nothing: ") or None)
+                result = self._ask("What did it return? JSON or text, empty for nothing: ") or None
+                return replace(said, happened=(*said.happened, True), results=(*said.results, result))
             if words in ("no", "false"):
-                return Settlement(False)
+                return replace(said, happened=(*said.happened, False))
             if words == "later":
                 raise Later
             if words == "stop":
-                return None
+                return replace(said, stop=True)
+
+    def _budget(self, said: Said, _: Action, __: Run) -> Said:
+        while True:
+            words = self._ask(BUDGET_QUESTION)
+            if words.lower() in ("f", "finish"):
+                return replace(said, finish=True)
+            if "=" not in words:
+                if words and words.lower() not in YES:
+                    return _verdict(said, words)
+                continue
+            try:
+                return replace(said, limits=limits_of("raise", words.replace(",", " ").split()))
+            except InputError as error:
+                self.screen.say(str(error))
 
     def _ask(self, question: str) -> str:
         """Return what the person types.
@@ -86,6 +126,14 @@ class Asking:
         self.screen.say("Leave with Ctrl-D, then:")
         self.screen.say(f"  {command('draw', run.id, self.database)} -o plan.json")
         self.screen.say(f"  {command('resume --edit plan.json', run.id, self.database)}")
+
+
+def _verdict(said: Said, words: str) -> Said:
+    """Return what is said after an approval, an end, or words to plan again with."""
+    if words.lower() in YES:
+        return replace(said, approve=True)
+    ends = words.lower() in (*NO, *FINAL)
+    return replace(said, stop=True) if ends else replace(said, feedback=words)
 
 
 def _forget_what_was_typed_before() -> None:

@@ -3,23 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from graph.cli.answers import PlanChoice, Settlement, answer_to
+from graph.cli.answers import Answer
 from graph.cli.asking import Asking
-from graph.cli.requests import DIGEST_CHARACTERS, asked, say_how_to_decide, show_request
+from graph.cli.requests import DIGEST_CHARACTERS, asked_digest, say_how_to_decide, show_request
 from graph.cli.screen import Screen
 from graph.errors import InputError
+from graph.run.answering import Said, answer_to, asked
 from graph.runs import Run
-
-Answer = dict[str, Any]
 
 
 @dataclass
 class Deciding:
-    """Decides the requests of one run in turn; `choice` and `settlements` are for the first one.
+    """Decides the requests of one run in turn; `said` is for the first one.
 
-    With `digest`, they are only given if it is what is asked about; its first characters suffice.
+    With `digest`, it is only given if that is what is asked about; its first characters suffice.
 
     Called with a run, it returns the answer, or None where the run is to wait.
     """
@@ -27,8 +25,7 @@ class Deciding:
     screen: Screen
     database: Path
     yes: bool = False
-    choice: PlanChoice | None = None
-    settlements: list[Settlement] = field(default_factory=list)
+    said: Said = field(default_factory=Said)
     digest: str | None = None
     _given: bool = False
     _approved: str | None = None
@@ -36,7 +33,7 @@ class Deciding:
     @property
     def has_answer(self) -> bool:
         """Whether the options hold an answer that is not given yet."""
-        return self.choice is not None or bool(self.settlements)
+        return bool(self.said)
 
     def __call__(self, run: Run) -> Answer | None:
         """Show what is asked and return the answer.
@@ -63,24 +60,24 @@ class Deciding:
 
     def _by_options(self, run: Run) -> Answer:
         assert run.request is not None
-        if self.digest and not run.request["digest"].startswith(self.digest):
-            raise InputError("--digest", f"another plan waits now, digest {run.request['digest']}; look at it first")
-        answer = answer_to(run.request, self.choice, self.settlements)
-        self.choice, self.settlements, self._given = None, [], True
+        if self.digest and not (waits := asked_digest(run.request)).startswith(self.digest):
+            raise InputError("--digest", f"something else is asked now, digest {waits}; look at it first")
+        answer = Answer(answer_to(run.request, self.said))
+        self.said, self._given = Said(), True
         return answer
 
     def _yes_covers(self, run: Run) -> bool:
-        """`--yes` approves a plan that can run, once; it never settles an uncertain call."""
+        """`--yes` approves a plan that can run, once, where nothing else is asked."""
         assert run.request is not None
-        approvable = not run.request["issues"] and not asked(run.request, "settle_effect")
-        return approvable and self._approved != run.request["digest"]
+        only_plans = asked(run.request, "run_plan") == run.request["action_requests"]
+        return only_plans and not run.request["issues"] and self._approved != run.request["digest"]
 
     def _by_yes(self, run: Run) -> Answer:
         assert run.request is not None
         self._approved = run.request["digest"]
         digest = run.request["digest"][:DIGEST_CHARACTERS]
         self.screen.say(f"approved by --yes: revision {run.request['revision']}, digest {digest}")
-        return answer_to(run.request, PlanChoice("approve"))
+        return Answer(answer_to(run.request, Said(approve=True)), unseen=True)
 
     def _later(self, run: Run) -> None:
         say_how_to_decide(self.screen, run, self.database)

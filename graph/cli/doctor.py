@@ -4,9 +4,13 @@ import typer
 
 from graph.cli import options
 from graph.cli.exits import STORAGE, reported
-from graph.cli.reading import is_missing, latest, with_runs
+from graph.cli.reading import is_missing, with_runs
 from graph.cli.screen import Screen
-from graph.ledger.protocol import Health
+from graph.errors import LedgerError
+from graph.ledger.protocol import Health, RunKey
+from graph.run.artifacts import artifacts_named
+from graph.run.record import run_name
+from graph.runs import Runs
 
 
 def doctor(db: options.Database = options.DATABASE) -> None:
@@ -17,24 +21,47 @@ def doctor(db: options.Database = options.DATABASE) -> None:
             screen.say(f"there is no database {db} yet")
             return
         health = with_runs(db, lambda runs: runs.ledger.health())
-        broken = [run for run in latest(db, health.runs)[0] if isinstance(run, str)]
-        for line in lines(health, broken):
+        for line in lines(health):
             screen.say(line)
+        broken = with_runs(db, faults)
+        for line in broken:
+            screen.say(line)
+        screen.say("restore the file from a backup" if health.damage or broken else "the file is whole")
         if health.damage or broken:
             raise typer.Exit(STORAGE)
 
 
-def lines(health: Health, broken: list[str]) -> list[str]:
-    """Return what was found, one finding a line."""
+def lines(health: Health) -> list[str]:
+    """Return what was found in the file, one finding a line."""
     told = [
         f"file {mega(health.file)}, write-ahead log {mega(health.write_ahead_log)}",
         f"runs {health.runs}, {mega(health.per_run)} a run",
     ]
     told += [f"{table}: {rows} rows, {mega(size)}" for table, (rows, size) in health.tables.items()]
-    told += [f"damage: {words}" for words in health.damage]
-    told += [f"run {name}: its records were changed or are damaged" for name in broken]
     told += [f"run {name}: its process died; `planner-executor resume {name}` goes on with it" for name in health.dead]
-    return [*told, "the file is whole" if not health.damage and not broken else "restore the file from a backup"]
+    return told + [f"damage: {words}" for words in health.damage]
+
+
+async def faults(runs: Runs) -> list[str]:
+    """Return what is wrong with the records of each run, one fault a line."""
+    try:
+        found = [(key, await _fault(runs, key)) for key in await runs.ledger.runs()]
+    except LedgerError as error:
+        return [str(error)]
+    return [f"run {run_name(key.thread, key.n)}: {fault}" for key, fault in found if fault is not None]
+
+
+async def _fault(runs: Runs, key: RunKey) -> str | None:
+    try:
+        named = artifacts_named(await runs.ledger.events(key))
+    except LedgerError:
+        return "its records were changed or are damaged"
+    for artifact in named:
+        try:
+            await runs.ledger.artifact(artifact)
+        except LedgerError:
+            return f"its artifact {artifact[:12]} is lost or was changed"
+    return None
 
 
 def mega(size: int) -> str:

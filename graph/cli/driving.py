@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from graph.cli.answers import Answer
 from graph.cli.progress import Progress
 from graph.cli.screen import Screen
 from graph.cli.signals import interrupt, on_sigterm
@@ -16,7 +17,6 @@ from graph.runs import Run
 if TYPE_CHECKING:
     from graph.agent import AsyncAgent
 
-Answer = dict[str, Any]
 Decide = Callable[[Run], Answer | None]
 Stage = Callable[["AsyncAgent", Progress], Awaitable[Run]]
 
@@ -73,7 +73,7 @@ class Driver:
 
     def _answered(self, run: Run, answer: Answer) -> Run:
         async def decided(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.resume(run.id, answer, on_progress=progress)
+            return await agent.resume(run.id, answer.decisions, unseen=answer.unseen, on_progress=progress)
 
         return self._stage(decided, "working")
 

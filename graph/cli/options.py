@@ -36,6 +36,7 @@ def texts(given: list[str]) -> list[str]:
 
 
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="The run's name; `planner-executor runs` lists them.")]
+RunOrFile = Annotated[str, typer.Argument(metavar="RUN|FILE", help="The run's name, or a file that `export` wrote.")]
 Database = Annotated[
     Path, typer.Option("--db", envvar="PLANNER_EXECUTOR_DB", metavar="FILE", help="The database of runs.")
 ]
@@ -46,6 +47,14 @@ Documents = Annotated[
 Workspace = Annotated[
     Path | None,
     typer.Option("--workspace", metavar="DIR", help="Folder that reports are written to."),
+]
+McpFile = Annotated[
+    Path | None,
+    typer.Option("--mcp", metavar="FILE", help="MCP servers whose tools plans may use: JSON with mcpServers."),
+]
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option("--policy", metavar="FILE", help="What is allowed, reviewed and denied: a TOML file."),
 ]
 PlannerName = Annotated[
     str | None,
@@ -59,7 +68,26 @@ ReplannerName = Annotated[
     str | None,
     typer.Option("--replanner", metavar="MODEL", help="Model that revises plans."),
 ]
+JudgeName = Annotated[
+    str | None,
+    typer.Option("--judge", metavar="MODEL", help="Model that judges success criteria in words."),
+]
+ModelSets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="ROLE.NAME=VALUE",
+        help="How a role's model is asked, such as executor.temperature=0.2; may be given more than once.",
+    ),
+]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Settings file; planner-executor.toml where there is one."),
+]
 ApprovalName = Annotated[Approval | None, typer.Option("--approval", help="Which plans need a person.")]
 MaxReplans = Annotated[int | None, typer.Option("--max-replans", min=0, help="How often a plan is revised.")]
 MaxConcurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="How many steps run at a time.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write each event to standard output as a line of JSON; ask nobody.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Approve every plan without asking; never settles an uncertain call.")]

@@ -46,6 +46,15 @@ def told(database: Path, name: str) -> Told:
         events = await runs.ledger.events(key)
         return Told(await runs.show(key), events, read_record(events))
 
+    return with_run(database, name, look)
+
+
+def with_run(database: Path, name: str, look: Callable[[Runs], Awaitable[Result]]) -> Result:
+    """Open the database that a run is in, look, and close it.
+
+    Raises:
+        UnknownRunError: There is no such database.
+    """
     if is_missing(database):
         raise UnknownRunError(name, str(database))
     return with_runs(database, look)

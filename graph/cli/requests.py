@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import JsonValue
+
 from graph.cli.options import DATABASE
 from graph.cli.screen import Screen
+from graph.plan.canonical import digest
 from graph.plan.render import plan_text
+from graph.run.answering import Request, asked
+from graph.run.budget import Usage, read_budget
 from graph.runs import Run
 
 DIGEST_CHARACTERS = 12
@@ -35,9 +40,16 @@ def program() -> str:
     return shlex.quote(str(called)) if called.name == NAME and shutil.which(NAME) is None else NAME
 
 
-def asked(request: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return the actions of one kind that the request asks about."""
-    return [action for action in request["action_requests"] if action["name"] == name]
+def asked_digest(request: Request) -> str:
+    """Return the digest of all that is asked: the plan's own where nothing but the plan is.
+
+    What `--digest` names, so that an answer cannot be about a call or a question that was not shown.
+    """
+    others: list[JsonValue] = [
+        [action["name"], action["args"]] for action in request["action_requests"] if action["name"] != "run_plan"
+    ]
+    plan: str = request["digest"]
+    return digest([plan, len(request["action_requests"]), others]) if others else plan
 
 
 def show_request(screen: Screen, run: Run) -> None:
@@ -56,19 +68,35 @@ def say_how_to_decide(screen: Screen, run: Run, database: Path) -> None:
     assert run.request is not None
     screen.say(f"{run.id} waits for your decision; go on with one of:")
     for words in _answers(run.request):
-        screen.say(f"  {command(words, run.id, database)}")
+        screen.say(f"  {command(f'resume {words}', run.id, database)}")
     if asked(run.request, "run_plan"):
         screen.say(f"the plan to edit: {command('draw', run.id, database)} -o plan.json")
 
 
-def _answers(request: Mapping[str, Any]) -> list[str]:
-    calls = asked(request, "settle_effect")
-    happened = " ".join(["--happened true|false"] * len(calls))
-    if not asked(request, "run_plan"):
-        return [f"resume {happened}", f"resume {happened} --result JSON", "resume --reject"]
-    shown = f"--digest {request['digest'][:DIGEST_CHARACTERS]}"
-    plans = [*([] if request["issues"] else [f"--approve {shown}"]), "--edit FILE", "--feedback TEXT"]
-    return [*(f"resume {words} {happened}".rstrip() for words in plans), "resume --reject"]
+def _answers(request: Request) -> list[str]:
+    """Return the options that answer all that is asked, one way a line."""
+    kinds = {action["name"] for action in request["action_requests"]}
+    shown = f"--digest {asked_digest(request)[:DIGEST_CHARACTERS]}"
+    happened = ["--happened true|false"] * len(asked(request, "settle_effect"))
+    rest = [f"--answer {action['args']['step']}=TEXT" for action in asked(request, "answer_question")] + happened
+    rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _reached(action)]
+    approve = ["--approve"] if kinds & {"run_plan", "run_step"} else []
+    ways = [] if request["issues"] else [[*approve, *rest, shown]]
+    if "run_plan" in kinds and "run_step" not in kinds:
+        ways.append(["--edit FILE", *rest])
+    if kinds != {"settle_effect"}:
+        ways.append(["--feedback TEXT", *happened])
+    if "raise_budget" in kinds:
+        ways.append(["--finish", *happened])
+    return [" ".join(way) for way in [*ways, ["--reject"]]]
+
+
+def _reached(action: Mapping[str, Any]) -> list[str]:
+    """Return the limits of a budget that are spent; all of them where it is another one that the next call needs."""
+    budget, spent = read_budget(action["args"]["budget"])[0], action["args"]["spent"]
+    usage = Usage(**spent)
+    reached = [name for name in budget.names if usage.of(name) >= (budget.of(name) or 0)]
+    return reached or list(budget.names)
 
 
 def _without_error(description: str, error: str | None) -> str:

@@ -7,9 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from graph.cli import options
+from graph.cli.budgets import limits_of
 from graph.cli.deciding import Deciding
 from graph.cli.driving import Driver, new_thread
 from graph.cli.exits import exit_code, reported
+from graph.cli.following import following, tell_request
+from graph.cli.models import said_of_models
 from graph.cli.outcome import show_outcome
 from graph.cli.pausing import pausing
 from graph.cli.plan_file import read_plan_file
@@ -27,6 +30,14 @@ Constraints = Annotated[
 PlanFile = Annotated[
     Path | None, typer.Option("--plan", metavar="FILE", help="A plan as JSON, instead of asking the planner.")
 ]
+Budget = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--budget",
+        metavar="NAME=VALUE",
+        help="What the run may spend, such as tool_calls=20, cost_usd=0.5 or calls.send_mail=2; more than once.",
+    ),
+]
 
 
 def run(
@@ -35,13 +46,20 @@ def run(
     plan: PlanFile = None,
     docs: options.Documents = None,
     workspace: options.Workspace = None,
+    mcp: options.McpFile = None,
     planner: options.PlannerName = None,
     executor: options.ExecutorName = None,
     replanner: options.ReplannerName = None,
+    judge: options.JudgeName = None,
+    set_: options.ModelSets = None,
+    config: options.ConfigFile = None,
+    policy: options.PolicyFile = None,
+    budget: Budget = None,
     approval: options.ApprovalName = None,
     max_replans: options.MaxReplans = None,
     max_concurrency: options.MaxConcurrency = None,
     yes: options.Yes = False,
+    json: options.Json = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Plan a goal, show the plan, ask, and carry it out.
@@ -49,27 +67,38 @@ def run(
     Where nothing is said, documents are read in `docs`, reports are written to `workspace`, the embedded rules
     (`offline`) plan, every plan is shown for approval, plans are revised twice at most, and 16 steps run at a time.
     """
-    screen = Screen.here()
+    screen = Screen.beside_json() if json else Screen.here()
     with reported(screen):
         check_folders(docs, workspace)
+        limits = limits_of("--budget", budget or [])
         brought = read_plan_file("--plan", plan) if plan else None
         setup = Setup.default().changed(
             documents=docs,
             workspace=workspace,
-            planner=planner,
-            executor=executor,
-            replanner=replanner,
+            mcp=mcp,
+            models=said_of_models(
+                {"planner": planner, "executor": executor, "replanner": replanner, "judge": judge}, set_ or []
+            ),
+            config=config,
+            policy=policy,
             approval=approval and approval.value,
             max_replans=max_replans,
             max_concurrency=max_concurrency,
         )
-        built = setup.options()
-        if planner is None and brought is None:
-            screen.say(OFFLINE)
-        if brought is None and not Path(setup.documents).is_dir():
-            screen.say(f"there is no folder {setup.documents} to search; name one with --docs")
-        asked = {"goal": goal, "constraints": options.texts(constraint or []), "plan": brought}
-        ended = start(screen, db, Deciding(screen, db, yes=yes), built, {**asked, "setup": setup.to_json()})
+        with setup.opened() as built:
+            if setup.role_models.planner.name == "offline" and brought is None:
+                screen.say(OFFLINE)
+            if brought is None and not Path(setup.documents).is_dir():
+                screen.say(f"there is no folder {setup.documents} to search; name one with --docs")
+            asked = {"goal": goal, "constraints": options.texts(constraint or []), "plan": brought}
+            ended = start(
+                screen,
+                db,
+                Deciding(screen, db, yes=yes),
+                {**built, "budget": limits, **following(json)},
+                {**asked, "setup": setup.to_json()},
+            )
+        tell_request(ended, json)
         raise typer.Exit(exit_code(ended))
 
 

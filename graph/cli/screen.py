@@ -36,6 +36,12 @@ class Screen:
                 stream.reconfigure(errors="replace")
         return cls(_console(sys.stdout), _console(sys.stderr), _is_terminal(sys.stdin) and _is_terminal(sys.stdout))
 
+    @classmethod
+    def beside_json(cls) -> "Screen":
+        """Return a screen on standard error alone, with nobody to ask: standard output is for a program."""
+        err = cls.here().err
+        return cls(err, err)
+
     @property
     def is_live(self) -> bool:
         """Whether lines can be redrawn."""
@@ -49,6 +55,10 @@ class Screen:
     def say(self, text: str = "", style: str = "") -> None:
         """Print text that may come from anywhere."""
         self.out.print(Text(harmless(text), style), soft_wrap=True)
+
+    def write(self, text: str) -> None:
+        """Print text that may come from anywhere and be of any length."""
+        self.out.file.write(f"{harmless(text)}\n")
 
     def ask(self, question: str) -> None:
         """Print a question and leave the cursor behind it."""

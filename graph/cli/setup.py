@@ -1,23 +1,33 @@
 """What a run works with: folders, models and limits, kept in the ledger so that `resume` uses the same."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graph.errors import InputError
+from graph.cli.models import given_models, over, remembered, settings_of
+from graph.errors import InputError, ToolConfigError
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from graph.chat_models.roles import RoleModels
+    from graph.chat_models.settings import Layer
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Folders are absolute; a model of None is the embedded one, or the planner's."""
+    """Paths are absolute; `models` is what is said of each role's model here; without `approval` the policy decides."""
 
     documents: str
     workspace: str
-    planner: str | None = None
-    executor: str | None = None
-    replanner: str | None = None
-    approval: str = "always"
+    models: "Layer" = field(default_factory=dict)
+    config: str | None = None
+    mcp: str | None = None
+    policy: str | None = None
+    approval: str | None = None
     max_replans: int = 2
     max_concurrency: int = 16
 
@@ -28,37 +38,87 @@ class Setup:
 
     def remembered(self, setup: Mapping[str, Any]) -> "Setup":
         """Return the setup of a run that may have been started by other means than this command."""
-        known: dict[str, Any] = {field.name: setup.get(field.name) for field in fields(self)}
-        return self.changed(**known)
+        known: dict[str, Any] = {entry.name: setup.get(entry.name) for entry in fields(self)}
+        return self.changed(**known | {"models": settings_of(setup.get("models") or {})})
 
     def changed(self, **given: Any) -> "Setup":
-        """Return the setup with what is given; None is not given."""
+        """Return the setup with what is given; None is not given, and of models what is not said stays as it was."""
         named = {name: value for name, value in given.items() if value is not None}
-        for folder in ("documents", "workspace"):
-            if folder in named:
-                named[folder] = _absolute(Path(named[folder]))
+        for path in ("documents", "workspace", "config", "mcp", "policy"):
+            if path in named:
+                named[path] = _absolute(Path(named[path]))
+        if "models" in named:
+            named["models"] = over(named["models"], self.models)
         return replace(self, **named)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the ledger keeps."""
-        return asdict(self)
+        """Return what the ledger keeps: of models and policy what all places say, but no key."""
+        from graph.configuration import policy_named
 
-    def options(self) -> dict[str, Any]:
-        """Return the options of `graph.build_graph`: the models and tools themselves.
+        plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        policy = policy_named(self.policy, self.config)
+        everywhere = {"models": remembered(self.models, self.config), "policy": policy and _absolute(Path(policy))}
+        return {**plain, **everywhere}
+
+    @cached_property
+    def role_models(self) -> "RoleModels":
+        """The models themselves.
 
         Raises:
-            ModelConfigError: A model cannot be made.
+            ConfigError: A place says what cannot be, or a model cannot be made.
         """
-        from graph.chat_models.roles import chat_model
-        from tools import default_tools
+        from graph.chat_models.roles import made
+        from graph.chat_models.sources import sources
 
-        roles = {"planner": self.planner, "executor": self.executor, "replanner": self.replanner}
-        models: dict[str, Any] = {
-            role: chat_model(name) for role, name in roles.items() if name is not None or role == "planner"
-        }
-        tools = default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
+        return made((self.models, *sources(self.config)))
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of `graph.build_graph`: models, tools and what they may do.
+
+        Raises:
+            ConfigError: A model or a tool cannot be made, or the policy is not understood.
+        """
+        from graph.configuration import policy_named, policy_of
+
+        _ = self.role_models  # a fault is told before a database is opened
+        policy_of(policy_named(self.policy, self.config))
         limits = {"max_replans": self.max_replans, "max_concurrency": self.max_concurrency}
-        return {**models, "tools": tools, "approval": self.approval, **limits}
+        approval = {"approval": self.approval} if self.approval else {}
+        return {
+            **given_models(self.models),
+            "config": self.config,
+            "tools": self.tools(),
+            "policy": self.policy,
+            **approval,
+            **limits,
+        }
+
+    def tools(self) -> list["BaseTool"]:
+        """Return the project's own tools over these folders.
+
+        Raises:
+            ToolConfigError: The environment names a host that cannot be understood.
+        """
+        from tools import default_tools
+        from tools.errors import HostNotUsable
+
+        try:
+            return default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
+        except HostNotUsable as error:
+            raise ToolConfigError("http_get", str(error)) from error
+
+    @contextmanager
+    def opened(self) -> Iterator[dict[str, Any]]:
+        """Yield the same, and until the end of the block the tools of the MCP servers beside the others.
+
+        Raises:
+            ConfigError: A model cannot be made, or an MCP server cannot be started or reached.
+        """
+        from graph.tool_servers import with_servers
+
+        options = self.options()
+        with with_servers(self.mcp, options["tools"]) as tools:
+            yield {**options, "tools": tools}
 
 
 def check_folders(documents: Path | None, workspace: Path | None) -> None:
@@ -73,5 +133,5 @@ def check_folders(documents: Path | None, workspace: Path | None) -> None:
         raise InputError("--workspace", f"{workspace} is no folder; name a folder, or one that does not exist yet")
 
 
-def _absolute(folder: Path) -> str:
-    return str(folder.absolute())
+def _absolute(path: Path) -> str:
+    return str(path.absolute())

@@ -10,23 +10,41 @@ from graph.cli import options
 from graph.cli.exits import reported
 from graph.cli.listing import local_time
 from graph.cli.outcome import headline, pretty, reports
-from graph.cli.reading import Told, told
+from graph.cli.reading import Told, told, with_run
 from graph.cli.requests import DIGEST_CHARACTERS, command
 from graph.cli.screen import Screen
+from graph.cli.standing import asked, asked_line, bounds
 from graph.plan.render import plan_text
+from graph.run.budget import spent_in_words
 from graph.run.results import StepResult
+from graph.run.telling import told as in_words
 from graph.run.values import to_text
 from graph.terminal import one_line
 
 VALUE_CHARACTERS = 160
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+StepName = Annotated[
+    str | None,
+    typer.Option("--value", metavar="STEP", help="Print only the whole value of this step.", callback=options.text),
+]
+WholeAnswer = Annotated[bool, typer.Option("--answer", help="Print only the whole answer.")]
 
 
-def show(run: options.RunName, as_json: AsJson = False, db: options.Database = options.DATABASE) -> None:
-    """Show one run: goal, plan, results, decisions and answer."""
+def show(
+    run: options.RunName,
+    as_json: AsJson = False,
+    step: StepName = None,
+    answer: WholeAnswer = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Show one run: goal, plan, results, decisions and answer; or one of its values, however large."""
     screen = Screen.here()
     with reported(screen):
+        if step is not None or answer:
+            value = with_run(db, run, lambda runs: runs.value(run, step))
+            screen.write(json.dumps(value) if as_json else pretty(value))
+            return
         found = told(db, run)
         if as_json:
             screen.say(json.dumps(as_data(found), indent=2))
@@ -49,11 +67,14 @@ def as_data(found: Told) -> dict[str, Any]:
         "reason": run.reason,
         "answer": run.answer,
         "revision": run.revision,
-        "digest": run.plan.digest if run.plan else None,
+        "digest": found.record.digest,
         "plan": run.plan.to_json() if run.plan else None,
-        "steps": statuses(found),
+        "steps": run.step_status,
         "results": {step: result.to_json() for step, result in run.results.items()},
         "decisions": decisions(found),
+        "asked": list(asked(found)),
+        "usage": found.record.usage.to_json(),
+        "budget": bounds(found).to_json(),
         "setup": dict(run.setup),
         "started_at": run.started_at,
         "updated_at": run.updated_at,
@@ -68,31 +89,26 @@ def lines(found: Told, columns: int) -> Iterator[str]:
     yield from (f"respect {constraint}" for constraint in run.constraints)
     yield f"status  {headline(run)}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
+    if spent := spent_in_words(bounds(found), found.record.usage):
+        yield f"spent   {spent}"
+    yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:
-        yield f"\nplan, revision {run.revision}, digest {run.plan.digest[:DIGEST_CHARACTERS]}\n"
-        yield plan_text(run.plan, statuses(found), width=columns)
+        yield f"\nplan, revision {run.revision}, digest {str(found.record.digest)[:DIGEST_CHARACTERS]}\n"
+        yield plan_text(run.plan, run.step_status, width=columns)
     if run.results:
         yield "\nresults\n"
         yield from (f"{step} {result_line(result)}" for step, result in run.results.items())
     if made := decisions(found):
         yield "\ndecisions\n"
         yield from map(decision_line, made)
+    if waits := asked(found):
+        yield "\nto decide\n"
+        yield from map(asked_line, waits)
     if run.answer is not None:
         yield f"\nanswer\n\n{pretty(run.answer)}"
     if written := reports(run):
         yield ""
         yield from (f"report: {path}" for path in written)
-
-
-def statuses(found: Told) -> dict[str, str]:
-    """Return step id -> status; a call without an outcome makes its step running, interrupted or uncertain."""
-    word = {"paused": "interrupted", "waiting": "uncertain"}.get(found.run.status, "running")
-    words = found.run.step_status
-    open_calls = (call for call in found.record.calls.values() if call.result is None and not call.nothing_happened)
-    for call in () if found.run.ended else open_calls:
-        if words.get(call.step) == "pending":
-            words[call.step] = word if call.doubtful or word != "uncertain" else "interrupted"
-    return words
 
 
 def decisions(found: Told) -> list[dict[str, Any]]:
@@ -111,7 +127,8 @@ def decisions(found: Told) -> list[dict[str, Any]]:
 
 def decision_line(made: dict[str, Any]) -> str:
     """Return a decision on one line."""
-    by = "a person" if made["by"] == "person" else f"the {made['by']}"
+    who = {"person": f"a person, {made['approver']}", "unseen": f"{made['approver']}, unseen"}
+    by = who.get(made["by"], f"the {made['by']}")
     about = (
         f"revision {made['revision']}, digest {made['digest'][:DIGEST_CHARACTERS]}"
         if made["digest"]

@@ -1,5 +1,7 @@
 """A person at a real terminal."""
 
+import getpass
+import json
 import os
 import pty
 import signal
@@ -81,7 +83,7 @@ def test_other_words_are_feedback(terminal: Callable[..., Terminal], cli: Cli, l
     at.type("multiply them\n")
     at.ends()
 
-    assert "feedback by a person, revision 1" in cli("show", latest()).stdout
+    assert f"feedback by a person, os:{getpass.getuser()}, revision 1" in cli("show", latest()).stdout
     assert ": multiply them" in cli("show", latest()).stdout
 
 
@@ -123,3 +125,62 @@ def test_keys_pressed_before_the_plan_was_shown_approve_nothing(terminal: Callab
     said, code = at.ends()
     assert code == 3
     assert "waits for your decision" in said
+
+
+@pytest.fixture
+def asks(folder: Path) -> None:
+    """Have a plan with a question, a gate, and a call with an untrusted argument."""
+    (folder / "workspace").mkdir()
+    (folder / "workspace/note.txt").write_text("there.txt")
+    path = {"path": "{read_result.text}", "content": "{name_result}"}
+    steps = [
+        {"id": "name", "objective": "Know the name", "ask": "Under which name?"},
+        {"id": "read", "objective": "Read the note", "tool": "read_file", "args": {"path": "note.txt"}},
+        {"id": "look", "objective": "See it", "gate": "Is this the note?", "depends_on": ["read"]},
+        {"id": "copy", "objective": "Keep it", "tool": "write_file", "args": path, "depends_on": ["look"]},
+    ]
+    (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+
+
+def test_a_person_answers_a_question_passes_a_gate_and_lets_a_call_be_made(
+    terminal: Callable[..., Terminal], asks: None, folder: Path, cli: Cli, latest: Callable[[], str]
+) -> None:
+    at = terminal("run", "copy", "--plan", "plan.json")
+    assert "name asks: Under which name?" in at.says(QUESTION)
+    at.type("y\n")
+    at.says("Your answer to name, Ctrl-D: later: ")
+    at.type("\nAda\n")
+    assert "Is this the note?" in at.says("Go on behind look? y: go on, n: end the run, other words: plan again")
+    at.type("y\n")
+    assert "Not to be trusted: path from read_file" in at.says("Let copy call write_file like this? y: call it")
+    assert not (folder / "workspace/there.txt").exists()
+    at.type("y\n")
+
+    assert at.ends()[1] == 0
+    assert (folder / "workspace/there.txt").read_text() == "Ada"
+    made = json.loads(cli("show", latest(), "--json").stdout)["decisions"]
+    assert {(one["by"], one["approver"]) for one in made} == {("person", f"os:{getpass.getuser()}")}
+
+
+def test_a_person_may_end_the_run_where_a_call_is_asked_about_and_is_asked_nothing_more(
+    terminal: Callable[..., Terminal], asks: None, folder: Path
+) -> None:
+    at = terminal("run", "copy", "--plan", "plan.json", "--yes")
+    at.says(QUESTION)
+    at.type("y\nAda\n")
+    at.says("Go on behind look?")
+    at.type("stop\n")
+
+    assert at.ends()[1] == 1
+    assert not (folder / "workspace/there.txt").exists()
+
+
+def test_a_person_raises_a_budget_so_far_as_it_is_understood(terminal: Callable[..., Terminal], folder: Path) -> None:
+    at = terminal("run", "add", "--plan", "plan.json", "--budget", "tool_calls=1", "--yes")
+    at.says("More? NAME=VALUE: raise it so far, f: finish with what there is")
+    at.type("tool_calls=more\n")
+    assert "'more' is no number" in at.says("More? ")
+    at.type("tool_calls=2\n")
+
+    assert at.ends()[1] == 0
+    assert (folder / "workspace/report.md").exists()

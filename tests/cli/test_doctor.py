@@ -1,7 +1,10 @@
+import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import pytest
 from typer.testing import Result
 
 from graph.ledger.lease import new_owner
@@ -29,6 +32,61 @@ def test_changed_records_are_found_and_the_run_is_named(cli: Cli, waiting: str, 
     result = cli("doctor")
 
     assert result.exit_code == 4 and waiting in result.stdout and "backup" in result.stdout
+
+
+LARGE = {
+    "steps": [{"id": "sum", "objective": "o", "tool": "calculator", "args": {"expression": "1"}}],
+    "answer": "x" * 2_000_000,
+}
+
+
+@pytest.mark.parametrize(
+    "harm", ["DELETE FROM ledger_artifacts", "UPDATE ledger_artifacts SET content = content || ' '"]
+)
+def test_a_lost_or_changed_artifact_is_found_and_its_run_is_named(cli: Cli, folder: Path, harm: str) -> None:
+    (folder / "large.json").write_text(json.dumps(LARGE))
+    cli("run", "tell", "--plan", "large.json", "--yes")
+    assert cli("doctor").exit_code == 0
+    with sqlite3.connect(folder / "planner-executor.db") as connection:
+        connection.execute(harm)
+    connection.close()
+
+    result = cli("doctor")
+
+    assert result.exit_code == 4 and "is lost or was changed" in result.stdout and "backup" in result.stdout
+
+
+def scattered(content: bytes) -> bytes:
+    pages = [content[place : place + 4096] for place in range(0, len(content), 4096)]
+    return b"".join(b"\xff" * 4096 if place > len(pages) // 2 else page for place, page in enumerate(pages))
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda content: content[:-1000],
+        lambda content: content[: len(content) // 2],
+        lambda content: b"no database" + content[11:],
+        scattered,
+    ],
+    ids=["cut in a page", "cut in half", "not a database", "pages overwritten"],
+)
+def test_a_damaged_file_is_told_of_with_the_next_move(
+    cli: Cli, waiting: str, folder: Path, harm: Callable[[bytes], bytes]
+) -> None:
+    database = folder / "planner-executor.db"
+    database.write_bytes(harm(database.read_bytes()))
+
+    result = cli("doctor")
+
+    assert result.exit_code == 4 and "restore the file from a backup" in result.stdout + result.stderr
+
+
+def test_a_locked_database_can_be_examined(cli: Cli, waiting: str, folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "planner-executor.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        assert cli("doctor").exit_code == 0
 
 
 def test_a_run_whose_process_died_is_named_with_the_next_move(cli: Cli, waiting: str, folder: Path) -> None:

@@ -2,7 +2,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from graph.cli.answers import PlanChoice, Settlement
 from graph.cli.deciding import Deciding
 from graph.cli.reading import looked_up
 from graph.cli.resume import go_on
 from graph.cli.run import start
 from graph.cli.screen import Screen
 from graph.errors import InputError
+from graph.run.answering import Said
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel
 
@@ -46,8 +46,8 @@ def begin(screen: Screen, answers: list[Any], tools: list[Any], yes: bool = True
 
 def resumed(screen: Screen, run: Run, tools: list[Any], answers: list[Any] | None = None, **decides: Any) -> Run:
     deciding = Deciding(screen, DATABASE, **decides)
-    build: Callable[[], dict[str, Any]] = lambda: {"planner": ScriptedModel(answers or []), "tools": tools}  # noqa: E731
-    return go_on(screen, DATABASE, deciding, looked_up(DATABASE, run.id), build)
+    built = {"planner": ScriptedModel(answers or []), "tools": tools}
+    return go_on(screen, DATABASE, deciding, looked_up(DATABASE, run.id), lambda: nullcontext(built))
 
 
 def fetch_from_there_only(**args: Any) -> str:
@@ -75,7 +75,7 @@ def test_feedback_shows_the_next_plan_and_waits_again(screen: Screen) -> None:
     fetch = LoggedTools().tool("fetch", effect="read")
     run = begin(screen, [FETCH], [fetch], yes=False)
 
-    again = resumed(screen, run, [fetch], [ELSEWHERE], choice=PlanChoice("feedback", "not here"))
+    again = resumed(screen, run, [fetch], [ELSEWHERE], said=Said(feedback="not here"))
 
     assert again.status == "waiting"
     assert again.revision == 2
@@ -92,7 +92,7 @@ def paused_in_a_call(screen: Screen, tools: LoggedTools) -> Run:
     send = tools.tool("send", end_here, effect="external")
     run = begin(screen, [SEND], [send], yes=False)
     with pytest.raises(KeyboardInterrupt):
-        resumed(screen, run, [send], choice=PlanChoice("approve"))
+        resumed(screen, run, [send], said=Said(approve=True))
     return looked_up(DATABASE, run.id)
 
 
@@ -122,8 +122,8 @@ def test_a_person_settles_an_uncertain_call(screen: Screen, happened: bool, call
     send = tools.tool("send", effect="external")
     resumed(screen, run, [send])
 
-    settled = [Settlement(happened, '{"id": 17}' if happened else None)]
-    ended = resumed(screen, run, [send], settlements=settled)
+    settled = Said(happened=(happened,), results=('{"id": 17}',) if happened else ())
+    ended = resumed(screen, run, [send], said=settled)
 
     assert ended.status == "succeeded"
     assert ended.answer == answer
@@ -137,10 +137,10 @@ def test_an_approval_does_not_settle_an_uncertain_call(screen: Screen) -> None:
     resumed(screen, run, [send])
 
     with pytest.raises(InputError):
-        resumed(screen, run, [send], choice=PlanChoice("approve"))
+        resumed(screen, run, [send], said=Said(approve=True))
 
     assert looked_up(DATABASE, run.id).status == "waiting"
-    assert resumed(screen, run, [send], choice=PlanChoice("reject")).status == "rejected"
+    assert resumed(screen, run, [send], said=Said(stop=True)).status == "rejected"
 
 
 @pytest.mark.parametrize(

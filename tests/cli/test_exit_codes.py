@@ -53,6 +53,19 @@ def test_wrong_usage_is_one_sentence_and_leaves_nothing_behind(
     assert not (folder / "planner-executor.db").exists()
 
 
+@pytest.mark.parametrize("args", [["run", "What is 6 * 7?"], ["tools"]])
+def test_an_allowed_host_that_is_none_is_one_sentence(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, args: list[str]
+) -> None:
+    monkeypatch.setenv("PLANNER_EXECUTOR_HTTP_HOSTS", "https://me:secret@api.example.org")
+
+    result = cli(*args)
+
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
+    assert "api.example.org" in result.stderr
+    assert "secret" not in result.stderr
+
+
 @pytest.mark.parametrize("goal", ["", " \n", "half \udcff"])
 def test_a_goal_that_cannot_be_recorded_is_refused(cli: Cli, goal: str) -> None:
     assert cli("run", goal).exit_code == 2

@@ -1,4 +1,6 @@
+import getpass
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +37,7 @@ def test_show_tells_who_approved_which_digest_and_what_came_of_it(cli: Cli, wait
 
     shown = cli("show", waiting).stdout
     data = json.loads(cli("show", waiting, "--json").stdout)
-    assert f"approve by a person, revision 1, digest {data['digest'][:12]}" in shown
+    assert f"approve by a person, os:{getpass.getuser()}, revision 1, digest {data['digest'][:12]}" in shown
     assert "✓  sum    Add" in shown
     assert "sum succeeded in 0.0 s: 42" in shown
     assert "report: workspace/report.md" in shown
@@ -101,6 +103,14 @@ def test_tools_say_what_they_do_and_which_approval_asks(cli: Cli) -> None:
     assert told["write_report"][:4] == ["write_report", "write", "yes", "always, side_effects"]
 
 
+def test_a_tool_whose_extra_is_missing_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)
+
+    words = " ".join(cli("tools").stdout.split())
+
+    assert "run_python cannot be used yet, it needs: pip install 'planner-executor[sandbox]'" in words
+
+
 def test_the_database_may_be_named_in_the_environment(
     cli: Cli, waiting: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,3 +118,40 @@ def test_the_database_may_be_named_in_the_environment(
     monkeypatch.setenv("PLANNER_EXECUTOR_DB", "other.db")
 
     assert waiting in cli("runs").stdout
+
+
+def test_a_value_is_printed_whole_and_only_where_there_is_one(cli: Cli, folder: Path) -> None:
+    long = "long " * 10_000 + "\x1b[31mend"
+    plan = {
+        "steps": [{"id": "sum", "objective": "o", "tool": "calculator", "args": {"expression": "1"}}],
+        "answer": long,
+    }
+    (folder / "long.json").write_text(json.dumps(plan))
+    cli("run", "tell", "--plan", "long.json", "--yes")
+    run = cli("runs").stdout.splitlines()[1].split()[0]
+
+    assert cli("show", run, "--answer").stdout == "long " * 10_000 + "end\n"
+    assert json.loads(cli("show", run, "--answer", "--json").stdout) == long
+    assert cli("show", run, "--value", "sum").stdout == "1\n"
+    assert cli("show", run, "--value", "other").exit_code == 2
+
+
+def test_show_tells_what_was_spent_and_what_is_to_be_decided(cli: Cli, folder: Path, latest: Callable[[], str]) -> None:
+    steps = [
+        {"id": "sum", "objective": "Add", "tool": "calculator", "args": {"expression": "1 + 1"}},
+        {"id": "city", "objective": "Know it", "ask": "Which city?", "depends_on": ["sum"]},
+    ]
+    (folder / "plan.json").write_text(json.dumps({"steps": steps}))
+    (folder / "policy.toml").write_text("[limits]\ntool_calls = 3\n")
+    given = ["--budget", "tool_calls=5", "--budget", "calls.calculator=1", "--policy", "policy.toml"]
+    cli("run", "ask", "--plan", "plan.json", "--yes", *given)
+
+    shown, data = cli("show", latest()).stdout, json.loads(cli("show", latest(), "--json").stdout)
+
+    assert "spent   1 of 3 tool calls, 1 steps, 1 of 1 calls of calculator" in shown
+    assert "to decide\n\ncity: Which city?" in shown
+    assert (data["usage"]["tool_calls"], data["budget"]) == (1, {"tool_calls": 3, "calls": {"calculator": 1}})
+    assert data["asked"] == [
+        {"name": "answer_question", "args": {"step": "city", "question": "Which city?", "answer": None}}
+    ]
+    assert f"approve by os:{getpass.getuser()}, unseen, revision 1" in shown

@@ -91,6 +91,7 @@ def test_a_killed_run_goes_on_where_it_was(
     with stuck_in_the_second_step(read_until) as stuck:
         stuck.kill()
 
+    assert f"its process died; `planner-executor resume {latest()}`" in process("doctor").stdout
     steps = json.loads(process("show", latest(), "--json").stdout)["steps"]
     assert steps == {"sum": "succeeded", "write": "interrupted"}
     resumed = process("resume", latest())

@@ -120,7 +120,10 @@ def test_resume_works_with_the_folders_of_the_run_wherever_it_is_called(
     assert (folder / "workspace/report.md").exists()
 
 
-def test_resume_can_be_given_another_workspace(cli: Cli, waiting: str, folder: Path) -> None:
+def test_resume_can_be_given_another_workspace_which_is_approved_anew(cli: Cli, waiting: str, folder: Path) -> None:
+    assert cli("resume", waiting, "--approve", "--workspace", "out").exit_code == 2
+    assert not (folder / "out/report.md").exists()
+
     cli("resume", waiting, "--approve", "--workspace", "out")
 
     assert (folder / "out/report.md").exists()

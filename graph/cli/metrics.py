@@ -1,0 +1,55 @@
+"""`planner-executor metrics`: counts over all runs, for Prometheus and whatever reads its format."""
+
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.exits import reported
+from graph.cli.reading import with_runs
+from graph.cli.screen import Screen
+
+Listen = Annotated[
+    int | None,
+    typer.Option("--listen", metavar="PORT", min=0, max=65535, help="Serve them at 127.0.0.1:PORT/metrics."),
+]
+
+
+def metrics(listen: Listen = None, db: options.Database = options.DATABASE) -> None:
+    """Print counts over all runs in Prometheus' text format, or serve them until Ctrl-C."""
+    screen = Screen.here()
+    with reported(screen):
+        if listen is None:
+            print(_text(db), end="")  # noqa: T201  (the whole of standard output is for a machine)
+            return
+        with ThreadingHTTPServer(("127.0.0.1", listen), _serving(db)) as server:
+            screen.say(f"http://127.0.0.1:{server.server_port}/metrics")
+            server.serve_forever()
+
+
+def _text(database: Path) -> str:
+    return with_runs(database, lambda runs: runs.counters()).to_text()
+
+
+def _serving(database: Path) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        """Answers `GET /metrics`."""
+
+        def do_GET(self) -> None:
+            """Send the counts as they are now."""
+            if self.path != "/metrics":
+                self.send_error(404)
+                return
+            content = _text(database).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing of each scrape."""
+
+    return Handler

@@ -1,0 +1,42 @@
+"""`planner-executor replay`: play a run again from its record alone."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.exits import ENDED_OTHERWISE, reported
+from graph.cli.reading import with_run
+from graph.cli.screen import Screen
+
+Planner = Annotated[
+    str | None,
+    typer.Option("--planner", metavar="MODEL", help="Ask this model for plans instead of taking those on record."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def replay(
+    run: options.RunOrFile, planner: Planner = None, as_json: AsJson = False, db: options.Database = options.DATABASE
+) -> None:
+    """Play a run again, models and tools answered from its record, and say where it first differs.
+
+    The exit code is 0 where every decision came out the same, and 1 where the replay differs.
+    """
+    screen = Screen.here()
+    with reported(screen):
+        from graph.replay.opening import replayed_file, replayed_run
+
+        if Path(run).is_file():
+            played = asyncio.run(replayed_file(Path(run), planner))
+        else:
+            played = with_run(db, run, lambda runs: replayed_run(runs, run, planner))
+        if as_json:
+            screen.say(json.dumps(played.to_json(), indent=2))
+        for line in () if as_json else played.lines():
+            screen.say(line)
+        if not played.is_same:
+            raise typer.Exit(ENDED_OTHERWISE)

@@ -1,0 +1,179 @@
+"""`policy show` and `policy check`: what is in force, and what would come of a plan."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import Result
+
+from graph.prompts.roles import PROMPTS
+
+Cli = Callable[..., Result]
+PARTS = ("toml", "json", "text")
+RULES = """\
+approval = "side_effects"
+
+[effects]
+external = "review"
+
+[tools]
+move_file.verdict = "deny"
+
+[tools.write_file.args]
+path = { within = ["reports"], untrusted_from = ["list_files"] }
+
+[limits]
+tool_calls = 3
+calls = { write_file = 1 }
+
+[rates]
+web_search = 30
+"""
+
+
+@pytest.fixture(autouse=True)
+def policy(folder: Path) -> Path:
+    file = folder / "policy.toml"
+    file.write_text(RULES)
+    return file
+
+
+def steps(folder: Path, *given: tuple[str, dict[str, Any]]) -> str:
+    """Write a plan of calls, `a` first, and return the name of its file."""
+    named = zip("abcdef", given, strict=False)
+    plan = [{"id": name, "objective": "o", "tool": tool, "args": args} for name, (tool, args) in named]
+    (folder / "plan.json").write_text(json.dumps({"steps": plan}))
+    return "plan.json"
+
+
+def test_show_lists_what_is_asked_what_is_denied_what_stops_a_run_and_the_prompts(cli: Cli) -> None:
+    shown = cli("policy", "show", "policy.toml")
+
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    for line in (
+        "approval side_effects",
+        "- a plan with a step that has an effect, and a revision that changes one or what comes before it",
+        "- a plan that uses what has an effect: write_report (write), write_file (write)",
+        "- a call of write_file with untrusted path (but from list_files) or overwrite",
+        "- a limit of the budget that is reached",
+        "- move_file (write)",
+        '- write_file with path not in {"within":["reports"]}',
+        "- 3 tool calls in a run",
+        "- 1 calls of write_file in a run",
+        "- 30 calls of web_search a minute",
+        "- 2 times the replanner is asked after failures (max_replans)",
+    ):
+        assert line in lines
+    for role in PROMPTS:
+        assert f"{role}:" in lines
+    assert "  You carry out one step of an approved plan. Reach its objective; do nothing else." in lines
+
+
+def test_show_without_a_file_shows_what_runs_get(cli: Cli, monkeypatch: pytest.MonkeyPatch, policy: Path) -> None:
+    assert "policy none" in cli("policy", "show").stdout
+    assert "- every plan, and every revision beyond what was approved" in cli("policy", "show").stdout
+
+    monkeypatch.setenv("PLANNER_EXECUTOR_POLICY", policy.name)
+    assert "- 3 tool calls in a run" in cli("policy", "show").stdout
+    assert "- every plan, and" in cli("policy", "show", "--approval", "always").stdout
+
+
+def test_a_policy_that_is_understood_is_said_to_be(cli: Cli) -> None:
+    result = cli("policy", "check", "policy.toml")
+
+    assert (result.exit_code, "policy.toml is understood" in result.stdout) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('approval = "side_effects"\n\n[effects]\nexternl = "deny"', "line 4: effects.externl is unknown"),
+        ('[tools.write_fil]\nverdict = "deny"', "line 1: tools.write_fil is about no tool"),
+        ('[tools.write_file]\nargs.pat = { one_of = ["x"] }', "line 2: tools.write_file.args.pat is no argument"),
+        ("[limits]\ncost_usd = 1", "has no price, so cost_usd cannot hold"),
+        ("[limits", "no TOML"),
+    ],
+)
+def test_what_is_not_understood_is_named_with_its_line(cli: Cli, policy: Path, text: str, words: str) -> None:
+    policy.write_text(text)
+
+    result = cli("policy", "check", "policy.toml")
+
+    assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+def test_a_plan_that_nobody_is_asked_about(cli: Cli, folder: Path) -> None:
+    result = cli("policy", "check", "policy.toml", steps(folder, ("calculator", {"expression": "1 + 1"})))
+
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (0, ["nothing is denied and nobody is asked"])
+
+
+def test_what_is_asked_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
+    file = steps(
+        folder,
+        ("read_file", {"path": "x"}),
+        ("write_file", {"path": "{a_result.text}", "content": "{a_result.text}"}),
+        ("web_search", {"query": "wind"}),
+        ("write_file", {"path": "reports/x", "content": "y"}),
+    )
+
+    result = cli("policy", "check", "policy.toml", file)
+
+    assert result.exit_code == 3
+    assert result.stdout.splitlines()[1:] == [
+        "asked: b: the plan is shown, since write_file changes something here",
+        "asked: c: the plan is shown, since the policy has web_search reviewed",
+        "asked: d: the plan is shown, since write_file changes something here",
+        "asked: b: its call of write_file is shown, since path comes from read_file",
+        "asked: the limit tool_calls of 3 may be reached: the plan takes up to 4",
+        "asked: the limit calls.write_file of 1 may be reached: the plan takes up to 2",
+    ]
+
+
+def test_what_is_denied_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
+    file = steps(
+        folder,
+        ("move_file", {"path": "a", "to": "b"}),
+        ("write_file", {"path": "elsewhere/x", "content": "y"}),
+    )
+
+    result = cli("policy", "check", "policy.toml", file)
+
+    assert result.exit_code == 1
+    assert "denied: a: tool: the policy denies move_file" in result.stdout
+    assert "denied: b: args.path: the policy does not allow write_file this value" in result.stdout
+    assert cli("run", "move", "--plan", file, "--policy", "policy.toml", "--yes").exit_code == 1
+
+
+def test_a_plan_that_cannot_run_is_no_matter_of_policy(cli: Cli, folder: Path) -> None:
+    result = cli("policy", "check", "policy.toml", steps(folder, ("nope", {})))
+
+    assert (result.exit_code, "the plan cannot run: a" in result.stderr) == (2, True)
+
+
+def test_tools_of_servers_are_known(cli: Cli, policy: Path, small: Any, folder: Path) -> None:
+    (folder / "servers.json").write_text(json.dumps({"mcpServers": {"small": small.entry()}}))
+    policy.write_text('[tools.note]\nverdict = "deny"\n')
+
+    assert cli("policy", "check", "policy.toml").exit_code == 2
+    assert cli("policy", "check", "policy.toml", "--mcp", "servers.json").exit_code == 0
+    assert "- note (write)" in cli("policy", "show", "policy.toml", "--mcp", "servers.json").stdout
+
+
+def test_the_example_of_the_documentation_says_what_the_page_says(
+    cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs/policy.md").read_text()
+    (example,), (plan,), (said,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in PARTS)
+    (folder / "policy.toml").write_text(example)
+    (folder / "plan.json").write_text(plan)
+    monkeypatch.setenv("PLANNER_EXECUTOR_PLANNER", "openai:gpt-5-mini")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    result = cli("policy", "check", "policy.toml", "plan.json")
+
+    assert (result.exit_code, result.stdout) == (3, said)
