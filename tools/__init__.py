@@ -7,17 +7,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tools.declaration import tool
     from tools.errors import NothingHappened, ToolError
     from tools.idempotency import idempotency_key
+    from tools.mcp.servers import McpServers
     from tools.registry import default_tools
+    from tools.web.allowed_hosts import AllowedHost
 
-__all__ = ["NothingHappened", "ToolError", "default_tools", "idempotency_key"]
+__all__ = ["AllowedHost", "McpServers", "NothingHappened", "ToolError", "default_tools", "idempotency_key", "tool"]
 
 _HOME = {
+    "AllowedHost": "tools.web.allowed_hosts",
+    "McpServers": "tools.mcp.servers",
     "NothingHappened": "tools.errors",
     "ToolError": "tools.errors",
     "default_tools": "tools.registry",
     "idempotency_key": "tools.idempotency",
+    "tool": "tools.declaration",
 }
 
 

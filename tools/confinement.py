@@ -1,11 +1,9 @@
 """Paths that stay inside one folder."""
 
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 from tools.errors import PathRefused
-
-_LONGEST_PATH = 1000
-_LONGEST_NAME = 200
+from tools.path_text import path_fault
 
 
 def inside(folder: Path, path: str) -> Path:
@@ -18,7 +16,7 @@ def inside(folder: Path, path: str) -> Path:
     Raises:
         PathRefused: It is absolute, climbs with `..`, follows a link out, or cannot be a file name.
     """
-    if reason := _fault(path):
+    if reason := path_fault(path):
         raise PathRefused(path, folder, reason)
     root = folder.resolve()
     try:
@@ -30,18 +28,3 @@ def inside(folder: Path, path: str) -> Path:
     if not real.is_relative_to(root):
         raise PathRefused(path, folder, "follows a link out of the folder")
     return real
-
-
-def _fault(path: str) -> str | None:
-    if not path.strip():
-        return "is empty"
-    if not path.isprintable() or "\\" in path:
-        return "holds a backslash or a character that does not belong in a file name"
-    if PurePosixPath(path).is_absolute() or PureWindowsPath(path).drive:
-        return "is absolute"
-    parts = PurePosixPath(path).parts
-    if ".." in parts:
-        return "climbs out with '..'"
-    if len(path) > _LONGEST_PATH or any(len(part.encode()) > _LONGEST_NAME for part in parts):
-        return "is too long"
-    return None

@@ -1,8 +1,13 @@
 """What a tool declares about itself, so that policy can judge a call before it is made."""
 
-from typing import Any, Literal
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
 
 Effect = Literal["read", "write", "external"]
 
@@ -14,7 +19,13 @@ class ToolArgs(BaseModel):
 
 
 def declare(
-    effect: Effect, *, idempotent: bool, timeout_s: float, trusted: bool, free_args: tuple[str, ...] = ()
+    effect: Effect,
+    *,
+    idempotent: bool,
+    timeout_s: float,
+    trusted: bool,
+    free_args: tuple[str, ...] = (),
+    folder: Path | None = None,
 ) -> dict[str, Any]:
     """Return the `metadata` of a tool.
 
@@ -25,14 +36,47 @@ def declare(
         timeout_s: After how many seconds the call counts as failed.
         trusted: Whether the output may be believed; words from documents and from the web are data, never orders.
         free_args: Arguments that may be taken from untrusted results.
+        folder: Where it changes files, absolute; an approval is for that folder and no other, and the records and the
+            policy may not lie in it.
 
     >>> declare("read", idempotent=True, timeout_s=5, trusted=True)["effect"]
     'read'
     """
-    return {
+    declared = {
         "effect": effect,
         "idempotent": idempotent,
         "timeout_s": timeout_s,
         "trusted": trusted,
         "free_args": free_args,
     }
+    return declared if folder is None else {**declared, "folder": str(folder)}
+
+
+def tool(
+    effect: Effect,
+    *,
+    idempotent: bool = False,
+    timeout_s: float = 60,
+    trusted: bool = False,
+    free_args: tuple[str, ...] = (),
+    folder: Path | None = None,
+) -> Callable[[Callable[..., Any]], "BaseTool"]:
+    """Make a function with a docstring a tool that declares what it does to the world, as `declare` has it.
+
+    >>> @tool("read", idempotent=True)
+    ... def square(number: int) -> int:
+    ...     "Return a number times itself."
+    ...     return number * number
+    >>> square.name, square.metadata["effect"], square.invoke({"number": 7})
+    ('square', 'read', 49)
+    """
+    from langchain_core.tools import tool as as_tool
+
+    def made(function: Callable[..., Any]) -> "BaseTool":
+        wrapped = as_tool(function)
+        wrapped.metadata = declare(
+            effect, idempotent=idempotent, timeout_s=timeout_s, trusted=trusted, free_args=free_args, folder=folder
+        )
+        return wrapped
+
+    return made

@@ -34,7 +34,7 @@ class Folder:
         """
         file = inside(self.path, path)
         parts = file.relative_to(self.path.resolve()).parts
-        if any(_is_private(part) for part in parts) or self._is_left_out(file.parent):
+        if any(is_private(part) for part in parts) or self._is_left_out(file.parent):
             raise PathRefused(path, self.path, "leads into a hidden or skipped folder")
         try:
             return file if stat.S_ISREG(file.stat().st_mode) else None
@@ -46,9 +46,9 @@ class Folder:
         count = 0
         for here, folders, names in os.walk(self.path):
             parent = Path(here)
-            folders[:] = sorted(n for n in folders if not _is_private(n) and not self._is_left_out(parent / n))
+            folders[:] = sorted(n for n in folders if not is_private(n) and not self._is_left_out(parent / n))
             for name in sorted(names):
-                if _is_private(name) or not f"{here}/{name}".isprintable():
+                if is_private(name) or not f"{here}/{name}".isprintable():
                     continue
                 if (count := count + 1) > _MOST_FILES:
                     return
@@ -114,5 +114,6 @@ def _past_stars(reached: set[int], pattern: Sequence[str]) -> set[int]:
     return found
 
 
-def _is_private(name: str) -> bool:
-    return name.startswith(".") or name in _SKIPPED_FOLDERS
+def is_private(name: str) -> bool:
+    """Whether a part of a path is treated as if it were not there, however its letters are cased."""
+    return name.startswith(".") or name.casefold() in _SKIPPED_FOLDERS

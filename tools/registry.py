@@ -1,32 +1,57 @@
 """The project's own set of tools."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from langchain_core.tools import BaseTool
 
 from tools.calculator import calculator
+from tools.convert_document import convert_document
 from tools.documents.library import Library
+from tools.fetch_page import fetch_page
+from tools.files.root import Root
 from tools.folder import Folder
 from tools.group_errors import group_errors
+from tools.http_get import http_get
+from tools.http_send import http_send
 from tools.list_documents import list_documents
+from tools.list_files import list_files
+from tools.move_file import move_file
+from tools.query_csv import query_csv
+from tools.query_json import query_json
+from tools.query_sqlite import query_sqlite
 from tools.read_document import read_document
+from tools.read_file import read_file
 from tools.read_logs import read_logs
 from tools.read_source import read_source
+from tools.run_python import run_python
 from tools.search_documents import search_documents
+from tools.search_files import search_files
 from tools.summarize_text import summarize_text
+from tools.web.allowed_hosts import READING, SENDING, AllowedHost, AllowList, hosts_from_environment
+from tools.web.service import Service
 from tools.web_search import web_search
+from tools.write_file import write_file
 from tools.write_report import write_report
 
 
-def default_tools(documents: Path, workspace: Path) -> list[BaseTool]:
+def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[AllowedHost] | None = None) -> list[BaseTool]:
     """Return all tools, always in the same order.
 
     Args:
         documents: The folder that is searched and read, logs and sources in it too; nothing outside it is.
-        workspace: The folder that reports are written to; what lies in it is no document.
+        workspace: The folder of files that are written and read; what lies in it is no document.
+        http_hosts: The hosts that `http_get` and `http_send` may ask; left out: those that
+            PLANNER_EXECUTOR_HTTP_HOSTS names. A tool without any host is left out.
+
+    Raises:
+        HostNotUsable: The environment names a host that cannot be understood.
     """
+    hosts = hosts_from_environment() if http_hosts is None else tuple(http_hosts)
     library = Library(documents, without=(workspace,))
     folder = Folder(documents, without=(workspace,))
+    files = Root(workspace, "workspace")
+    both = (files, Root(documents, "documents"))
     return [
         search_documents(library),
         read_document(library),
@@ -35,7 +60,26 @@ def default_tools(documents: Path, workspace: Path) -> list[BaseTool]:
         calculator(),
         write_report(workspace),
         web_search(),
+        fetch_page(),
         read_logs(folder),
         group_errors(folder),
         read_source(folder),
+        list_files(files),
+        read_file(files),
+        search_files(files),
+        write_file(files),
+        move_file(files),
+        convert_document(both),
+        query_csv(both),
+        query_json(both),
+        query_sqlite(both),
+        run_python(),
+        *http_tools(hosts),
     ]
+
+
+def http_tools(hosts: tuple[AllowedHost, ...]) -> list[BaseTool]:
+    """Return the tools that have a host to ask."""
+    allowed = AllowList(hosts)
+    found = ((READING, http_get), (SENDING, http_send))
+    return [make(Service(allowed)) for methods, make in found if allowed.allowing(methods).hosts]

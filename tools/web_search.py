@@ -1,6 +1,5 @@
-"""Tool `web_search`: addresses and snippets from public search engines. Needs the extra `web`."""
+"""Tool `web_search`: addresses and snippets from a search engine."""
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -8,10 +7,13 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.errors import WebSearchFailed
+from tools.web.public_engines import ask_public_engines
+from tools.web.searching import Engine, Found, NoAnswerError
+from tools.web.tavily import Tavily
+from tools.web.urls import LONGEST_URL
 
-Backend = Callable[[str, int], list[dict[str, Any]]]
-
-_TIMEOUT_S = 10
+_LONGEST_TITLE = 300
+_LONGEST_SNIPPET = 2000
 
 
 class WebSearchArgs(ToolArgs):
@@ -21,57 +23,46 @@ class WebSearchArgs(ToolArgs):
     limit: int = Field(default=5, ge=1, le=20, description="how many results at most")
 
 
-class BackendError(Exception):
-    """A search backend could not answer; the message says why."""
-
-
-def web_search(backend: Backend | None = None) -> BaseTool:
+def web_search(engine: Engine | None = None) -> BaseTool:
     """Return the tool.
 
     Args:
-        backend: Query and limit -> results with `title`, `href` and `body`; raises `BackendError`, `OSError` or
-            `ValueError` when it has none. Left out: the engines that `ddgs` asks.
+        engine: Left out: Tavily where TAVILY_API_KEY is set, else the public engines that `ddgs` asks.
     """
-    ask = backend or ask_ddgs
+    ask = engine or Tavily.configured() or ask_public_engines
+    asked = "Tavily" if isinstance(ask, Tavily) else "public search engines"
 
     def search(query: str, limit: int = 5) -> dict[str, Any]:
         try:
             found = ask(query, limit)
-        except (BackendError, OSError, ValueError) as error:
-            raise WebSearchFailed(query, " ".join(str(error).split()) or type(error).__name__) from error
-        if not found:
-            raise WebSearchFailed(query, "no results")
-        return {"query": query, "results": [_to_json(each) for each in found[:limit]]}
+        except NoAnswerError as error:
+            raise WebSearchFailed(query, error.reason, error.advice) from error
+        results = [_to_json(each) for each in found if _is_page(each)][:limit]
+        if not results:
+            raise WebSearchFailed(query, "nothing found", "use other words, or search local documents instead")
+        return {"query": query, "results": results}
 
     return StructuredTool.from_function(
         func=search,
         name="web_search",
-        description="Search the public web. The result is {query, results: [{title, url, snippet}]}.",
+        description=f"Search the public web by {asked}. The result is {{query, results: [{{title, url, snippet}}]}}.",
         args_schema=WebSearchArgs,
-        metadata=declare("external", idempotent=True, timeout_s=60, trusted=False),
+        metadata=declare("external", idempotent=True, timeout_s=60, trusted=False, free_args=("limit",)),
     )
 
 
-def ask_ddgs(query: str, limit: int) -> list[dict[str, Any]]:
-    """Ask public search engines; honours the proxy in `DDGS_PROXY`.
-
-    Raises:
-        BackendError: No network, no engine answered, nothing found, or `ddgs` is not installed.
-    """
-    try:
-        from ddgs import DDGS
-        from ddgs.exceptions import DDGSException
-    except ImportError as error:
-        raise BackendError("it needs: pip install 'planner-executor[web]'") from error
-    try:
-        return list(DDGS(timeout=_TIMEOUT_S).text(query, max_results=limit))
-    except DDGSException as error:
-        raise BackendError(str(error)) from error
+def _is_page(found: Found) -> bool:
+    return found.url.startswith(("http://", "https://")) and len(found.url) <= LONGEST_URL
 
 
-def _to_json(found: Mapping[str, Any]) -> dict[str, str]:
+def _to_json(found: Found) -> dict[str, str]:
     return {
-        "title": str(found.get("title") or ""),
-        "url": str(found.get("href") or ""),
-        "snippet": str(found.get("body") or ""),
+        "title": _shown(found.title, _LONGEST_TITLE),
+        "url": found.url,
+        "snippet": _shown(found.snippet, _LONGEST_SNIPPET),
     }
+
+
+def _shown(text: str, longest: int) -> str:
+    clean = " ".join(text.encode("utf-8", "replace").decode().split())
+    return clean if len(clean) <= longest else f"{clean[:longest]}…"

@@ -1,15 +1,15 @@
 """Tool `write_report`: a Markdown file in the workspace."""
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
-from tools.confinement import inside
 from tools.declaration import ToolArgs, declare
-from tools.errors import PathRefused, ReportNotWritten
-from tools.report.atomic_write import write_atomically
+from tools.errors import FileNotWritten, PathRefused, ReportNotWritten
+from tools.files.root import Root
+from tools.files.writing import write
 from tools.report.rendering import render
 
 _SUFFIXES = {".md", ".markdown", ".txt"}
@@ -27,23 +27,23 @@ class WriteReportArgs(ToolArgs):
 
 def write_report(workspace: Path) -> BaseTool:
     """Return the tool that writes into one folder, which is made when it is missing."""
-    workspace = workspace.absolute()
+    root = Root(workspace, "workspace")
 
-    def write(
+    def put(
         content: str | dict[str, Any] | list[Any] | float, path: str = "report.md", title: str | None = None
     ) -> dict[str, Any]:
-        file = _target(workspace, path)
+        if PurePosixPath(path).suffix.lower() not in _SUFFIXES:
+            raise PathRefused(path, root.path, "does not end in .md, .markdown or .txt")
         report = render(content, title)
         data = _encoded(report.markdown, path)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, data)
-        except OSError as error:
-            raise ReportNotWritten(path, error.strerror or str(error)) from error
-        return {"path": _shown(file), "bytes": len(data), "statements": report.statements}
+            write(root, path, data, overwrite=True)
+        except FileNotWritten as error:
+            raise ReportNotWritten(path, error.reason) from error
+        return {"path": _shown(root.path / path), "bytes": len(data), "statements": report.statements}
 
     return StructuredTool.from_function(
-        func=write,
+        func=put,
         name="write_report",
         description=(
             "Write a Markdown report into the workspace folder, replacing the one that is there. Given the result of "
@@ -51,17 +51,10 @@ def write_report(workspace: Path) -> BaseTool:
             "The result is {path, bytes, statements}."
         ),
         args_schema=WriteReportArgs,
-        metadata=declare("write", idempotent=True, timeout_s=30, trusted=True, free_args=("content",)),
+        metadata=declare(
+            "write", idempotent=True, timeout_s=30, trusted=True, free_args=("content",), folder=root.path
+        ),
     )
-
-
-def _target(workspace: Path, path: str) -> Path:
-    file = inside(workspace, path)
-    if file.suffix.lower() not in _SUFFIXES:
-        raise PathRefused(path, workspace, "does not end in .md, .markdown or .txt")
-    if file.is_dir():
-        raise PathRefused(path, workspace, "is a folder")
-    return file
 
 
 def _encoded(markdown: str, path: str) -> bytes:
@@ -75,5 +68,5 @@ def _encoded(markdown: str, path: str) -> bytes:
 
 def _shown(file: Path) -> str:
     """Return the path relative to the current folder where it lies inside it."""
-    here = Path.cwd().resolve()
+    here, file = Path.cwd().resolve(), file.resolve()
     return file.relative_to(here).as_posix() if file.is_relative_to(here) else str(file)

@@ -5,7 +5,15 @@ import tools
 
 
 def test_the_package_offers_these_names_and_no_others() -> None:
-    assert sorted(tools.__all__) == ["NothingHappened", "ToolError", "default_tools", "idempotency_key"]
+    assert sorted(tools.__all__) == [
+        "AllowedHost",
+        "McpServers",
+        "NothingHappened",
+        "ToolError",
+        "default_tools",
+        "idempotency_key",
+        "tool",
+    ]
     assert all(hasattr(tools, name) for name in tools.__all__)
 
 

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,26 +9,6 @@ from tools.errors import DocumentNotReadable, PathRefused
 from tools.list_documents import list_documents
 from tools.read_document import read_document
 from tools.search_documents import search_documents
-
-
-def pdf(*pages: str) -> bytes:
-    """Return a PDF with one line of text a page."""
-    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
-    objects = ["<< /Type /Catalog /Pages 2 0 R >>", f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>"]
-    objects.append("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
-    for number, words in enumerate(pages):
-        stream = f"BT /F1 12 Tf 72 720 Td ({words}) Tj ET"
-        font = "/Resources << /Font << /F1 3 0 R >> >> /MediaBox [0 0 612 792]"
-        objects.append(f"<< /Type /Page /Parent 2 0 R {font} /Contents {5 + 2 * number} 0 R >>")
-        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
-    body, offsets = "%PDF-1.4\n", []
-    for number, text in enumerate(objects, 1):
-        offsets.append(len(body))
-        body += f"{number} 0 obj\n{text}\nendobj\n"
-    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
-    size = len(objects) + 1
-    end = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
-    return f"{body}xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
 
 
 def read(folder: Path, **args: Any) -> dict[str, Any]:
@@ -78,7 +59,7 @@ def test_nothing_outside_the_folder_is_read(tmp_path: Path, path: str) -> None:
         read(tmp_path / "docs", path=path)
 
 
-def test_a_pdf_is_listed_found_and_read_by_page(tmp_path: Path) -> None:
+def test_a_pdf_is_listed_found_and_read_by_page(tmp_path: Path, pdf: Callable[..., bytes]) -> None:
     (tmp_path / "a.pdf").write_bytes(pdf("First words about wind.", "Second words about solar power."))
     library = Library(tmp_path)
 

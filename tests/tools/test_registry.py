@@ -1,6 +1,9 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from tools import AllowedHost
 from tools.registry import default_tools
 
 NAMES = [
@@ -11,9 +14,20 @@ NAMES = [
     "calculator",
     "write_report",
     "web_search",
+    "fetch_page",
     "read_logs",
     "group_errors",
     "read_source",
+    "list_files",
+    "read_file",
+    "search_files",
+    "write_file",
+    "move_file",
+    "convert_document",
+    "query_csv",
+    "query_json",
+    "query_sqlite",
+    "run_python",
 ]
 
 
@@ -24,17 +38,26 @@ def test_the_tools_come_in_a_stable_order(tmp_path: Path) -> None:
 def test_every_tool_declares_what_it_does_to_the_world(tmp_path: Path) -> None:
     for tool in default_tools(tmp_path, tmp_path / "workspace"):
         declared = tool.metadata or {}
-        assert set(declared) == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
+        assert set(declared) - {"folder"} == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
         assert declared["effect"] in {"read", "write", "external"}
         assert set(declared["free_args"]) <= set(tool.args), tool.name
 
 
-def test_only_the_report_writes_and_only_the_web_search_leaves_the_machine(tmp_path: Path) -> None:
+def test_an_approval_to_write_is_for_this_workspace(tmp_path: Path) -> None:
+    writing = [t for t in default_tools(tmp_path, tmp_path / "out") if (t.metadata or {})["effect"] == "write"]
+
+    assert {(tool.metadata or {})["folder"] for tool in writing} == {str(tmp_path / "out")}
+
+
+def test_few_tools_write_and_only_those_that_ask_the_web_leave_the_machine(tmp_path: Path) -> None:
     effects = {t.name: (t.metadata or {})["effect"] for t in default_tools(tmp_path, tmp_path / "workspace")}
 
     assert {name: effect for name, effect in effects.items() if effect != "read"} == {
         "write_report": "write",
+        "write_file": "write",
+        "move_file": "write",
         "web_search": "external",
+        "fetch_page": "external",
     }
 
 
@@ -55,9 +78,20 @@ def test_the_first_parameter_takes_the_plain_text_of_a_plan_step(tmp_path: Path)
         "calculator": "expression",
         "write_report": "content",
         "web_search": "query",
+        "fetch_page": "url",
         "read_logs": "path",
         "group_errors": "records",
         "read_source": "path",
+        "list_files": "pattern",
+        "read_file": "path",
+        "search_files": "text",
+        "write_file": "path",
+        "move_file": "path",
+        "convert_document": "path",
+        "query_csv": "path",
+        "query_json": "path",
+        "query_sqlite": "path",
+        "run_python": "code",
     }
 
 
@@ -84,3 +118,23 @@ def test_reports_in_the_workspace_are_not_documents(tmp_path: Path) -> None:
     listed = tools["list_documents"].invoke({})
 
     assert [document["source"] for document in listed["documents"]] == ["wind.md"]
+
+
+def test_a_tool_for_services_is_there_where_a_host_is_named(tmp_path: Path) -> None:
+    def extra(*hosts: AllowedHost) -> list[str]:
+        return [tool.name for tool in default_tools(tmp_path, tmp_path, hosts)][len(NAMES) :]
+
+    assert extra() == []
+    assert extra(AllowedHost("https://a.example")) == ["http_get"]
+    assert extra(AllowedHost("https://a.example", ("POST",))) == ["http_send"]
+    assert extra(AllowedHost("https://a.example"), AllowedHost("https://b.example", ("PUT",))) == [
+        "http_get",
+        "http_send",
+    ]
+
+
+def test_the_environment_may_name_the_hosts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANNER_EXECUTOR_HTTP_HOSTS", "https://a.example")
+
+    assert default_tools(tmp_path, tmp_path)[-1].name == "http_get"
+    assert default_tools(tmp_path, tmp_path, http_hosts=())[-1].name == NAMES[-1]

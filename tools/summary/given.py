@@ -79,7 +79,8 @@ def _flatten_object(given: dict[str, Any], around: Piece, depth: int) -> Iterato
 
 def _paragraphs(piece: Piece) -> Iterator[Piece]:
     """Cut a text as a document is cut, so that its headings and code are known as such."""
-    markup = piece.source is None or PurePosixPath(piece.source).suffix.lower() in {".md", ".markdown"}
+    source = piece.source or "://"  # a text of unknown origin may have markup, and web pages are read as Markdown
+    markup = "://" in source or PurePosixPath(source).suffix.lower() in {".md", ".markdown"}
     lines = piece.text.replace("\r\n", "\n").split("\n")
     for passage in text_blocks("", lines, markup=markup, first_line=piece.line or 1):
         yield replace(

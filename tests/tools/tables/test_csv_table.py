@@ -1,0 +1,52 @@
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tools.tables.csv_table import query
+from tools.workers.fault import Fault
+
+NAMES = ("city", "say; it", "a, b")
+CELLS = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\r"), min_size=1, max_size=8)
+ROWS = st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=6)
+
+
+def asked(tmp_path: Path, content: bytes, sql: str = "SELECT * FROM data") -> dict[str, Any]:
+    (tmp_path / "a.csv").write_bytes(content)
+    with (tmp_path / "a.csv").open("rb", buffering=0) as stream:
+        return query(os.dup(stream.fileno()), sql, [], 100, True, 5)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(rows=ROWS, delimiter=st.sampled_from(",;\t|"))
+def test_what_was_written_is_read_again(tmp_path: Path, rows: list[tuple[str, str, str]], delimiter: str) -> None:
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, delimiter=delimiter, quoting=csv.QUOTE_ALL)
+    writer.writerows([NAMES, *rows])
+
+    found = asked(tmp_path, stream.getvalue().encode())
+
+    assert found["table"]["delimiter"] == delimiter and found["returned"] == len(rows)
+    for row, written in zip(found["rows"], rows, strict=True):
+        for name, cell in zip(NAMES, written, strict=True):
+            read, kind = row[name], found["table"]["columns"][name]
+            if kind == "text":
+                assert read == (cell if cell.strip() else None)
+            else:
+                assert read == (float(cell) if cell.strip() else None)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.binary(max_size=300) | st.text(st.sampled_from('a1,;|\t"\n\r .-é'), max_size=80).map(str.encode))
+def test_whatever_a_file_holds_the_answer_is_json_or_a_fault(tmp_path: Path, content: bytes) -> None:
+    try:
+        found = asked(tmp_path, content)
+    except Fault as fault:
+        assert fault.reason
+    else:
+        json.dumps(found, allow_nan=False).encode()

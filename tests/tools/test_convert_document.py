@@ -1,0 +1,192 @@
+import io
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.convert_document import convert_document
+from tools.errors import DocumentNotReadable, NoSuchFile, PathRefused, WorkStopped
+from tools.files.root import Root
+
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+WORDS = (
+    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
+    f'xmlns:r="{OFFICE}" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" '
+    'xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" '
+    'xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"'
+)
+KIND = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+PICTURE = (
+    '<w:p><w:r><w:drawing><wp:inline><a:graphic><a:graphicData><pic:pic><pic:blipFill><a:blip r:link="r9"/>'
+    "</pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>"
+)
+
+
+def docx(body: str, doctype: str = "", relations: str = "") -> bytes:
+    """Return a Word document with this body."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.'
+            f'openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="{KIND}"/>'
+            "</Types>",
+        )
+        link = f'<Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="word/document.xml"/>'
+        file.writestr("_rels/.rels", f'<Relationships xmlns="{PACKAGE}/relationships">{link}</Relationships>')
+        file.writestr(
+            "word/_rels/document.xml.rels",
+            f'<Relationships xmlns="{PACKAGE}/relationships">{relations}</Relationships>',
+        )
+        file.writestr("word/document.xml", f"{doctype}<w:document {WORDS}><w:body>{body}</w:body></w:document>")
+    return stream.getvalue()
+
+
+def paragraph(text: str) -> str:
+    return f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+
+
+@pytest.fixture
+def convert(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Write a file and convert it."""
+
+    def call(name: str, content: bytes, time_s: int = 30, **args: Any) -> dict[str, Any]:
+        (tmp_path / name).write_bytes(content)
+        tool = convert_document([Root(tmp_path, "workspace")], time_s)
+        made: dict[str, Any] = tool.invoke({"path": name, **args})
+        return made
+
+    return call
+
+
+Convert = Callable[..., dict[str, Any]]
+
+
+def test_a_word_document_keeps_its_tables(convert: Convert) -> None:
+    table = f"<w:tbl><w:tr><w:tc>{paragraph('A')}</w:tc><w:tc>{paragraph('B')}</w:tc></w:tr></w:tbl>"
+
+    made = convert("a.docx", docx(paragraph("Wörds") + table))
+
+    assert made == {
+        "path": "a.docx",
+        "folder": "workspace",
+        "title": None,
+        "start": 0,
+        "next_start": None,
+        "total": 38,
+        "text": "Wörds\n\n|  |  |\n| --- | --- |\n| A | B |",
+    }
+
+
+def test_a_pdf_and_a_page_are_converted_too(convert: Convert, pdf: Callable[..., bytes]) -> None:
+    page = "<html><head><title>Köln</title></head><body><script>x()</script><h1>Höhe</h1></body></html>"
+
+    assert "First words about wind." in convert("a.pdf", pdf("First words about wind.", "More"))["text"]
+    html = convert("a.html", page.encode("windows-1252"))
+    assert (html["title"], html["text"]) == ("Köln", "# Höhe")
+
+
+def test_a_part_says_where_the_next_one_begins(convert: Convert) -> None:
+    content = docx(paragraph("0123456789"))
+
+    part = convert("a.docx", content, start=2, max_characters=3)
+
+    assert (part["text"], part["next_start"], part["total"]) == ("234", 5, 10)
+    assert convert("a.docx", content, start=5, max_characters=5)["next_start"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.docx", b"no zip"),
+        ("a.docx", b""),
+        ("a.pdf", b"%PDF-1.4 no"),
+        ("a.epub", b"PK\3\4"),
+        ("a.ipynb", b"{"),
+        ("a.html", b"\0\1"),
+        ("a.html", b"<html></html>"),
+        ("a.docx", docx("")),
+        ("a.txt", b"words"),
+        ("a.exe", b"MZ"),
+        ("a", b"x"),
+    ],
+)
+def test_what_cannot_be_converted_is_said(convert: Convert, name: str, content: bytes) -> None:
+    with pytest.raises(DocumentNotReadable) as failure:
+        convert(name, content)
+
+    assert failure.value.source == name
+
+
+def test_a_part_past_the_end_is_said(convert: Convert) -> None:
+    with pytest.raises(DocumentNotReadable) as failure:
+        convert("a.docx", docx(paragraph("words")), start=5)
+
+    assert failure.value.reason == "it has 5 characters, none at 5"
+
+
+def test_no_file_and_no_address_that_a_document_names_is_fetched(convert: Convert, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("s3cret")
+    entity = f'<!DOCTYPE d [<!ENTITY x SYSTEM "file://{secret}">]>'
+    picture = f'<Relationship Id="r9" Type="{OFFICE}/image" Target="file://{secret}" TargetMode="External"/>'
+
+    with pytest.raises(DocumentNotReadable):
+        convert("entity.docx", docx(paragraph("[&x;]"), entity))
+    linked = convert("picture.docx", docx(PICTURE + paragraph("words"), relations=picture))
+
+    assert linked["text"] == "words"
+
+
+def test_entities_that_multiply_are_refused(convert: Convert) -> None:
+    entities = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(9))
+
+    with pytest.raises((DocumentNotReadable, WorkStopped)):
+        convert("a.docx", docx(paragraph("&e9;"), f'<!DOCTYPE d [<!ENTITY e0 "x">{entities}]>'))
+
+
+@pytest.mark.slow
+def test_a_small_file_that_unpacks_to_gigabytes_is_stopped(convert: Convert) -> None:
+    content = docx(paragraph("x" * 10**9))
+    assert len(content) < 2_000_000
+
+    with pytest.raises(WorkStopped) as stopped:
+        convert("a.docx", content)
+
+    assert "memory" in stopped.value.reason
+
+
+def test_a_document_that_takes_too_long_is_stopped(convert: Convert) -> None:
+    rows = "".join(f"<tr><td>{n}</td></tr>" for n in range(300_000))
+
+    with pytest.raises(WorkStopped) as stopped:
+        convert("a.html", f"<table>{rows}</table>".encode(), time_s=1)
+
+    assert "longer than 1 s" in stopped.value.reason
+
+
+@pytest.mark.parametrize("path", ["../a.docx", "link.docx", ".a.docx", "/tmp/a.docx"])
+def test_nothing_outside_the_folder_is_read(tmp_path: Path, path: str) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "a.docx").write_bytes(docx(paragraph("secret")))
+    (tmp_path / "work" / "link.docx").symlink_to("../a.docx")
+
+    with pytest.raises(PathRefused):
+        convert_document([Root(tmp_path / "work", "workspace")]).invoke({"path": path})
+    with pytest.raises(NoSuchFile):
+        convert_document([Root(tmp_path / "work", "workspace")]).invoke({"path": "b.docx"})
+
+
+def test_without_the_package_the_error_names_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "markitdown", None)
+
+    tool = convert_document([Root(tmp_path, "workspace")])
+
+    assert tool.description == "Not installed, do not use: it needs: pip install 'planner-executor[office]'"
+    with pytest.raises(DocumentNotReadable) as failure:
+        tool.invoke({"path": "a.docx"})
+    assert "pip install 'planner-executor[office]'" in failure.value.reason

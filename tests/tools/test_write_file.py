@@ -1,0 +1,54 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.errors import FileNotWritten, NothingHappened
+from tools.files.root import Root
+from tools.write_file import write_file
+
+
+def put(tmp_path: Path, **args: Any) -> dict[str, Any]:
+    done: dict[str, Any] = write_file(Root(tmp_path, "workspace")).invoke(args)
+    return done
+
+
+def test_text_is_written_as_it_is(tmp_path: Path) -> None:
+    done = put(tmp_path, path="sub/a.txt", content="één {x}\r\n")
+
+    assert done == {"path": "sub/a.txt", "bytes": 11, "outcome": "created"}
+    assert (tmp_path / "sub" / "a.txt").read_bytes() == "één {x}\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [({"a": [1, "é"]}, '{\n  "a": [\n    1,\n    "é"\n  ]\n}\n'), ([], "[]\n"), (True, "true\n"), (0.5, "0.5\n")],
+)
+def test_anything_else_is_written_as_json(tmp_path: Path, content: Any, text: str) -> None:
+    put(tmp_path, path="a.json", content=content)
+
+    assert (tmp_path / "a.json").read_text() == text
+
+
+def test_the_same_call_twice_leaves_the_world_as_one_does(tmp_path: Path) -> None:
+    outcomes = [put(tmp_path, path="a.txt", content="x", overwrite=o)["outcome"] for o in (False, False, True)]
+
+    assert outcomes == ["created", "unchanged", "unchanged"]
+
+
+def test_another_file_is_replaced_only_when_the_call_says_so(tmp_path: Path) -> None:
+    put(tmp_path, path="a.txt", content="old")
+
+    with pytest.raises(FileNotWritten) as refusal:
+        put(tmp_path, path="a.txt", content="new")
+
+    assert "pass overwrite" in str(refusal.value) and isinstance(refusal.value, NothingHappened)
+    assert put(tmp_path, path="a.txt", content="new", overwrite=True)["outcome"] == "replaced"
+
+
+@pytest.mark.parametrize("content", ["\ud800", "x" * 10_000_001, {"a": "\ud800"}])
+def test_content_that_cannot_be_stored_leaves_no_file(tmp_path: Path, content: Any) -> None:
+    with pytest.raises(FileNotWritten):
+        put(tmp_path, path="a.txt", content=content)
+
+    assert list(tmp_path.iterdir()) == []

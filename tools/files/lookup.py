@@ -1,0 +1,19 @@
+"""Which of several folders holds a file."""
+
+from collections.abc import Sequence
+
+from tools.errors import NoSuchFile
+from tools.files.root import Root, names_like
+
+
+def holding(roots: Sequence[Root], path: str) -> Root:
+    """Return the first folder that has something at a path.
+
+    Raises:
+        PathRefused: The path leads out of the folders, or to something hidden.
+        NoSuchFile: None has it.
+    """
+    for root in roots:
+        if root.has(path):
+            return root
+    raise NoSuchFile(path, names_like(path, [found.path for root in roots for found in root.files()]))

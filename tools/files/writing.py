@@ -1,0 +1,157 @@
+"""Writing and moving within one folder: a file is there whole or not at all, and none is replaced unasked."""
+
+import errno
+import os
+import stat
+import unicodedata
+from contextlib import suppress
+from typing import Literal
+from uuid import uuid4
+
+from tools.errors import FileNotWritten
+from tools.files.root import Place, Root, is_database
+
+Outcome = Literal["created", "replaced", "unchanged"]
+
+_NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+
+
+def write(root: Root, path: str, content: bytes, *, overwrite: bool) -> Outcome:
+    """Write a file whole; the folders it needs are made.
+
+    Args:
+        root: The folder that the path is in.
+        path: Relative, with forward slashes.
+        content: All of the file.
+        overwrite: Whether a file with other content may be replaced.
+
+    Raises:
+        PathRefused: The path leads out of the folder, or names something that is no file of its own.
+        FileNotWritten: Another file is there and may not be replaced, or the system refused.
+    """
+    _check_kind(path)
+    try:
+        with root.place(path, make=True) as place:
+            there = place.look()
+            if there is None:
+                _check_case(place)
+                _put(place, content, None)
+                return "created"
+            root.check_own(place)
+            if _holds(place, there, content):
+                return "unchanged"
+            if not overwrite:
+                raise FileNotWritten(path, "it exists with other content; pass overwrite or choose another path")
+            _put(place, content, stat.S_IMODE(there.st_mode) & 0o777)
+            return "replaced"
+    except OSError as error:
+        raise FileNotWritten(path, error.strerror or type(error).__name__) from error
+
+
+def move(root: Root, path: str, to: str) -> None:
+    """Give a file another path; none is replaced. A move that was broken off half way is finished.
+
+    Raises:
+        PathRefused: A path leads out of the folder, or does not name a file of its own.
+        NoSuchFile: There is nothing to move.
+        FileNotWritten: Something is at the other path, or the system refused.
+    """
+    _check_kind(path)
+    _check_kind(to)
+    try:
+        with root.place(path) as source, root.place(to, make=True) as target:
+            old, new = source.look(), target.look()
+            if old is None:
+                raise root.missing(path)
+            if _is_same_place(source, target):
+                raise FileNotWritten(to, "it is the same place, upper and lower case aside; choose another path")
+            if new is None:
+                root.check_own(source)
+                _check_case(target)
+                _carry(source, target)
+            elif old.st_nlink == 2 and os.path.samestat(old, new):
+                os.unlink(source.name, dir_fd=source.folder)
+            else:
+                raise FileNotWritten(to, "something is there already; move that first or choose another path")
+            _sync(target.folder)
+    except OSError as error:
+        raise FileNotWritten(to, error.strerror or type(error).__name__) from error
+
+
+def _put(place: Place, content: bytes, replaced_mode: int | None) -> None:
+    """Write beside the place, then exchange in one step; `replaced_mode` is that of the file that goes."""
+    fresh = Place(place.path, place.folder, f".{uuid4().hex}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with os.fdopen(os.open(fresh.name, flags, 0o666, dir_fd=place.folder), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            if replaced_mode is not None:
+                os.fchmod(stream.fileno(), replaced_mode)
+            os.fsync(stream.fileno())
+        if replaced_mode is None:
+            _carry(fresh, place)
+        else:
+            os.replace(fresh.name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+    finally:
+        with suppress(OSError):
+            os.unlink(fresh.name, dir_fd=place.folder)
+    _sync(place.folder)
+
+
+def _carry(source: Place, target: Place) -> None:
+    """Give a file another name, in a way that fails where the name is taken.
+
+    Raises:
+        OSError: Nothing changed.
+    """
+    folders = {"src_dir_fd": source.folder, "dst_dir_fd": target.folder}
+    try:
+        os.link(source.name, target.name, follow_symlinks=False, **folders)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        os.rename(source.name, target.name, **folders)  # noqa: PTH104  (a Path knows no folder handles)
+        return
+    try:
+        os.unlink(source.name, dir_fd=source.folder)
+    except OSError:
+        os.unlink(target.name, dir_fd=target.folder)
+        raise
+
+
+def _holds(place: Place, there: os.stat_result, content: bytes) -> bool:
+    """Whether the file has exactly this content."""
+    if there.st_size != len(content):
+        return False
+    handle = os.open(place.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=place.folder)
+    with os.fdopen(handle, "rb") as stream:
+        return stream.read(len(content) + 1) == content
+
+
+def _check_kind(path: str) -> None:
+    if is_database(path):
+        raise FileNotWritten(path, "a database is neither written nor moved; choose another name")
+
+
+def _check_case(place: Place) -> None:
+    """Refuse a name that a folder which ignores case would take for one that is there."""
+    with os.scandir(place.folder) as entries:
+        twins = [entry.name for entry in entries if _folded(entry.name) == _folded(place.name)]
+    if twins:
+        raise FileNotWritten(place.path, f"its name differs from {twins[0]!r} only in case; use that or another name")
+
+
+def _is_same_place(one: Place, other: Place) -> bool:
+    same_folder = os.path.samestat(os.fstat(one.folder), os.fstat(other.folder))
+    return same_folder and _folded(one.name) == _folded(other.name)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def _sync(folder: int) -> None:
+    """Make a name safe from a power cut, where the system can; the file is in place already."""
+    with suppress(OSError):
+        os.fsync(folder)

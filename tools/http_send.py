@@ -1,0 +1,64 @@
+"""Tool `http_send`: has a host that a person allowed do something."""
+
+import json
+from typing import Any, Literal
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import Field
+
+from tools.declaration import ToolArgs, declare
+from tools.idempotency import idempotency_key
+from tools.web.allowed_hosts import SENDING
+from tools.web.blocking import blocking
+from tools.web.service import Service
+from tools.web.urls import LONGEST_URL
+
+Body = dict[str, Any] | list[Any] | str | int | float | bool | None
+
+_MARGIN_S = 10.0
+
+
+def http_send(service: Service) -> BaseTool:
+    """Return the tool over the hosts where sending is allowed; they stand in its schema, which an approval covers."""
+    allowed = service.allowed.allowing(SENDING)
+
+    class HttpSendArgs(ToolArgs):
+        """Arguments of `http_send`."""
+
+        url: str = Field(min_length=1, max_length=LONGEST_URL, description=f"address at one of: {allowed}")
+        method: Literal["POST", "PUT", "PATCH", "DELETE"] = Field(default="POST", description="what is to be done")
+        body: Body = Field(default=None, description="text is sent as text, everything else as JSON, null as nothing")
+
+    async def send(
+        url: str, method: Literal["POST", "PUT", "PATCH", "DELETE"] = "POST", body: Body = None
+    ) -> dict[str, Any]:
+        content, headers = _packed(body)
+        return await service.send(url, method, content, {**headers, **_key()})
+
+    return StructuredTool.from_function(
+        func=blocking(send),
+        coroutine=send,
+        name="http_send",
+        description=(
+            "Have an HTTP service do something, once. The result is {url, status, content_type, headers, body, "
+            "omitted}: body is JSON where the service sends JSON, else text; omitted says why there is none."
+        ),
+        args_schema=HttpSendArgs,
+        metadata=declare("external", idempotent=False, timeout_s=service.seconds + _MARGIN_S, trusted=False),
+    )
+
+
+def _packed(body: Body) -> tuple[bytes, dict[str, str]]:
+    if body is None:
+        return b"", {}
+    if isinstance(body, str):
+        return body.encode("utf-8", "replace"), {"content-type": "text/plain; charset=utf-8"}
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"), {"content-type": "application/json"}
+
+
+def _key() -> dict[str, str]:
+    """Return the header by which a service knows a request that it has had before."""
+    try:
+        return {"idempotency-key": idempotency_key()}
+    except LookupError:
+        return {}

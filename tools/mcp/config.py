@@ -1,0 +1,162 @@
+"""Which MCP servers there are: the usual `mcpServers` form, and what the user says of their tools beside it."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tools.declaration import Effect
+from tools.errors import McpConfigInvalid
+from tools.mcp.variables import fill, hide
+
+CALL_TIMEOUT_S = 60.0
+OF_OTHER_PROGRAMS = {"alwaysAllow", "autoApprove", "description"}
+"""Keys that other programs keep in such files; nothing here is ever approved by a server's entry."""
+
+STREAMABLE_HTTP = ("http", "streamable-http", "streamable_http", "streamableHttp")
+
+
+class Rules(BaseModel):
+    """What the user says of a tool; it goes before the server's own hints. None is not said."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    disabled: bool = False
+    effect: Effect | None = None
+    idempotent: bool | None = None
+    trusted: bool | None = None
+    timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    free_args: tuple[str, ...] | None = None
+
+    def refined(self, rules: "Rules | None") -> "Rules":
+        """Return these rules with what others say in their place."""
+        said = rules.model_dump(exclude_none=True, exclude_unset=True) if rules is not None else {}
+        own = {name: getattr(self, name) for name in Rules.model_fields}
+        return Rules.model_construct(**{**own, **said})
+
+
+class Server(Rules):
+    """A server by its name, with rules for all of its tools, and in `tools` for single ones by their own names.
+
+    `secrets` are values that must not get into results, errors and logs.
+    """
+
+    name: str = Field(min_length=1)
+    tools: dict[str, Rules] = Field(default_factory=dict)
+    secrets: frozenset[str] = Field(default=frozenset(), repr=False)
+
+    def rules_for(self, tool: str) -> Rules:
+        """Return what is said of one of the server's tools."""
+        return self.refined(self.tools.get(tool))
+
+    @property
+    def place(self) -> str:
+        """A digest of where it works: what is started or reached, with which arguments and variables, keys aside."""
+        own = self.model_dump(mode="json", include={"command", "args", "env", "cwd", "url", "headers"})
+        return hashlib.sha256(json.dumps(self.hide(own), sort_keys=True).encode()).hexdigest()
+
+    def hide(self, value: Any) -> Any:
+        """Return JSON without the server's secrets."""
+        return hide(value, self.secrets)
+
+
+class StdioServer(Server):
+    """A program that is started, and talks over its standard input and output."""
+
+    command: str = Field(min_length=1)
+    args: tuple[str, ...] = Field(default=(), repr=False)
+    env: dict[str, str] = Field(default_factory=dict, repr=False)
+    cwd: Path
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it works on this machine."""
+        return True
+
+
+class HttpServer(Server):
+    """A server that is reached by streamable HTTP."""
+
+    url: str = Field(pattern=r"^https?://", repr=False)
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it works on this machine."""
+        return urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
+
+
+def read_config(file: Path) -> list[StdioServer | HttpServer]:
+    """Return the servers that a file lists, without those that are disabled.
+
+    Raises:
+        McpConfigInvalid: It cannot be read, or says something that cannot be meant.
+    """
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise McpConfigInvalid(str(file), f"cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
+        raise McpConfigInvalid(str(file), f"is no JSON ({error})") from error
+    if not isinstance(document, dict) or not isinstance(document.get("mcpServers"), dict):
+        raise McpConfigInvalid(str(file), 'has no object "mcpServers"')
+    return servers_of(document["mcpServers"], str(file), file.absolute().parent)
+
+
+def servers_of(entries: Mapping[str, Any], source: str, folder: Path) -> list[StdioServer | HttpServer]:
+    """Return the servers of an `mcpServers` object.
+
+    Args:
+        entries: Server name -> its entry.
+        source: What errors call the object.
+        folder: Where a relative `cwd` starts, and where a server runs that names none.
+
+    Raises:
+        McpConfigInvalid: An entry cannot be meant, or needs environment variables that are not set; all are named.
+    """
+    filled = {name: fill(entry, os.environ) for name, entry in entries.items() if not _is_off(entry)}
+    missing = {name: sorted(entry.missing) for name, entry in filled.items() if entry.missing}
+    if missing:
+        needs = "; ".join(f"server {name!r} needs {', '.join(variables)}" for name, variables in missing.items())
+        raise McpConfigInvalid(source, f"{needs}: set what is missing in the environment, or write ${{NAME:-default}}")
+    return [_server(name, entry.value, entry.secrets, source, folder) for name, entry in filled.items()]
+
+
+def _is_off(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and entry.get("disabled") is True
+
+
+def _server(name: str, entry: Any, secrets: frozenset[str], source: str, folder: Path) -> StdioServer | HttpServer:
+    if not isinstance(entry, Mapping):
+        raise McpConfigInvalid(source, f"server {name!r} is no object")
+    given = {key: value for key, value in entry.items() if key not in OF_OTHER_PROGRAMS}
+    kind = _kind(name, given, source)
+    if kind is StdioServer:
+        given["cwd"] = folder / str(given.get("cwd") or "")
+    try:
+        return kind.model_validate({**given, "name": name, "secrets": secrets})
+    except ValidationError as error:
+        raise McpConfigInvalid(source, hide(f"server {name!r}: {_words(error)}", secrets)) from None
+
+
+def _kind(name: str, entry: dict[str, Any], source: str) -> type[StdioServer] | type[HttpServer]:
+    """Return what kind of server an entry tells of; its `type`, which only repeats that, is taken out."""
+    declared = entry.pop("type", None) or entry.pop("transport", None)
+    if ("command" in entry) == ("url" in entry):
+        raise McpConfigInvalid(source, f"server {name!r} needs either a command to start or a url to reach it by")
+    kind, types = (HttpServer, STREAMABLE_HTTP) if "url" in entry else (StdioServer, ("stdio",))
+    if declared is not None and declared not in types:
+        raise McpConfigInvalid(source, f"server {name!r} is of type {declared!r}; it can be {' or '.join(types)}")
+    return kind
+
+
+def _words(error: ValidationError) -> str:
+    """Return what is wrong, by the place it is at; values are not repeated."""
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].lower()}" for fault in error.errors(include_input=False)
+    )

@@ -1,0 +1,70 @@
+"""Starting or reaching a server, and why that did not work."""
+
+from contextlib import AsyncExitStack
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from tools.mcp.config import HttpServer, StdioServer
+from tools.mcp.stderr import StandardError
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+CONNECT_TIMEOUT_S = 30.0
+MAX_EVENT_BYTES = 16_000_000
+"""The largest event that an answer by HTTP may hold."""
+
+
+def package_fault() -> str | None:
+    """Say why the package that speaks the protocol cannot be used, or None where it can."""
+    try:
+        found = version("mcp")
+    except PackageNotFoundError:
+        return "the package mcp is missing; install planner-executor[mcp]"
+    if int(found.split(".")[0]) < 2:
+        return f"the package mcp is {found} here, 2 or newer is needed; install planner-executor[mcp]"
+    return None
+
+
+async def entered(server: StdioServer | HttpServer, errors: StandardError | None, stack: AsyncExitStack) -> "Client":
+    """Start or reach a server, agree with it on a version of the protocol, and enter all that into the stack.
+
+    A program gets the variables that its configuration names, and of ours only HOME, LOGNAME, PATH, SHELL, TERM and
+    USER. Of the abilities that a client may offer none is: no server may ask for a model's answer or for our folders.
+    """
+    from httpx2 import AsyncClient, Timeout
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.types import Implementation
+
+    us = Implementation(name="planner-executor", version=version("planner-executor"))
+    if isinstance(server, StdioServer):
+        assert errors is not None
+        program = StdioServerParameters(
+            command=server.command, args=list(server.args), env=dict(server.env), cwd=server.cwd
+        )
+        with errors as stream:
+            return await stack.enter_async_context(
+                Client(stdio_client(program, errlog=stream), cache=None, client_info=us)
+            )
+    timeout = Timeout(CONNECT_TIMEOUT_S, read=None)  # how long an answer may take is bounded call by call
+    http = await stack.enter_async_context(AsyncClient(headers=server.headers, timeout=timeout))
+    transport = streamable_http_client(server.url, http_client=http, max_sse_event_size=MAX_EVENT_BYTES)
+    return await stack.enter_async_context(Client(transport, cache=None, client_info=us))
+
+
+def reason_of(error: BaseException, timeout_s: float) -> str:
+    """Return why a server could not be started or reached."""
+    from mcp import MCPError
+    from mcp.types import CONNECTION_CLOSED
+
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return f"it gave no answer within {timeout_s:g} s"
+    if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED:
+        return "it ended before it was ready"
+    if isinstance(error, OSError):
+        return f"{(error.strerror or str(error)).lower()}" + (f": {error.filename}" if error.filename else "")
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,145 @@
+"""MCP servers as tools: one session with each, from the beginning of a `with` block to its end."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from anyio import CancelScope
+from langchain_core.tools import BaseTool, StructuredTool
+
+from tools.errors import McpConfigInvalid, McpServerUnavailable
+from tools.mcp.config import read_config, servers_of
+from tools.mcp.connection import Connection
+from tools.mcp.launch import package_fault
+from tools.mcp.loop import LoopThread
+from tools.mcp.names import plan_names
+from tools.mcp.offer import Offer
+from tools.mcp.stderr import LOG
+
+START_TIMEOUT_S = 60.0
+
+
+class McpServers:
+    """Servers that `with` or `async with` starts or reaches, and leaves at the end of the block.
+
+    Their sessions live on an event loop of their own, so the tools work wherever they are called from: by `.invoke` and
+    by `.ainvoke`, in any loop and any thread.
+    """
+
+    def __init__(self, config: str | Path | Mapping[str, Any], *, start_timeout_s: float = START_TIMEOUT_S) -> None:
+        """Read which servers there are; those whose entry says `"disabled": true` are left out.
+
+        Args:
+            config: A JSON file with an object `mcpServers`, or such an object: server name -> `command`, `args`, `env`,
+                `cwd`, or `url`, `headers`; beside them what you say of its tools.
+            start_timeout_s: How long a server may take to start.
+
+        Raises:
+            McpConfigInvalid: The file cannot be read, an entry cannot be meant, or a variable it needs is not set.
+        """
+        if isinstance(config, Mapping):
+            self._servers = servers_of(config.get("mcpServers", config), "mcpServers", Path.cwd())
+        else:
+            self._servers = read_config(Path(config))
+        if self._servers and (fault := package_fault()):
+            raise McpConfigInvalid("this environment", fault)
+        self._start_timeout_s = start_timeout_s
+        self._offered: list[tuple[Connection, list[Offer]]] = []
+        self._loop: LoopThread | None = None
+
+    def __repr__(self) -> str:
+        return f"McpServers({', '.join(server.name for server in self._servers)})"
+
+    def __enter__(self) -> Self:
+        """Start all servers at once.
+
+        Raises:
+            McpServerUnavailable: One of them cannot be started or reached; the others are left.
+        """
+        self._loop = LoopThread()
+        try:
+            self._offered = self._loop.submit(self._opened()).result()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    async def __aenter__(self) -> Self:
+        self._loop = LoopThread()
+        try:
+            self._offered = await asyncio.wrap_future(self._loop.submit(self._opened()))
+        except BaseException:
+            await self._aleave()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._aleave()
+
+    def tools(self, beside: Iterable[BaseTool | Callable[..., Any]] = ()) -> list[BaseTool]:
+        """Return the servers' tools; one whose name others have too gets its server's name in front.
+
+        Args:
+            beside: The tools that these will be used with.
+        """
+        taken = {tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", "") for tool in beside}
+        offered = {connection.server.name: [offer.tool for offer in offers] for connection, offers in self._offered}
+        named = plan_names(offered, taken)
+        tools: list[BaseTool] = []
+        for connection, offers in self._offered:
+            for offer in offers:
+                if name := named.get((connection.server.name, offer.tool)):
+                    tools.append(self._tool(name, connection, offer))
+                else:
+                    LOG.warning("%s: a tool is left out, its name is taken: %.80r", connection.server.name, offer.tool)
+        return tools
+
+    def _tool(self, name: str, connection: Connection, offer: Offer) -> BaseTool:
+        async def call(**args: Any) -> Any:
+            if self._loop is None:
+                left = "it has been left; use its tools within the `with` block only"
+                raise McpServerUnavailable(connection.server.name, left)
+            return await asyncio.wrap_future(self._loop.submit(connection.call(offer, args)))
+
+        return StructuredTool(
+            name=name,
+            description=offer.description,
+            args_schema=dict(offer.schema),
+            coroutine=call,
+            metadata=offer.metadata,
+        )
+
+    async def _opened(self) -> list[tuple[Connection, list[Offer]]]:
+        connections = [Connection(server, self._start_timeout_s) for server in self._servers]
+        await asyncio.to_thread(import_module, "mcp")  # a second's work that no server's time is spent on
+        self._offered = [(connection, []) for connection in connections]
+        try:
+            async with asyncio.TaskGroup() as group:
+                opening = [group.create_task(connection.open()) for connection in connections]
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
+        return [(connection, task.result()) for connection, task in zip(connections, opening, strict=True)]
+
+    async def _closed(self) -> None:
+        await asyncio.gather(*(connection.close() for connection, _ in self._offered))
+
+    def _leave(self) -> None:
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.submit(self._closed()).result()
+            loop.stop()
+            self._offered = []
+
+    async def _aleave(self) -> None:
+        with CancelScope(shield=True):
+            await asyncio.to_thread(self._leave)

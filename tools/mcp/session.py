@@ -1,0 +1,131 @@
+"""One life of a server: what is entered for it is left in the same task, and used from any task of the loop."""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+from tools.errors import McpCallLost, McpServerUnavailable, McpToolFailed
+from tools.mcp.config import HttpServer, StdioServer
+from tools.mcp.content import error_of, size_fault, value_of
+from tools.mcp.launch import entered, reason_of
+from tools.mcp.stderr import LOG, StandardError
+
+if TYPE_CHECKING:
+    from mcp import ClientSession
+    from mcp.types import Tool
+
+LAST_WORDS_S = 0.5
+END_TIMEOUT_S = 8.0
+"""A program is given two seconds to end by itself, two more when it is asked to, and is then killed."""
+
+WORDS = 500
+MAX_PAGES = 100
+
+for noisy in ("mcp", "client"):  # the client's own loggers: without a handler their warnings go to the terminal
+    logging.getLogger(noisy).addHandler(logging.NullHandler())
+
+
+class NoListing(Exception):
+    """The server does not say which tools it has; its text says why."""
+
+
+class Session:
+    """A server that is started or reached at once, and held until `end`."""
+
+    def __init__(self, server: StdioServer | HttpServer, start_timeout_s: float) -> None:
+        self._server = server
+        self._leave = asyncio.Event()
+        self._ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
+        self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())  # somebody has looked
+        self._keeper = asyncio.create_task(self._keep(start_timeout_s), name=f"mcp {server.name}")
+
+    async def begun(self) -> "ClientSession":
+        """Wait until the server can be used.
+
+        Raises:
+            McpServerUnavailable: It cannot be started or reached in time.
+        """
+        return await asyncio.shield(self._ready)
+
+    async def end(self) -> None:
+        """Leave the server; one that was started here is stopped. One that does not let go is not waited for."""
+        self._leave.set()
+        if self._ready.done():
+            await asyncio.wait([self._keeper], timeout=END_TIMEOUT_S)
+        if not self._keeper.done():
+            self._keeper.cancel()
+            await asyncio.wait([self._keeper], timeout=END_TIMEOUT_S)
+
+    async def tools(self) -> "dict[str, Tool]":
+        """Return the server's tools as they are now, by name.
+
+        Raises:
+            NoListing: It does not answer, or not in a form that can be read.
+        """
+        from mcp import MCPError
+        from mcp.types import PaginatedRequestParams
+        from pydantic import ValidationError
+
+        found: dict[str, Tool] = {}
+        cursor: str | None = None
+        client = await self.begun()
+        try:
+            for _ in range(MAX_PAGES):
+                page = await client.list_tools(params=PaginatedRequestParams(cursor=cursor))
+                found = {**{tool.name: tool for tool in page.tools}, **found}
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+        except (MCPError, ValidationError) as error:
+            raise NoListing(self._words(error)) from None
+        return found
+
+    async def call(self, tool: str, args: dict[str, Any]) -> Any:
+        """Call a tool and return its value.
+
+        Raises:
+            McpToolFailed: The server says so, or its answer cannot be read.
+            McpCallLost: The connection ended before the answer.
+        """
+        from mcp import MCPError
+        from mcp.types import CONNECTION_CLOSED
+
+        try:
+            answer = await (await self.begun()).call_tool(tool, args)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                raise McpCallLost(self._server.name, tool) from None
+            raise McpToolFailed(self._server.name, tool, self._words(error)) from None
+        except (ValueError, RuntimeError) as error:  # breaks the protocol or its own schema, or asks for input
+            raise McpToolFailed(self._server.name, tool, self._words(error)) from None
+        if answer.is_error:
+            raise McpToolFailed(self._server.name, tool, self._server.hide(error_of(answer)))
+        value = self._server.hide(value_of(answer))
+        if fault := size_fault(value):
+            raise McpToolFailed(self._server.name, tool, fault)
+        return value
+
+    def _words(self, error: Exception) -> str:
+        return str(self._server.hide(str(error)))[:WORDS]
+
+    async def _keep(self, start_timeout_s: float) -> None:
+        """Hold the server from its start until it is left, all in this task."""
+        server = self._server
+        standard_error = StandardError(server) if isinstance(server, StdioServer) else None
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(start_timeout_s):
+                    client = await entered(server, standard_error, stack)
+                self._ready.set_result(client.session)
+                await self._leave.wait()
+        except Exception as error:  # noqa: BLE001  (around a server that others wrote, where it becomes an error)
+            reason = reason_of(error, start_timeout_s)
+            if self._ready.done():
+                LOG.info("%s: the connection ended: %s", server.name, server.hide(reason))
+                return
+            if standard_error and (said := await asyncio.to_thread(standard_error.last_words, LAST_WORDS_S)):
+                reason = f"{reason}; it said: {said}"
+            self._ready.set_exception(McpServerUnavailable(server.name, server.hide(reason)))
+        finally:
+            self._ready.cancel()

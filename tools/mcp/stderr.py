@@ -1,0 +1,49 @@
+"""What a server writes to its standard error: into the log, never to the terminal."""
+
+import logging
+import os
+import re
+import threading
+from collections import deque
+from types import TracebackType
+from typing import TextIO
+
+from tools.mcp.config import StdioServer
+
+LOG = logging.getLogger("tools.mcp")
+LINE_BYTES = 2_000
+LAST_LINES = 3
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class StandardError:
+    """A pipe whose other end is read to its end; as a context it is the end that a server is given."""
+
+    def __init__(self, server: StdioServer) -> None:
+        self._server = server
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
+        read, write = os.pipe()
+        self._given: TextIO = os.fdopen(write, "w", encoding="utf-8")
+        self._reader = threading.Thread(target=self._read, args=(read,), name="mcp-stderr", daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> TextIO:
+        return self._given
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._given.close()
+
+    def last_words(self, within_s: float) -> str:
+        """Return the last lines of a server that has ended, on one line; waits for them no longer than `within_s`."""
+        self._reader.join(within_s)
+        return " | ".join(self._last)
+
+    def _read(self, end: int) -> None:
+        with os.fdopen(end, "rb") as pipe:
+            while line := pipe.readline(LINE_BYTES):
+                words = CONTROL.sub("", self._server.hide(line.decode(errors="replace"))).strip()
+                if words:
+                    LOG.info("%s: %s", self._server.name, words)
+                    self._last.append(words)

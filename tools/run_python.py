@@ -1,0 +1,134 @@
+"""Tool `run_python`: a few lines of Python in a sandbox. Needs the extra `sandbox`."""
+
+import json
+from datetime import date, time, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import Field
+
+from tools.declaration import ToolArgs, declare
+from tools.errors import CodeFailed
+from tools.extras import described, missing_extra
+
+_EXTRA = ("pydantic_monty", "sandbox")
+_MEMORY_BYTES = 256_000_000
+_LONGEST_CODE = 20_000
+_MOST_PRINTED = 20_000
+_LONGEST_VALUE = 1_000_000
+_LONGEST_TRACE = 1_500
+_NEXT_MOVES = {
+    "ModuleNotFoundError": "; do without it, other packages cannot be had here",
+    "PermissionError": "; there are no files here: read them in a step before and pass what they hold in inputs",
+    "TimeoutError": "; do less",
+    "MemoryError": "; do less at a time",
+}
+
+
+class RunPythonArgs(ToolArgs):
+    """Arguments of `run_python`."""
+
+    code: str = Field(
+        min_length=1,
+        max_length=_LONGEST_CODE,
+        description="Python; the value of its last expression is the result; no files, network or other packages",
+    )
+    inputs: dict[str, Any] = Field(
+        default_factory=dict, description="names and values that the code finds as variables, such as results of steps"
+    )
+
+
+class Printed:
+    """What the code prints, up to a bound."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.cut = False
+
+    def __call__(self, _stream: Literal["stdout", "stderr"], text: str) -> None:
+        """Take in what was just printed."""
+        room = _MOST_PRINTED - len(self.text)
+        self.text += text[:room]
+        self.cut = self.cut or len(text) > room
+
+
+def run_python(time_s: int = 10) -> BaseTool:
+    """Return the tool; `time_s` is how long the code may run."""
+
+    def run(code: str, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
+        if needed := missing_extra(*_EXTRA):
+            raise CodeFailed(needed)
+        if wrong := [name for name in inputs or {} if not name.isidentifier()]:
+            raise CodeFailed(f"{wrong[0]!r} in inputs can be no variable; name it with letters, digits and _")
+        printed = Printed()
+        value = _as_json(_run(code, inputs or {}, printed, time_s))
+        return {"value": json.loads(value), "printed": printed.text, "cut": printed.cut}
+
+    return StructuredTool.from_function(
+        func=run,
+        name="run_python",
+        description=described(
+            "Run a little Python in a sandbox, to compute or to reshape data given in inputs; its standard library is "
+            "math, re, json, csv, datetime, decimal, collections, itertools, random and few more. "
+            "The result is {value, printed, cut}; cut is true where not all that was printed is shown.",
+            *_EXTRA,
+        ),
+        args_schema=RunPythonArgs,
+        metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("inputs",)),
+    )
+
+
+def _run(code: str, inputs: dict[str, Any], printed: Printed, time_s: int) -> Any:
+    """Return the value of the code's last expression, from a process that the sandbox starts and ends.
+
+    Raises:
+        CodeFailed: It raised, met a bound, or is no Python.
+    """
+    from pydantic_monty import Monty, MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
+
+    try:
+        with (
+            Monty(max_processes=1, request_timeout=time_s + 2) as pool,
+            pool.checkout(
+                limits={"max_feed_duration_secs": time_s, "max_memory": _MEMORY_BYTES}, os_policy={"sleep": "zero"}
+            ) as session,
+        ):
+            return session.feed_run(code, inputs=inputs, print_callback=printed)
+    except (MontyRuntimeError, MontySyntaxError) as error:
+        raise CodeFailed(_explained(error.display(), error.display("type-msg"))) from error
+    except MontyCrashedError as error:
+        raise CodeFailed(f"its process was ended ({error}); it may need too much memory or time") from error
+    except (MontyError, ValueError, OSError, RuntimeError) as error:
+        raise CodeFailed(f"{error}") from error
+
+
+def _explained(trace: str, message: str) -> str:
+    """Return where an exception came from, or where that is long only what it says, with the next move."""
+    shown = trace if len(trace) <= _LONGEST_TRACE else message[:_LONGEST_TRACE]
+    return f"{shown}{_NEXT_MOVES.get(message.partition(':')[0], '')}"
+
+
+def _as_json(value: Any) -> str:
+    """Return a value as JSON text: tuples and sets as lists, dates and decimals as text.
+
+    Raises:
+        CodeFailed: It is something else, or too much.
+    """
+    try:
+        text = json.dumps(value, default=_told, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise CodeFailed(f"its value is none that JSON has ({error}); return numbers, text, lists, objects") from error
+    if len(text) > _LONGEST_VALUE:
+        raise CodeFailed(f"its value is {len(text)} characters of JSON, {_LONGEST_VALUE} are the most; return less")
+    return text
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=repr)
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, Decimal | timedelta):
+        return str(value)
+    raise TypeError(f"it holds a {type(value).__name__}")

@@ -1,0 +1,22 @@
+"""The text of a file that was opened by the parent. Runs in a child process."""
+
+import os
+
+from tools.files.text import Decoded, decode
+from tools.workers.fault import Fault
+
+
+def text_of(handle: int, most_bytes: int) -> Decoded:
+    """Return the whole text of an open file.
+
+    Raises:
+        Fault: It is too large, or no text.
+    """
+    with os.fdopen(handle, "rb") as stream:
+        content = stream.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise Fault(f"the file is larger than {most_bytes // 10**6} MB")
+    decoded = decode(content)
+    if decoded is None:
+        raise Fault("the file is no text")
+    return decoded

@@ -1,0 +1,21 @@
+"""A coroutine function for callers that cannot await."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial, wraps
+from typing import ParamSpec, TypeVar
+
+from anyio.from_thread import start_blocking_portal
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def blocking(work: Callable[Given, Awaitable[Result]]) -> Callable[Given, Result]:
+    """Return a function that does the work on an event loop of its own, also where one is running already."""
+
+    @wraps(work)
+    def call(*args: Given.args, **named: Given.kwargs) -> Result:
+        with start_blocking_portal() as portal:
+            return portal.call(partial(work, *args, **named))
+
+    return call

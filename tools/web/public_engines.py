@@ -1,0 +1,43 @@
+"""Search by the public engines that `ddgs` asks, without a key. Needs the extra `web`."""
+
+from tools.shown import without_passwords
+from tools.web.searching import Found, NoAnswerError
+
+_TIMEOUT_S = 10
+_LONGEST_REASON = 300
+_SLOW_DOWN = (
+    "wait a few minutes, use other words, or have a person set TAVILY_API_KEY for an engine that wants a key; "
+    "until then search local documents"
+)
+
+
+def ask_public_engines(query: str, limit: int) -> list[Found]:
+    """Return what the engines found; honours the proxy in `DDGS_PROXY`.
+
+    An engine that refuses to be asked so often looks like one that found nothing, so the advice is the same.
+
+    Raises:
+        NoAnswerError: No network, no engine answered, nothing found, or `ddgs` is not installed.
+    """
+    try:
+        from ddgs import DDGS
+        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+    except ImportError as error:
+        raise NoAnswerError(
+            "it needs: pip install 'planner-executor[web]'", "search local documents instead"
+        ) from error
+    try:
+        found = DDGS(timeout=_TIMEOUT_S).text(query, max_results=limit)
+    except RatelimitException as error:
+        raise NoAnswerError("the public engines were asked too often", _SLOW_DOWN) from error
+    except TimeoutException as error:
+        raise NoAnswerError("the public engines took too long") from error
+    except DDGSException as error:
+        raise _no_answer(str(error)) from error
+    return [Found(*(str(each.get(name) or "") for name in ("title", "href", "body"))) for each in found]
+
+
+def _no_answer(words: str) -> NoAnswerError:
+    if words.startswith("No results"):
+        return NoAnswerError("nothing found, or asked too often", _SLOW_DOWN)
+    return NoAnswerError(without_passwords(" ".join(words.split()))[:_LONGEST_REASON])

@@ -1,0 +1,55 @@
+"""Redirects, followed one by one, each checked like a first address."""
+
+from collections.abc import Callable
+
+import httpx
+
+from tools.errors import NotConnected, RequestFailed, UrlRefused
+from tools.web.exchange import Answer, Send, exchange
+from tools.web.urls import checked_url
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+_MOST_REDIRECTS = 5
+
+
+def redirected(answer: Answer) -> httpx.URL | None:
+    """Return where an answer sends its reader, or None where it does not.
+
+    Raises:
+        RequestFailed: It leads nowhere.
+        UrlRefused: It leads where nobody may go.
+    """
+    place = answer.headers.get("location")
+    if answer.status not in _REDIRECTS or place is None:
+        return None
+    try:
+        target = answer.url.join(place)
+    except httpx.InvalidURL as error:
+        raise RequestFailed(str(answer.url), f"it redirects to what is no URL ({error})") from error
+    return checked_url(str(target))
+
+
+async def follow(send: Send, url: httpx.URL, request: Callable[[httpx.URL], httpx.Request], most_bytes: int) -> Answer:
+    """Return the answer at the end of the redirects.
+
+    Args:
+        send: Reaches only what may be reached, for each request anew.
+        url: The first address.
+        request: Address -> what to send there; raises `UrlRefused` where nothing may be sent.
+        most_bytes: How large the body may be.
+
+    Raises:
+        UrlRefused: The first address is refused.
+        NotConnected: There is no connection to the first address.
+        RequestFailed: A redirect leads to where nobody may or can go, or there are too many of them.
+    """
+    answer = await exchange(send, request(url), most_bytes)
+    count = 0
+    try:
+        while target := redirected(answer):
+            if (count := count + 1) > _MOST_REDIRECTS:
+                raise RequestFailed(str(url), f"it redirects more than {_MOST_REDIRECTS} times")
+            answer = await exchange(send, request(target), most_bytes)
+    except (UrlRefused, NotConnected) as error:
+        raise RequestFailed(str(url), f"it redirects, and {error}") from error
+    return answer

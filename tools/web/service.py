@@ -1,0 +1,124 @@
+"""Requests to hosts that a person allowed, and what they answer."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from tools.errors import AnsweredWithError, RequestFailed, RequestRejected, UrlRefused
+from tools.web.allowed_hosts import AllowList, Method
+from tools.web.charset import text_of
+from tools.web.exchange import Answer, exchange, within
+from tools.web.guard import Guard, Resolver, system_addresses
+from tools.web.redirects import follow
+from tools.web.statuses import advice
+from tools.web.transport import guarded, request_for
+from tools.web.urls import checked_url
+
+SECONDS = 30.0
+MOST_BYTES = 1_000_000
+
+_NOT_DONE = (307, 308, 400, 401, 403, 404, 405, 410, 413, 415, 422, 428, 429)
+_DONE_ELSEWHERE = (301, 302, 303)
+_TELLING = ("content-length", "etag", "last-modified", "link", "location", "retry-after")
+_LONGEST_HEADER = 1000
+_LONGEST_SAYING = 300
+
+
+@dataclass(frozen=True)
+class Service:
+    """The hosts of an allow-list, each connection checked against it."""
+
+    allowed: AllowList
+    resolve: Resolver = system_addresses
+    seconds: float = SECONDS
+
+    async def read(self, url: str, method: Method) -> dict[str, Any]:
+        """Ask for something, follow redirects to allowed hosts, and return the answer.
+
+        Raises:
+            UrlRefused, NotConnected, RequestFailed: There is no answer.
+            AnsweredWithError: The answer is no.
+        """
+        target = checked_url(url)
+
+        def request(place: httpx.URL) -> httpx.Request:
+            return request_for(method, place, self.allowed.entry(place, method).headers)
+
+        with within(self.seconds, url):
+            async with guarded(Guard(self.resolve, self.allowed.rule)) as transport:
+                answer = await follow(transport.handle_async_request, target, request, MOST_BYTES)
+        if not answer.is_success:
+            raise self._refusal(answer)
+        body, fault = self._body(answer)
+        if fault:
+            raise RequestFailed(str(answer.url), fault)
+        return {**self._start(answer), "body": body}
+
+    async def send(self, url: str, method: Method, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+        """Ask for something to be done, once; no redirect is followed.
+
+        Returns:
+            The answer; where its body cannot be read, `omitted` says why, since what was asked for was done.
+
+        Raises:
+            UrlRefused, NotConnected, RequestRejected: It was not done.
+            RequestFailed, AnsweredWithError: It may have been done.
+        """
+        target = checked_url(url)
+        entry = self.allowed.entry(target, method)
+        if len(content) > MOST_BYTES:
+            raise UrlRefused(url, f"the body is larger than {MOST_BYTES:,} bytes")
+        with within(self.seconds, url):
+            async with guarded(Guard(self.resolve, self.allowed.rule)) as transport:
+                request = request_for(method, target, {**headers, **entry.headers}, content)
+                answer = await exchange(transport.handle_async_request, request, MOST_BYTES)
+        if answer.status in _NOT_DONE:
+            raise RequestRejected(url, answer.phrase, self._said(answer))
+        if not answer.is_success and answer.status not in _DONE_ELSEWHERE:
+            raise self._refusal(answer)
+        body, fault = self._body(answer)
+        return {**self._start(answer), "body": body, "omitted": fault}
+
+    def _start(self, answer: Answer) -> dict[str, Any]:
+        telling = {name: answer.headers[name][:_LONGEST_HEADER] for name in _TELLING if name in answer.headers}
+        return {
+            "url": self.allowed.without_secrets(str(answer.url)),
+            "status": answer.status,
+            "content_type": answer.content_type[:_LONGEST_HEADER],
+            "headers": {name: self.allowed.without_secrets(value) for name, value in telling.items()},
+        }
+
+    def _body(self, answer: Answer) -> tuple[Any, str | None]:
+        """Return JSON or text, and why there is none."""
+        if answer.fault:
+            return None, answer.fault
+        text = self.allowed.without_secrets(text_of(answer.body, answer.headers.get("content-type", "")))
+        kind = answer.content_type
+        if kind == "application/json" or kind.endswith("+json"):
+            try:
+                return _json(text), None
+            except (ValueError, RecursionError):
+                return None, f"its body says {kind[:80]} and is none"
+        if "\0" in text or "\ufffd" in text:
+            return None, f"its body is {kind[:80] or 'no text'}, and only text and JSON can be returned"
+        return text, None
+
+    def _said(self, answer: Answer) -> str:
+        location = answer.headers.get("location")
+        words = f"it has moved to {location}" if location else text_of(answer.body, "")
+        said = self.allowed.without_secrets(" ".join(words.replace("\0", " ").split()))
+        return said if len(said) <= _LONGEST_SAYING else f"{said[:_LONGEST_SAYING]}…"
+
+    def _refusal(self, answer: Answer) -> AnsweredWithError:
+        next_move, said = advice(answer.status, answer.headers), self._said(answer)
+        return AnsweredWithError(str(answer.url), answer.phrase, f"{next_move}; it said: {said}" if said else next_move)
+
+
+def _json(text: str) -> Any:
+    """Return what JSON says; NaN, infinities and half surrogate pairs are no JSON that can be kept."""
+    value = json.loads(text) if text.strip() else None
+    json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    return value

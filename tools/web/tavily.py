@@ -1,0 +1,93 @@
+"""Search by Tavily, with a key from the environment. Its HTTP interface is asked directly."""
+
+import json
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+
+from tools.errors import NotConnected, RequestFailed
+from tools.web.blocking import blocking
+from tools.web.charset import text_of
+from tools.web.exchange import Answer, exchange, within
+from tools.web.searching import LATER, Found, NoAnswerError
+from tools.web.statuses import advice
+
+VARIABLE = "TAVILY_API_KEY"
+
+_URL = "https://api.tavily.com/search"
+_SECONDS = 20.0
+_MOST_BYTES = 2_000_000
+_LONGEST_SAYING = 200
+_REASONS = {
+    401: (f"the key in {VARIABLE} is not accepted", "have a person mend it, or search local documents instead"),
+    403: (f"the key in {VARIABLE} may not search", "have a person mend it, or search local documents instead"),
+    432: (f"the plan of the key in {VARIABLE} is used up", "search local documents instead"),
+    433: (f"the budget of the key in {VARIABLE} is used up", "search local documents instead"),
+}
+
+
+@dataclass(frozen=True)
+class Tavily:
+    """An engine that wants a key; the key is in no text that leaves this object."""
+
+    key: SecretStr
+    url: str = _URL
+
+    @classmethod
+    def configured(cls) -> "Tavily | None":
+        """Return the engine for the key in TAVILY_API_KEY, or None where there is none."""
+        key = os.environ.get(VARIABLE, "").strip()
+        return cls(SecretStr(key)) if key else None
+
+    def __call__(self, query: str, limit: int) -> list[Found]:
+        """Return what Tavily found.
+
+        Raises:
+            NoAnswerError: It was not reached, refused, or sent what is no answer.
+        """
+        key = self.key.get_secret_value()
+        if not key.isascii() or not key.isprintable():
+            raise NoAnswerError(*_REASONS[401])
+        try:
+            answer = blocking(self._asked)({"query": query, "max_results": limit})
+        except (NotConnected, RequestFailed) as error:
+            raise NoAnswerError(self._clean(error.reason)) from None
+        if not answer.is_success or answer.fault:
+            raise self._refusal(answer)
+        return self._found(answer)
+
+    async def _asked(self, question: dict[str, Any]) -> Answer:
+        headers = {"authorization": f"Bearer {self.key.get_secret_value()}", "accept-encoding": "gzip"}
+        async with httpx.AsyncClient(timeout=_SECONDS) as client:
+            request = client.build_request("POST", self.url, json=question, headers=headers)
+            with within(_SECONDS, self.url):
+                return await exchange(partial(client.send, stream=True), request, _MOST_BYTES)
+
+    def _found(self, answer: Answer) -> list[Found]:
+        try:
+            results = json.loads(self._text(answer))["results"]
+            return [Found(*(str(each.get(name) or "") for name in ("title", "url", "content"))) for each in results]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise NoAnswerError(f"Tavily sent what is no list of results: {self._saying(answer)}") from None
+
+    def _refusal(self, answer: Answer) -> NoAnswerError:
+        if answer.is_success:
+            return NoAnswerError(f"Tavily's answer is not whole: {answer.fault}")
+        if answer.status in _REASONS:
+            return NoAnswerError(*_REASONS[answer.status])
+        if answer.status == httpx.codes.TOO_MANY_REQUESTS:
+            return NoAnswerError("Tavily was asked too often", advice(answer.status, answer.headers))
+        return NoAnswerError(f"Tavily answered {answer.phrase}: {self._saying(answer)}", LATER)
+
+    def _saying(self, answer: Answer) -> str:
+        return " ".join(self._text(answer).split())[:_LONGEST_SAYING]
+
+    def _text(self, answer: Answer) -> str:
+        return self._clean(text_of(answer.body, answer.headers.get("content-type", "")))
+
+    def _clean(self, text: str) -> str:
+        return text.replace(self.key.get_secret_value(), "[hidden]")

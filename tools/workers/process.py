@@ -1,0 +1,97 @@
+"""Work on files that may be hostile, in a process of its own: bounded, without network, without leave to write.
+
+A thread cannot be stopped and shares the memory of the whole program; a process can be killed, and its bounds are
+kept by the system.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import BoundedSemaphore
+from typing import Any
+
+from tools.errors import WorkStopped
+from tools.workers.fault import Fault
+
+_PACKAGE = Path(__file__).parents[1] / "__init__.py"
+_START = """
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("tools", sys.argv[1])
+sys.modules["tools"] = tools = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(tools)
+sys.path += sys.argv[5:]
+from tools.workers.child import main
+main(*sys.argv[2:5])
+"""
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR", "TZ")
+_LONGEST_WORDS = 300
+_AT_ONCE = BoundedSemaphore(4)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How long a process may take, and how much address space it may have."""
+
+    time_s: int
+    memory_bytes: int
+
+
+def in_child(task: str, request: Mapping[str, Any], bounds: Bounds, handles: Sequence[int] = ()) -> Any:
+    """Do work in a new process and return what it returned, which is JSON; few run at once, others wait.
+
+    Args:
+        task: `module:function` within the package `tools`.
+        request: The function's arguments, JSON too.
+        bounds: When it is stopped.
+        handles: Open files that the child gets, under the same numbers.
+
+    Raises:
+        Fault: The work said so.
+        WorkStopped: It met a bound, or died.
+    """
+    command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, str(_PACKAGE), task]
+    command += [str(bounds.memory_bytes), str(bounds.time_s), *_paths()]
+    with (
+        _AT_ONCE,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=handles,
+            env={name: os.environ[name] for name in _KEPT if name in os.environ},
+            start_new_session=True,  # Ctrl-C is for us to act on
+        ) as child,
+    ):
+        try:
+            out, said = child.communicate(json.dumps(request).encode(), timeout=bounds.time_s)
+        except subprocess.TimeoutExpired:
+            raise WorkStopped(f"it took longer than {bounds.time_s} s") from None
+        finally:
+            child.kill()
+    return _read(child.returncode, out, said, bounds)
+
+
+def _paths() -> list[str]:
+    """Return where the child finds packages: not in the script's folder nor the current one, where a plan may write."""
+    here = Path.cwd()
+    return [path for path in sys.path[1:] if Path(path).is_absolute() and Path(path) != here]
+
+
+def _read(code: int, out: bytes, said: bytes, bounds: Bounds) -> Any:
+    if code == 0:
+        answer = json.loads(out)
+        if "value" in answer:
+            return answer["value"]
+        if "fault" in answer:
+            raise Fault(answer["fault"])
+        raise WorkStopped(f"it needs more than {bounds.memory_bytes // 10**6} MB of memory")
+    last = said.decode("utf-8", "replace").strip().rpartition("\n")[2][:_LONGEST_WORDS]
+    if code < 0:
+        last = f"killed by {signal.Signals(-code).name}"
+    raise WorkStopped(f"its process ended early ({last or f'code {code}'})")

@@ -1,0 +1,59 @@
+"""Tool `write_file`: a file in the workspace, whole or not at all."""
+
+import json
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import Field
+
+from tools.declaration import ToolArgs, declare
+from tools.errors import FileNotWritten
+from tools.files.root import Root
+from tools.files.writing import write
+
+_LARGEST_BYTES = 10_000_000
+
+
+class WriteFileArgs(ToolArgs):
+    """Arguments of `write_file`."""
+
+    path: str = Field(min_length=1, max_length=1000, description="relative path in the workspace")
+    content: str | dict[str, Any] | list[Any] | bool | int | float = Field(
+        description="text, written as it is; anything else is written as JSON"
+    )
+    overwrite: bool = Field(default=False, description="whether a file with other content may be replaced")
+
+
+def write_file(workspace: Root) -> BaseTool:
+    """Return the tool over one folder, which is made when it is missing."""
+
+    def put(
+        path: str, content: str | dict[str, Any] | list[Any] | bool | float, overwrite: bool = False
+    ) -> dict[str, Any]:
+        data = _encoded(path, content)
+        outcome = write(workspace, path, data, overwrite=overwrite)
+        return {"path": path, "bytes": len(data), "outcome": outcome}
+
+    return StructuredTool.from_function(
+        func=put,
+        name="write_file",
+        description=(
+            "Write a file into the workspace, as UTF-8; missing folders are made. "
+            "The result is {path, bytes, outcome}, outcome one of created, replaced, unchanged."
+        ),
+        args_schema=WriteFileArgs,
+        metadata=declare(
+            "write", idempotent=True, timeout_s=30, trusted=True, free_args=("content",), folder=workspace.path
+        ),
+    )
+
+
+def _encoded(path: str, content: Any) -> bytes:
+    try:
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise FileNotWritten(path, f"the content cannot be stored as UTF-8 ({error.reason})") from error
+    if len(data) > _LARGEST_BYTES:
+        raise FileNotWritten(path, f"the content is larger than {_LARGEST_BYTES // 10**6} MB; write it in parts")
+    return data
