@@ -1,12 +1,14 @@
 """A run in a process of its own whose tool kills that process; started by `test_kill.py`.
 
-Usage: crashing_run.py DATABASE LOG KILL_AT, where KILL_AT names the call that dies (`after:c` once its effect is done).
+Usage: crashing_run.py DATABASE LOG KILL_AT [PLANS], where KILL_AT names the call that dies (`after:c` once its effect
+is done) and PLANS is which of `PLANS` the planner gives.
 """
 
 import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 
@@ -23,6 +25,37 @@ PLAN = {
     ],
     "answer": ["{a_result}", "{c_result}", "{d_result}"],
 }
+REFINED = [
+    {
+        "steps": [
+            step("a", "look", name="a"),
+            {"id": "work", "objective": "work", "refine": True, "tools": ["look"], "depends_on": ["a"]},
+        ],
+        "answer": ["{a_result}", "{work_result}"],
+    },
+    {
+        "steps": [
+            step("x", "look", name="b"),
+            {"id": "y", "objective": "dig", "refine": True, "tools": ["look"], "depends_on": ["x"]},
+        ],
+        "answer": ["{x_result}", "{y_result}"],
+    },
+    {"steps": [step("p", "look", name="c"), step("q", "look", name="d", after=["p"])], "answer": "{q_result}"},
+]
+EACH = [
+    {
+        "steps": [
+            {
+                "id": "each",
+                "objective": "look at each",
+                "tool": "look",
+                "args": {"name": "{item_result}"},
+                "for_each": ["a", "b", "c", "d"],
+            }
+        ]
+    }
+]
+PLANS: dict[str, list[Any]] = {"chain": [PLAN], "refined": REFINED, "each": EACH}
 
 
 def tools(log: Path, kill_at: str) -> list[BaseTool]:
@@ -41,7 +74,10 @@ def tools(log: Path, kill_at: str) -> list[BaseTool]:
 
 
 if __name__ == "__main__":
-    database, log_name, kill = sys.argv[1:]
-    with Agent.open(database, planner=ScriptedModel([PLAN]), tools=tools(Path(log_name), kill)) as agent:
+    database, log_name, kill, *named = sys.argv[1:]
+    plans = PLANS[named[0] if named else "chain"]
+    with Agent.open(
+        database, planner=ScriptedModel(plans), tools=tools(Path(log_name), kill), max_concurrency=1
+    ) as agent:
         run = agent.start("pay once", thread="crash")
         agent.resume(run.id, "approve")

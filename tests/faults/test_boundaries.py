@@ -1,4 +1,4 @@
-"""A sample of the kills of `make faults`: every boundary of a run is counted, every n-th is killed at."""
+"""A sample of `make faults`: every boundary of a run is counted, and every n-th disturbed, from a random one on."""
 
 import os
 import random
@@ -12,16 +12,44 @@ SCRIPT = Path(__file__).with_name("boundaries.py")
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("durability", ["sync", "async"])
-def test_a_run_survives_kills_at_sampled_boundaries(tmp_path: Path, durability: str) -> None:
-    first = random.SystemRandom().randint(1, 10)
-    options = ["--durability", durability, "--every", "10", "--from", str(first)]
+def disturbed(folder: Path, every: int, *options: str) -> list[str]:
+    """Disturb a run at every n-th of its boundaries and return the names of all of them; fails where one goes wrong."""
+    first = random.SystemRandom().randint(1, every)
+    command = [sys.executable, str(SCRIPT), str(folder / "runs"), "--every", str(every), "--from", str(first), *options]
     root = str(Path(__file__).parents[2])
 
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(tmp_path / "kills"), *options],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": root}, check=False,
-    )  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": root}, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 runs at fault" in done.stdout
+    return (folder / "runs" / "boundaries").read_text().splitlines()
+
+
+@pytest.mark.parametrize("durability", ["sync", "async"])
+def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability: str) -> None:
+    names = disturbed(tmp_path, 10, "--durability", durability)
+
+    assert len(names) > 200
+    effects = {"after pay first", "after pay inner", "after put file", "after ask shop", "before broken bad"}
+    models = {"after model planner 0", "after model replanner 0", "after model do think 0", "after model do buy 1"}
+    records = {
+        "before ledger",
+        "after ledger",
+        "before checkpoint",
+        "after checkpoint",
+        "before writes",
+        "after writes",
+    }
+    assert effects | models | records <= set(names)
+
+
+def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> None:
+    disturbed(tmp_path, 40, "--then", "30")
+
+
+def test_a_run_that_finds_its_database_locked_says_so_within_one_wait_and_goes_on_later(tmp_path: Path) -> None:
+    disturbed(tmp_path, 20, "--lock")
+
+
+def test_a_run_whose_task_is_cancelled_goes_on_in_the_same_process(tmp_path: Path) -> None:
+    disturbed(tmp_path, 20, "--cancel")

@@ -4,8 +4,12 @@ import os
 import resource
 import signal
 import sqlite3
+import stat
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +19,13 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import Agent
 from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
+from graph.ledger.patience import BUSY_S
 from graph.testing import ScriptedModel, step
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
+LATEST_CHECKPOINT = "DELETE FROM checkpoints WHERE checkpoint_id = (SELECT max(checkpoint_id) FROM checkpoints)"
 PLAN = {"steps": [step("a", "act", name="a"), step("b", "act", name="b", after=["a"])]}
 
 
@@ -33,7 +39,7 @@ class Acts:
     def tool(self, **metadata: Any) -> BaseTool:
         def act(name: str) -> str:
             self.effects.append(name)
-            if name == "a":
+            if self.effects == ["a"]:
                 self._trouble()
             return f"did {name}"
 
@@ -56,28 +62,55 @@ def goes_on(database: Path, decision: Any = None) -> None:
     assert acts.effects == ["a", "b"]
 
 
+def stopped_after_the_first_effect(database: Path, **metadata: Any) -> None:
+    with closing(sqlite3.connect(database, isolation_level=None, check_same_thread=False)) as other:
+        acts = Acts(trouble=lambda: other.execute("BEGIN IMMEDIATE") and None)
+        with pytest.raises(LedgerUnavailableError), opened(database, acts, **metadata) as agent:
+            agent.resume("t", "approve")
+
+
 def test_a_locked_database_stops_the_run_before_the_next_effect(tmp_path: Path) -> None:
     database = tmp_path / "runs.db"
     waiting(database)
     other = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
     acts = Acts(trouble=lambda: other.execute("BEGIN IMMEDIATE") and None)
 
-    with pytest.raises(LedgerUnavailableError) as caught, opened(database, acts) as agent:
-        agent.resume("t", "approve")
+    with opened(database, acts) as agent:
+        begun = time.monotonic()
+        with pytest.raises(LedgerUnavailableError) as caught:
+            agent.resume("t", "approve")
+        told_after_s = time.monotonic() - begun
+        assert agent.show("t").step_status == {"a": "interrupted", "b": "pending"}
+        other.close()
 
-    assert acts.effects == ["a"] and "locked" in str(caught.value)
-    other.close()
-    goes_on(database)
+        assert acts.effects == ["a"] and BUSY_S <= told_after_s < 1.5 * BUSY_S
+        assert str(database) in str(caught.value) and "try again when it is done" in str(caught.value)
+        assert agent.resume("t").status == "succeeded"  # in the same process, which waits for no lease to run out
+    assert acts.effects == ["a", "a", "b"]
+
+
+def test_a_lock_that_others_hold_for_a_moment_is_waited_out(tmp_path: Path) -> None:
+    database = tmp_path / "runs.db"
+    waiting(database)
+    with closing(sqlite3.connect(database, isolation_level=None, check_same_thread=False)) as other:
+        release = threading.Timer(1, lambda: other.execute("ROLLBACK"))
+
+        def hold() -> None:
+            other.execute("BEGIN IMMEDIATE")
+            release.start()
+
+        acts = Acts(trouble=hold)
+        with opened(database, acts) as agent:
+            assert agent.resume("t", "approve").status == "succeeded"
+        release.join()
+
+    assert acts.effects == ["a", "b"]
 
 
 def test_an_effect_whose_outcome_could_not_be_written_is_asked_about(tmp_path: Path) -> None:
     database = tmp_path / "runs.db"
     waiting(database, effect="external")
-    other = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
-    acts = Acts(trouble=lambda: other.execute("BEGIN IMMEDIATE") and None)
-    with pytest.raises(LedgerUnavailableError), opened(database, acts, effect="external") as agent:
-        agent.resume("t", "approve")
-    other.close()
+    stopped_after_the_first_effect(database, effect="external")
 
     with opened(database, Acts(), effect="external") as agent:
         request = agent.resume("t").request
@@ -180,6 +213,116 @@ def test_a_changed_ledger_is_refused_before_any_effect(tmp_path: Path, change: s
         agent.resume("t", "approve")
 
     assert acts.effects == []
+
+
+LAST = "(SELECT max(seq) FROM ledger_events)"
+
+
+@pytest.mark.parametrize("which", ["seq = 1", "seq = 3", f"seq = {LAST}", "seq > 2", "seq > 0"])
+def test_missing_rows_are_refused_and_the_run_goes_on_once_they_are_back(tmp_path: Path, which: str) -> None:
+    database, acts = tmp_path / "runs.db", Acts()
+    waiting(database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        lost = connection.execute(f"SELECT * FROM ledger_events WHERE {which}").fetchall()
+        connection.execute(f"DELETE FROM ledger_events WHERE {which}")
+
+    with opened(database, acts) as agent:
+        with pytest.raises(LedgerCorruptError) as caught:
+            agent.resume("t", "approve")
+        assert caught.value.run == "t.1" and caught.value.seq == lost[0][1] and acts.effects == []
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.executemany(f"INSERT INTO ledger_events VALUES ({', '.join('?' * len(lost[0]))})", lost)
+        assert agent.resume("t", "approve").status == "succeeded"
+
+
+@pytest.mark.parametrize("when", ["waiting", "in the middle"])
+@pytest.mark.parametrize(
+    "lost",
+    ["DELETE FROM checkpoints", "DELETE FROM writes", "DROP TABLE checkpoints", LATEST_CHECKPOINT],
+)
+def test_a_run_goes_on_without_its_checkpoints(tmp_path: Path, when: str, lost: str) -> None:
+    database, acts = tmp_path / "runs.db", Acts()
+    waiting(database)
+    if when == "in the middle":
+        stopped_after_the_first_effect(database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(lost)
+
+    with opened(database, acts) as agent:
+        run = agent.resume("t", None if when == "in the middle" else "approve")
+
+    assert run.status == "succeeded" and acts.effects == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "UPDATE checkpoints SET checkpoint = x'00'",
+        "UPDATE checkpoints SET checkpoint = x'c1'",
+        "UPDATE checkpoints SET type = 'unknown'",
+        "UPDATE checkpoints SET metadata = x'00'",
+        "UPDATE writes SET value = x'c1'",
+        "UPDATE ledger_leases SET token = 'a'",
+        "UPDATE ledger_runs SET events = 'a'",
+        "DROP TABLE ledger_events",
+    ],
+)
+def test_what_cannot_be_read_is_a_typed_error_with_the_next_move(tmp_path: Path, harm: str) -> None:
+    database, acts = tmp_path / "runs.db", Acts()
+    waiting(database)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(harm)
+
+    with opened(database, acts) as agent, pytest.raises(LedgerError) as caught:
+        agent.resume("t", "approve")
+
+    assert acts.effects == [] and caught.value.database == str(database) and "backup" in str(caught.value)
+
+
+def test_a_folder_that_is_missing_is_told_and_the_run_goes_on_once_it_is_back(tmp_path: Path) -> None:
+    folder, away, acts = tmp_path / "runs", tmp_path / "away", Acts()
+    folder.mkdir()
+    waiting(folder / "runs.db")
+    folder.rename(away)
+
+    with pytest.raises(LedgerUnavailableError) as caught, opened(folder / "runs.db", acts) as agent:
+        agent.resume("t", "approve")
+
+    assert str(folder / "runs.db") in str(caught.value) and acts.effects == [] and not folder.exists()
+    away.rename(folder)
+    goes_on(folder / "runs.db", "approve")
+
+
+def test_a_folder_taken_away_between_two_effects_stops_the_run_before_the_second(tmp_path: Path) -> None:
+    folder, away = tmp_path / "runs", tmp_path / "away"
+    folder.mkdir()
+    waiting(folder / "runs.db")
+    acts = Acts(trouble=lambda: folder.rename(away) and None)
+
+    with opened(folder / "runs.db", acts) as agent:
+        with pytest.raises(LedgerUnavailableError) as caught:
+            agent.resume("t", "approve")
+        assert acts.effects == ["a"] and "put it back" in str(caught.value)
+        away.rename(folder)
+        assert agent.resume("t").status == "succeeded"
+    assert acts.effects == ["a", "a", "b"]
+
+
+def test_all_files_belong_to_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+    database, modes = tmp_path / "runs.db", {}
+
+    def look() -> None:
+        modes.update({file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()})
+
+    before = os.umask(0)
+    try:
+        waiting(database)
+        with opened(database, Acts(trouble=look)) as agent:
+            agent.resume("t", "approve")
+    finally:
+        os.umask(before)
+
+    assert modes == {"runs.db": 0o600, "runs.db-wal": 0o600, "runs.db-shm": 0o600}
 
 
 @pytest.mark.parametrize("harm", ["truncated", "overwritten"])

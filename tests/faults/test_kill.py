@@ -1,13 +1,13 @@
 """kill -9 in the middle of a run: finished steps stay finished, and an effect that may have happened is asked about."""
 
-import importlib.util
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from crashing_run import PLANS, tools
+from langchain_core.tools import BaseTool
 
 from graph import Agent
 from graph.testing import ScriptedModel
@@ -16,22 +16,21 @@ SCRIPT = Path(__file__).with_name("crashing_run.py")
 pytestmark = pytest.mark.slow
 
 
-def crash(tmp_path: Path, kill_at: str) -> tuple[str, Path]:
+def crash(tmp_path: Path, kill_at: str, plans: str = "chain") -> tuple[str, Path]:
     database, log = str(tmp_path / "runs.db"), tmp_path / "effects.log"
     root = str(Path(__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), database, str(log), kill_at], env={"PYTHONPATH": root}, cwd=tmp_path, check=False
+        [sys.executable, str(SCRIPT), database, str(log), kill_at, plans],
+        env={"PYTHONPATH": root},
+        cwd=tmp_path,
+        check=False,
     )
     assert done.returncode == -signal.SIGKILL
     return database, log
 
 
-def surviving_tools(log: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("crashing_run", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.tools(log, "never")
+def surviving_tools(log: Path) -> list[BaseTool]:
+    return tools(log, "never")
 
 
 def effects(log: Path) -> list[str]:
@@ -79,3 +78,28 @@ def test_a_person_may_stop_a_run_whose_effect_is_in_doubt(tmp_path: Path) -> Non
         run = agent.resume("crash", {"type": "reject"})
 
     assert run.status == "rejected" and effects(log).count("c") == 1 and "d" not in effects(log)
+
+
+@pytest.mark.parametrize("kill_at", ["before:b", "before:c", "after:c", "before:d"])
+def test_a_plan_within_a_plan_goes_on_where_it_was_and_is_not_planned_again(tmp_path: Path, kill_at: str) -> None:
+    database, log = crash(tmp_path, kill_at, "refined")
+    asked = {"before:b": 2}.get(kill_at, 3)
+    left = ScriptedModel(PLANS["refined"][asked:])
+
+    with Agent.open(database, planner=left, tools=surviving_tools(log)) as agent:
+        run = agent.resume("crash")
+
+    assert (run.status, run.answer) == ("succeeded", ["did a", ["did b", "did d"]])
+    assert len(left.prompts) == 3 - asked
+    assert [effects(log).count(name) for name in "abd"] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kill_at", ["before:c", "after:c"])
+def test_items_that_are_done_are_not_done_again(tmp_path: Path, kill_at: str) -> None:
+    database, log = crash(tmp_path, kill_at, "each")
+
+    with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
+        run = agent.resume("crash")
+
+    assert (run.status, run.answer) == ("succeeded", ["did a", "did b", "did c", "did d"])
+    assert [effects(log).count(name) for name in "abd"] == [1, 1, 1]

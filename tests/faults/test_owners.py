@@ -1,7 +1,6 @@
 """One owner per run: races, takeovers, suspended workers, and messages to an owner elsewhere."""
 
 import asyncio
-import importlib.util
 import os
 import signal
 import threading
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from owners import PLAN, fork, slow_tool, work_on
 
-from graph import Agent, AsyncAgent
-from graph.errors import LeaseLostError, RunOwnedError
+from graph import Agent
+from graph.errors import LeaseLostError
 from graph.ledger.lease import LEASE_S
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import Draft
@@ -22,17 +22,8 @@ from graph.testing import ScriptedModel
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
 
-def owners() -> Any:
-    spec = importlib.util.spec_from_file_location("owners", Path(__file__).with_name("owners.py"))
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def worker(folder: Path, name: str, decision: Any = None) -> int:
-    made = owners()
-    return int(made.fork(lambda: asyncio.run(made.work_on(folder, name, decision))))
+    return fork(lambda: asyncio.run(work_on(folder, name, decision)))
 
 
 def until(true: Callable[[], bool], within_s: float = 30.0) -> None:
@@ -55,8 +46,7 @@ def said(folder: Path, name: str) -> str:
 
 
 def start_and_wait(folder: Path) -> None:
-    made = owners()
-    with Agent.open(folder / "runs.db", planner=ScriptedModel([made.PLAN]), tools=[made.slow_tool(folder)]) as agent:
+    with Agent.open(folder / "runs.db", planner=ScriptedModel([PLAN]), tools=[slow_tool(folder)]) as agent:
         agent.start("own it", thread="t")
 
 
@@ -90,21 +80,15 @@ def test_processes_that_approve_at_once_run_each_step_once(tmp_path: Path) -> No
 
 def test_a_second_thread_is_refused_like_a_second_process(tmp_path: Path) -> None:
     start_and_wait(tmp_path)
-    owner = worker(tmp_path, "owner", "approve")
+    owner = threading.Thread(target=lambda: asyncio.run(work_on(tmp_path, "owner", "approve")))
+    owner.start()
     until(lambda: len(begun(tmp_path)) == 1)
 
-    made = owners()
-
-    async def challenge() -> None:
-        async with AsyncAgent.open(
-            tmp_path / "runs.db", planner=ScriptedModel([]), tools=[made.slow_tool(tmp_path)]
-        ) as agent:
-            with pytest.raises(RunOwnedError):
-                await agent.resume("t")
-
-    asyncio.run(challenge())
+    asyncio.run(work_on(tmp_path, "challenger"))
     (tmp_path / "go").touch()
-    os.waitpid(owner, 0)
+    owner.join()
+
+    assert (said(tmp_path, "challenger"), said(tmp_path, "owner")) == ("RunOwnedError", "succeeded")
     assert effects(tmp_path) == ["a", "b"]
 
 
@@ -155,8 +139,7 @@ def test_a_message_reaches_an_owner_elsewhere_before_its_next_call(tmp_path: Pat
     owner = worker(tmp_path, "owner", "approve")
     until(lambda: len(begun(tmp_path)) == 1)
 
-    made = owners()
-    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[made.slow_tool(tmp_path)]) as agent:
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[slow_tool(tmp_path)]) as agent:
         assert getattr(agent, message)("t").status == "running"
         (tmp_path / "go").touch()
         os.waitpid(owner, 0)

@@ -1,0 +1,211 @@
+"""A run that has everything in it: steps side by side, one that fails, one that refuses, a revision, and side effects.
+
+Side effects are made by steps of their own and by a model within a step. What happened is told by those who did it, in
+a log that outlives every process. Whoever drives the run passes boundaries: before and after each transaction of the
+ledger, each write of the checkpointer, each effect and each model call.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.types import Command
+
+from graph import build_graph
+from graph.checkpoint import SharingSaver
+from graph.ledger.database import Database
+from graph.ledger.lease import BEAT_S
+from graph.ledger.sqlite import SqliteLedger
+from graph.testing import on_thread, step
+from tools.errors import NothingHappened
+
+ANY = {"type": "object", "properties": {}, "additionalProperties": True}
+PLAN = {
+    "steps": [
+        step("look_1", "look", name="one"),
+        step("look_2", "look", name="two"),
+        step("big", "large", name="large"),
+        step("pay_1", "pay", name="first", after=["look_1"]),
+        step("put_1", "put", name="file", after=["look_2"]),
+        step("bad", "broken", name="bad", after=["look_1"]),
+        step("shy", "ask", name="shop", after=["look_1"]),
+        step("think", after=["look_2", "put_1"]),
+        {**step("buy", after=["look_1"]), "tools": ["pay", "look"]},
+        step("pay_2", "pay", name="second {bad_result}", after=["pay_1", "think", "big"]),
+        step("last", "look", name="{pay_2_result}", after=["pay_2", "buy", "shy"]),
+    ],
+    "answer": ["{pay_1_result}", "{put_1_result}", "{think_result}", "{buy_result}", "{shy_result}", "{last_result}"],
+}
+INSTEAD = {
+    "bad": step("bad", "look", name="instead", after=["look_1"]),
+    "shy": step("shy", "ask", name="shop", after=["look_1"]),
+}
+EXPECTED = ["paid first", "put file", "thought", 'bought: "saw inner"', "asked shop", "saw paid second saw instead"]
+ONCE = ("pay", "ask")
+"""Tools whose effects may not happen twice."""
+
+Boundary = Callable[[str], None]
+
+
+class Logs:
+    """One line per effect, model call and answer of a person."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "effects.log"
+
+    def note(self, *words: str) -> None:
+        """Append a line, at once on disk as far as the other processes are concerned."""
+        with self._file.open("a") as file:
+            file.write(" ".join(words) + "\n")
+
+    def lines(self) -> list[str]:
+        """Return what was noted."""
+        return self._file.read_text().splitlines() if self._file.exists() else []
+
+
+class RoleModel(BaseChatModel):
+    """Answers by what it is asked for, so that it can be asked in any process."""
+
+    logs: Any
+    boundary: Any
+    model_name: str = "roles"
+
+    @property
+    def _llm_type(self) -> str:
+        return "roles"
+
+    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+        document = json.loads(messages[1].content)
+        role = "replanner" if "failed" in document else document.get("objective", "planner")
+        turn = sum(isinstance(message, ToolMessage) for message in messages)
+        self.boundary(f"before model {role} {turn}")
+        self.logs.note("model", role, str(turn))
+        self.boundary(f"after model {role} {turn}")
+        return ChatResult(generations=[ChatGeneration(message=_answer(role, turn, document, messages))])
+
+
+def _answer(role: str, turn: int, document: Any, messages: Any) -> AIMessage:
+    if role == "planner":
+        return AIMessage(json.dumps(PLAN))
+    if role == "replanner":
+        left = [step for step in ("pay_2", "last") if document["results"][step]["status"] == "pending"]
+        return AIMessage(json.dumps({"keep": left, "steps": [INSTEAD[step] for step in document["failed"]]}))
+    if role == "do buy" and turn < 2:
+        call = {"name": ("pay", "look")[turn], "args": {"name": "inner"}, "id": str(turn)}
+        return AIMessage("", tool_calls=[call])
+    return AIMessage("thought" if role == "do think" else f"bought: {messages[-1].content}")
+
+
+class WatchedDatabase(Database):
+    """The ledger's database with a boundary before and after every transaction."""
+
+    boundary: Boundary
+
+    async def do(self, do: Any, **how: Any) -> Any:
+        self.boundary("before ledger")
+        result = await super().do(do, **how)
+        self.boundary("after ledger")
+        return result
+
+
+class WatchedLedger(SqliteLedger):
+    """A ledger in such a database."""
+
+    def __init__(self, path: Path, boundary: Boundary) -> None:
+        super().__init__(path)
+        self._file = WatchedDatabase(self.name, self._beats, BEAT_S)
+        self._file.boundary = boundary
+
+
+class WatchedSaver(SharingSaver):
+    """A checkpointer with a boundary before and after everything it writes."""
+
+    boundary: Boundary
+
+    async def aput(self, *args: Any, **kwargs: Any) -> Any:
+        self.boundary("before checkpoint")
+        result = await super().aput(*args, **kwargs)
+        self.boundary("after checkpoint")
+        return result
+
+    async def aput_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+        self.boundary("before writes")
+        await super().aput_writes(config, writes, task_id, task_path)
+        self.boundary("after writes")
+
+
+def tools(logs: Logs, boundary: Boundary) -> list[BaseTool]:
+    """Return tools that note each effect and lie between two boundaries."""
+
+    def made(kind: str, work: Callable[[str], Any], **metadata: Any) -> BaseTool:
+        async def run(name: str) -> Any:
+            boundary(f"before {kind} {name}")
+            if kind == "ask" and f"refused {name}" not in logs.lines():
+                logs.note("refused", name)
+                raise NothingHappened(f"{name} is closed")
+            logs.note(kind, name)
+            boundary(f"after {kind} {name}")
+            return work(name)
+
+        return StructuredTool(name=kind, description=kind, args_schema=ANY, coroutine=run, metadata=metadata)
+
+    def fail(name: str) -> None:
+        raise ValueError(f"{name} cannot be had")
+
+    return [
+        made("look", lambda name: f"saw {name}", effect="read"),
+        made("large", lambda _: "x" * 20_000, effect="read"),
+        made("pay", lambda name: f"paid {name}"),
+        made("ask", lambda name: f"asked {name}"),
+        made("put", lambda name: f"put {name}", effect="write", idempotent=True),
+        made("broken", fail, effect="read"),
+    ]
+
+
+def decisions(request: dict[str, Any], logs: Logs) -> list[dict[str, Any]]:
+    """A person who approves every plan, and looks up what happened before settling an effect."""
+    return [_decision(action, request, logs) for action in request["action_requests"]]
+
+
+def _decision(action: dict[str, Any], request: dict[str, Any], logs: Logs) -> dict[str, Any]:
+    if action["name"] == "run_plan":
+        logs.note("person approves", request["digest"])
+        return {"type": "approve"}
+    tool, name = action["args"]["tool"], action["args"]["args"]["name"]
+    logs.note("person settles", tool, name)
+    happened = f"{tool} {name}" in logs.lines()
+    result = {"pay": f"paid {name}", "ask": f"asked {name}"}[tool]
+    args = {"happened": happened, "result": result if happened else None}
+    return {"type": "edit", "edited_action": {"name": action["name"], "args": args}}
+
+
+async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, Any]:
+    """Start the run, or take it up, and answer what is asked until it has ended."""
+    logs, database = Logs(folder), folder / "runs.db"
+    async with aiosqlite.connect(database) as connection:
+        saver = WatchedSaver(connection, str(database))
+        saver.boundary = boundary
+        await saver.setup()
+        ledger = WatchedLedger(database, boundary)
+        try:
+            model = RoleModel(logs=logs, boundary=boundary)
+            graph = build_graph(model, tools=tools(logs, boundary), checkpointer=saver, ledger=ledger)
+            return await _driven(graph, logs, durability)
+        finally:
+            await ledger.close()
+
+
+async def _driven(graph: Any, logs: Logs, durability: Any) -> dict[str, Any]:
+    config = on_thread("whole")
+    begun = (await graph.aget_state(config)).created_at is not None
+    state = await graph.ainvoke(None if begun else {"goal": "survive"}, config, durability=durability)
+    while "__interrupt__" in state:
+        answer = {"decisions": decisions(state["__interrupt__"][0].value, logs)}
+        state = await graph.ainvoke(Command(resume=answer), config, durability=durability)
+    return dict(state)
