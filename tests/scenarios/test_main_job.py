@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from graph import Agent
+from graph.testing import ScriptedModel, step
 from tools import default_tools
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,3 +30,22 @@ def test_every_statement_of_the_report_stands_at_the_line_it_cites(tmp_path: Pat
     for found in statements:
         last = int(found["last"] or found["first"])
         assert found["words"] in cited_text(found["source"], int(found["first"]), last)
+
+
+def test_a_brief_may_be_written_by_a_model_and_asks_no_more_than_once(tmp_path: Path) -> None:
+    judge = {"id": "judge", "objective": "say what matters most", "tools": [], "depends_on": ["find"]}
+    plan = {
+        "steps": [
+            step("find", "search_documents", query="side effects lease"),
+            judge,
+            step("write", "write_report", content="# Brief\n\n{judge_result}\n"),
+        ],
+        "answer": "{write_result.path}",
+    }
+    model = ScriptedModel(["One owner at a time."])
+    tools = default_tools(documents=DOCS, workspace=tmp_path / "workspace")
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([plan]), executor=model, tools=tools) as agent:
+        run = agent.resume(agent.start("a brief on what keeps side effects safe").id, "approve")
+
+    assert run.status == "succeeded" and "lease" in str(model.prompts[0][1].content)
+    assert (tmp_path / "workspace" / "report.md").read_text() == "# Brief\n\nOne owner at a time.\n"

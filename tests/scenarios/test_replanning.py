@@ -93,10 +93,10 @@ def test_at_most_two_replans_and_then_an_honest_end(build: Build, tools: LoggedT
     assert len(tools.named("broken")) == 3 and len(graph.model.prompts) == 3 and len(tools.named("search")) == 1
 
 
-def test_a_revision_that_cannot_be_read_ends_the_run_with_its_issues(build: Build) -> None:
+def test_without_a_person_a_revision_that_cannot_be_read_ends_the_run_with_its_issues(build: Build) -> None:
     bad = {"steps": [step("a", "search", query="again")]}
 
-    state = approve_all(build(BROKEN, bad, bad), {"goal": "g"})
+    state = build(BROKEN, bad, bad, approval="never").invoke({"goal": "g"}, on_thread())
 
     assert state["status"] == "failed"
     assert {issue["step"] for issue in state["issues"]} >= {"a"} and "succeeded and cannot change" in state["reason"]

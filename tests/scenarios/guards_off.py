@@ -1,0 +1,295 @@
+"""Each guard switched off in turn: does an attack get by then? Run as a script; it prints a JSON line per guard.
+
+A guard is switched off in a copy of the source, where one rule is replaced by one that allows everything. A process is
+forked for each, which imports that copy; the source itself is never changed.
+"""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).parents[2] / "graph"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A rule at `file`: `rule` is its text, `off` what it is replaced by; `attack` is what it stops."""
+
+    name: str
+    file: str
+    rule: str
+    off: str
+    attack: str
+    mode: str = "always"
+    also: tuple[str, str] | None = None
+
+
+GUARDS = (
+    Guard("a step's own tools", "run/grants.py", "if tool not in self.tools:", "if False:", "another tool"),
+    Guard("the number of calls", "run/grants.py", "if made[tool] >= self.calls:", "if False:", "calls without end"),
+    Guard(
+        "pinned literals",
+        "run/grants.py",
+        "if takes(name) and not is_same(args.setdefault(name, literal), literal):",
+        "if takes(name) and args.setdefault(name, literal) is self:",
+        "another recipient",
+    ),
+    Guard(
+        "literals are compared as JSON",
+        "run/grants.py",
+        "return canonical_json(given) == canonical_json(literal)",
+        "return given == literal",
+        "look-alike values",
+    ),
+    Guard("no further arguments", "run/grants.py", "if extra and (", "if False and (", "one more argument"),
+    Guard(
+        "the tool's schema",
+        "calls/gate.py",
+        "spec.argument_faults(bound) or",
+        "",
+        "an argument that the tool does not know",
+    ),
+    Guard(
+        "constraints of a call",
+        "calls/gate.py",
+        " or self._policy.faults(spec, bound)",
+        "",
+        "a reference to a page of strangers",
+    ),
+    Guard(
+        "what the policy denies",
+        "run/policy.py",
+        'if self.verdict(tool) == "deny":',
+        "if False:",
+        "a denied tool in a wider plan",
+    ),
+    Guard(
+        "a plan is held against the policy",
+        "run/terms.py",
+        "return [*strange, *self.policy.issues(plan, self.tools)]",
+        "return strange",
+        "a denied tool in a wider plan",
+    ),
+    Guard("untrusted arguments are held", "calls/gate.py", "if self._asks:", "if False:", "an open recipient"),
+    Guard(
+        "free arguments only", "run/policy.py", "and name not in tool.free_args", "and False", "a reference to a page"
+    ),
+    Guard(
+        "what a model read before its step",
+        "execution/step_work.py",
+        "return joined([own, *(self.labels[before] for before in self.waits[step.id])])",
+        "return own",
+        "an open recipient",
+    ),
+    Guard(
+        "what a model reads in its step",
+        "execution/model_step.py",
+        "self.label = joined([self.label, admitted.call.label])",
+        "",
+        "read within the step",
+    ),
+    Guard(
+        "nobody vouches for what a model makes",
+        "run/labels.py",
+        'return Label("untrusted", self.sources) if self.trust == "undeclared" else self',
+        "return self",
+        "words of a tool that does not say",
+    ),
+    Guard(
+        "labels follow references",
+        "run/labels.py",
+        "(results[ref.step] for ref in references_in(value) if ref.step in results)",
+        "()",
+        "a reference to a page",
+    ),
+    Guard(
+        "labels go through a call",
+        "calls/gate.py",
+        "joined([label_of_tool(spec), *labels.values()])",
+        "label_of_tool(spec)",
+        "by way of a trusted tool",
+    ),
+    Guard(
+        "items are as trusted as their list",
+        "execution/step_work.py",
+        "joined(self.labels[ref.step] for ref in step.references_of_items())",
+        "USER",
+        "by way of a list",
+    ),
+    Guard(
+        "the length of a list",
+        "execution/for_each.py",
+        "if len(items) > step.most_items:",
+        "if False:",
+        "a longer list",
+    ),
+    Guard(
+        "a plan made after reading",
+        "run/labels.py",
+        "own = PLAN if tainted else USER",
+        "own = USER",
+        "an allowed write",
+        "side_effects",
+    ),
+    Guard(
+        "an objective made after reading",
+        "execution/step_work.py",
+        "own = PLAN if step.id in self.record.tainted else USER",
+        "own = USER",
+        "an allowed write by a model",
+        "side_effects",
+    ),
+    Guard(
+        "what was read makes a plan untrusted",
+        "story.py",
+        "new = (read.untrusted or heard)",
+        "new = heard",
+        "an allowed write",
+        "side_effects",
+    ),
+    Guard(
+        "what was said before makes a plan untrusted",
+        "story.py",
+        "new = (read.untrusted or heard)",
+        "new = read.untrusted",
+        "an order from an earlier answer",
+        "side_effects",
+    ),
+    Guard(
+        "all sources have to be let in",
+        "run/constraints.py",
+        "set(sources) <= set(self.untrusted_from)",
+        "bool(set(sources) & set(self.untrusted_from))",
+        "a source that is let in, with another",
+    ),
+    Guard(
+        "the scope of an approval",
+        "run/scope.py",
+        "return not beyond(approved, plan, terms.tools)",
+        "return True",
+        "a check removed",
+    ),
+    Guard(
+        "what comes before an effect",
+        "run/scope.py",
+        "if not all(before in stands_for for before in waits[name]):",
+        "if False:",
+        "a check exchanged",
+        "side_effects",
+    ),
+    Guard(
+        "changed effects",
+        "run/scope.py",
+        "return any(watches(terms.tools[name])",
+        "return False and any(watches(terms.tools[name])",
+        "another literal",
+        "side_effects",
+    ),
+    Guard(
+        "a name stands for what it stood for",
+        "run/scope.py",
+        "same = free[_work(step, stands_for)]",
+        "same = free[_work(step, {})]",
+        "names exchanged",
+        also=("[other for other in same if other not in plan.by_id]", "same"),
+    ),
+    Guard(
+        "what an approved step may be refined to",
+        "run/scope.py",
+        "all(name in granted and not tools[name].acts for name in step.tool_names)",
+        "True",
+        "a step refined to an effect",
+    ),
+    Guard(
+        "the budget",
+        "calls/meter.py",
+        "if limit := reached(self.budget, self.usage, more):",
+        "if limit := None:",
+        "more than the budget",
+    ),
+    Guard(
+        "hard limits beside the budget",
+        "run/terms.py",
+        "return self.budget.within(self.policy.limits)",
+        "return self.budget",
+        "more mails than the limit",
+    ),
+    Guard(
+        "hard limits when a budget is raised",
+        "run/verdict.py",
+        "if over := budget.beyond(terms.policy.limits):",
+        "if over := None:",
+        "more mails than the limit",
+    ),
+)
+
+
+def without(guard: Guard, folder: Path) -> None:
+    """Put a copy of the source there in which the guard is off."""
+    shutil.copytree(SOURCE, folder / "graph", copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
+    file = folder / "graph" / guard.file
+    text = file.read_text()
+    for rule, off in [(guard.rule, guard.off), *([guard.also] if guard.also else [])]:
+        if text.count(rule) != 1:
+            raise SystemExit(f"{guard.file} has {text.count(rule)} times the rule of {guard.name!r}: {rule}")
+        text = text.replace(rule, off)
+    file.unlink()
+    file.write_text(text)
+
+
+def escapes(guard: Guard, every: bool) -> Iterator[str]:
+    """Yield the attacks that get by: that of the guard, or all of them."""
+    from attacks import ATTACKS
+
+    tried = [(name, mode) for name, attack in ATTACKS.items() for mode in attack.modes]
+    for name, mode in tried if every else [(guard.attack, guard.mode)]:
+        if _gets_by(ATTACKS[name], mode):
+            yield f"{name}, {mode}"
+
+
+def _gets_by(attack: Any, mode: str) -> bool:
+    from hostile import evils, looks, run, says_yes, unwanted, wrongs
+
+    try:
+        careful, obliging = run(attack, looks(attack), mode), run(attack, says_yes, mode)
+    except AssertionError:  # asked without end
+        return True
+    return bool(wrongs(careful) or evils(careful) or unwanted(attack, careful) or wrongs(obliging))
+
+
+def tried(guard: Guard, every: bool) -> None:
+    """Try one guard in this process, which is of no use afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        without(guard, Path(folder))
+        for name in [name for name in sys.modules if name == "graph" or name.startswith("graph.")]:
+            del sys.modules[name]
+        sys.path.insert(0, folder)
+        found = list(escapes(guard, every))
+    print(json.dumps({"guard": guard.name, "escapes": found}), flush=True)  # noqa: T201  (what the script is for)
+
+
+def main() -> None:
+    import graph.builder  # noqa: F401  (so that all which it imports is there already)
+
+    chosen = [guard for guard in GUARDS if len(sys.argv) < 3 or sys.argv[2] in guard.name]
+    for guard in chosen:
+        child = os.fork()
+        if child == 0:
+            try:
+                tried(guard, every="--all" in sys.argv[1:2])
+                os._exit(0)
+            except SystemExit as gone:
+                print(gone, file=sys.stderr, flush=True)
+            finally:
+                os._exit(1)
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""A run that was begun by a process that died before its first checkpoint was kept: the same input goes on with it."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from graph import build_graph
+from graph.checkpoint import strict_serializer
+from graph.ledger.sqlite import SqliteLedger
+from graph.run.events import Draft
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+
+PLAN = {"steps": [step("a", "look", name="x")]}
+OTHER = {"steps": [step("b", "look", name="y")]}
+
+
+def invoked(ledger: Path, model: ScriptedModel, approval: str = "never", **given: Any) -> dict[str, Any]:
+    """Return what a process makes of an input that has the ledger and none of the checkpoints of those before it."""
+    look = LoggedTools().tool("look", lambda name: name, effect="read")
+    app = build_graph(
+        model, tools=[look], checkpointer=InMemorySaver(serde=strict_serializer()), ledger=ledger, approval=approval
+    )
+    return dict(app.invoke({"goal": "g", **given}, on_thread()))
+
+
+def begun(database: Path) -> None:
+    """Leave a run of which no more is on record than its input."""
+
+    async def begin() -> None:
+        ledger = SqliteLedger(database)
+        await ledger.open_run("thread", [Draft("run_started", {"goal": "g", "constraints": []})])
+        await ledger.close()
+
+    asyncio.run(begin())
+
+
+def test_the_same_input_goes_on_with_it(tmp_path: Path) -> None:
+    begun(tmp_path / "runs.db")
+
+    state = invoked(tmp_path / "runs.db", ScriptedModel([PLAN]))
+
+    assert (state["run"]["n"], state["status"], state["answer"]) == (1, "succeeded", "x")
+
+
+@pytest.mark.parametrize("given", [{"goal": "another"}, {"constraints": ["c"]}])
+def test_another_input_begins_a_run_of_its_own(tmp_path: Path, given: dict[str, Any]) -> None:
+    begun(tmp_path / "runs.db")
+
+    state = invoked(tmp_path / "runs.db", ScriptedModel([PLAN]), **given)
+
+    assert (state["run"]["n"], state["status"]) == (2, "succeeded")
+
+
+def test_a_plan_of_the_callers_own_is_not_passed_over(tmp_path: Path) -> None:
+    begun(tmp_path / "runs.db")
+
+    state = invoked(tmp_path / "runs.db", ScriptedModel([]), plan=OTHER)
+
+    assert (state["run"]["n"], state["answer"]) == (1, "y")
+
+
+@pytest.mark.parametrize("approval", ["always", "never"])
+def test_what_was_asked_or_decided_is_inherited_by_nobody(tmp_path: Path, approval: str) -> None:
+    invoked(tmp_path / "runs.db", ScriptedModel([PLAN]), approval)
+
+    state = invoked(tmp_path / "runs.db", ScriptedModel([OTHER]), approval)
+
+    assert state["run"]["n"] == 2 and state["plan"]["steps"][0]["id"] == "b"

@@ -1,0 +1,294 @@
+"""Each kind of step in a whole run: questions, gates, lists, plans within plans, and who does a model step."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.types import Command
+
+from graph import build_graph
+from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+
+Build = Callable[..., Any]
+
+
+def answered(*decisions: dict[str, Any]) -> Command[Any]:
+    return Command(resume={"decisions": list(decisions)})
+
+
+def filled(name: str, **args: Any) -> dict[str, Any]:
+    return {"type": "edit", "edited_action": {"name": name, "args": args}}
+
+
+APPROVE = {"type": "approve"}
+
+
+def question(name: str, words: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "objective": f"know {name}", "ask": words, **more}
+
+
+def test_a_question_that_waits_for_nothing_is_asked_with_the_plan(build: Build, tools: LoggedTools) -> None:
+    graph = build({"steps": [question("city", "Which city?"), step("a", "write", text="{city_result}")]})
+
+    request = asked(graph.invoke({"goal": "g"}, on_thread()))
+    state = graph.invoke(answered(APPROVE, filled("answer_question", answer="Oslo")), on_thread())
+
+    assert [action["name"] for action in request["action_requests"]] == ["run_plan", "answer_question"]
+    assert request["action_requests"][1]["args"] == {"step": "city", "question": "Which city?", "answer": None}
+    assert state["status"] == "succeeded" and tools.named("write") == [{"text": "Oslo"}]
+
+
+def test_a_question_that_rests_on_results_is_asked_when_they_are_there(build: Build, tools: LoggedTools) -> None:
+    plan = {
+        "steps": [
+            step("a", "search", query="hotels"),
+            question("which", "Which of them?", depends_on=["a"], output={"type": "integer"}),
+            step("b", "write", text="no {which_result}"),
+        ]
+    }
+    graph = build(plan)
+    graph.invoke({"goal": "g"}, on_thread())
+
+    first = asked(graph.invoke(Command(resume=True), on_thread()))
+    again = asked(graph.invoke(answered(filled("answer_question", answer="the first")), on_thread()))
+    state = graph.invoke(answered(filled("answer_question", answer="1")), on_thread())
+
+    assert "HOTELS" in first["action_requests"][0]["description"]
+    assert "does not fit its schema" in again["error"]
+    assert state["results"]["which"]["value"] == 1 and tools.named("write") == [{"text": "no 1"}]
+
+
+def test_true_answers_no_question(build: Build) -> None:
+    graph = build({"steps": [step("a", "search", query="q"), question("b", "Well?", depends_on=["a"])]})
+    graph.invoke({"goal": "g"}, on_thread())
+    graph.invoke(Command(resume=True), on_thread())
+
+    state = graph.invoke(Command(resume=True), on_thread())
+
+    assert asked(state)["error"] and state["status"] != "succeeded"
+
+
+def test_a_gate_shows_results_and_lets_nothing_by_without_a_person(build: Build, tools: LoggedTools) -> None:
+    gate = {"id": "look", "objective": "see it first", "gate": "Is this what you want to send?", "depends_on": ["a"]}
+    plan = {"steps": [step("a", "search", query="draft"), gate, step("b", "send", after=["look"], to="ann")]}
+    graph = build(plan, approval="never")
+
+    request = asked(graph.invoke({"goal": "g"}, on_thread()))
+    assert tools.named("send") == []
+    state = graph.invoke(answered(APPROVE), on_thread())
+
+    (action,) = request["action_requests"]
+    assert (action["name"], action["args"]["step"]) == ("run_step", "look")
+    assert "DRAFT" in action["description"] and "Is this what you want" in action["description"]
+    assert state["status"] == "succeeded" and tools.named("send") == [{"to": "ann"}]
+
+
+def test_a_question_and_two_approvals_are_answered_in_one_review(build: Build, tools: LoggedTools) -> None:
+    source = tools.tool("inbox", lambda: {"to": "eve", "cc": "bob"}, effect="read", trusted=False)
+    mail = tools.tool("mail", lambda to: f"mailed {to}", effect="external")
+    plan = {
+        "steps": [
+            step("in", "inbox"),
+            step("a", "mail", to="{in_result.to}"),
+            step("b", "mail", to="{in_result.cc}"),
+            question("c", "Anything else?", depends_on=["in"]),
+        ],
+        "answer": "{c_result}",
+    }
+    graph = build(plan, tools=[source, mail])
+    graph.invoke({"goal": "g"}, on_thread())
+
+    request = asked(graph.invoke(Command(resume=True), on_thread()))
+    assert tools.named("mail") == []
+    state = graph.invoke(answered(APPROVE, APPROVE, filled("answer_question", answer="no")), on_thread())
+
+    assert [action["name"] for action in request["action_requests"]] == ["run_step", "run_step", "answer_question"]
+    assert state["status"] == "succeeded" and state["answer"] == "no"
+    assert sorted(call["to"] for call in tools.named("mail")) == ["bob", "eve"]
+
+
+def listing(tools: LoggedTools, fail: tuple[int, ...] = ()) -> list[Any]:
+    def fetch(n: int) -> dict[str, int]:
+        if n in fail:
+            raise ValueError(f"no page {n}")
+        return {"page": n}
+
+    return [
+        tools.tool("list", lambda count: list(range(count)), effect="read"),
+        tools.tool("fetch", fetch, is_async=True, effect="read"),
+    ]
+
+
+def each(**more: Any) -> dict[str, Any]:
+    fetch = {"id": "pages", "objective": "fetch each", "tool": "fetch", "args": {"n": "{item_result}"}}
+    return {"steps": [step("all", "list", count=20), {**fetch, "for_each": "{all_result}", **more}]}
+
+
+def test_each_item_is_done_and_the_results_are_in_order(build: Build, tools: LoggedTools) -> None:
+    state = build(each(), tools=listing(tools), approval="never").invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "succeeded"
+    assert state["answer"] == [{"page": n} for n in range(20)] and len(tools.named("fetch")) == 20
+
+
+def test_three_of_twenty_items_fail_and_the_others_are_not_lost(build: Build, tools: LoggedTools) -> None:
+    state = build(each(max_failures=3), tools=listing(tools, (4, 7, 11)), approval="never").invoke(
+        {"goal": "g"}, on_thread()
+    )
+
+    assert state["status"] == "partial" and "pages[4] failed: ValueError: no page 4" in state["reason"]
+    assert state["answer"][3] == {"page": 3} and state["answer"][4] == {"error": "ValueError: no page 4"}
+    assert sum("page" in entry for entry in state["answer"]) == 17
+
+
+def test_a_retry_does_only_the_items_that_failed(build: Build, tools: LoggedTools) -> None:
+    down = [4, 7, 11]
+
+    def fetch(n: int) -> int:
+        if n in down:
+            down.remove(n)
+            raise ValueError("not now")
+        return n
+
+    own = [listing(tools)[0], tools.tool("fetch", fetch, effect="read")]
+    graph = build(each(), {"keep": ["pages"], "steps": []}, tools=own, approval="never")
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "succeeded" and state["answer"] == list(range(20))
+    assert len(tools.named("fetch")) == 23
+
+
+def test_a_longer_list_than_was_approved_fails_the_step(build: Build, tools: LoggedTools) -> None:
+    state = build(each(max_items=5), tools=listing(tools), approval="never", replan="never").invoke(
+        {"goal": "g"}, on_thread()
+    )
+
+    assert state["results"]["pages"]["status"] == "failed" and "20 items, the plan allows 5" in state["reason"]
+    assert tools.named("fetch") == []
+
+
+def test_a_model_does_each_item(build: Build, tools: LoggedTools, saver: Any) -> None:
+    judge = {"id": "judged", "objective": "judge each", "tools": [], "for_each": ["a", "b", "c"]}
+    executor = ScriptedModel(["x", "x", "x"])
+    graph = build_graph(ScriptedModel([{"steps": [judge]}]), executor, tools=[], checkpointer=saver, approval="never")
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["answer"] == ["x", "x", "x"]
+    assert sorted(str(prompt[-1].content).count('"item"') for prompt in executor.prompts) == [1, 1, 1]
+
+
+def test_a_step_is_refined_when_it_is_due_and_two_levels_deep(build: Build, tools: LoggedTools) -> None:
+    vague = {"id": "work", "objective": "do the work", "refine": True, "tools": ["search"], "depends_on": ["a"]}
+    inner = {"id": "b", "objective": "dig", "refine": True, "tools": ["search"], "depends_on": ["x"]}
+    graph = build(
+        {"steps": [step("a", "search", query="first"), vague], "answer": "{work_result}"},
+        {"steps": [step("x", "search", query="{a_result.items[0]}"), inner], "answer": ["{x_result}", "{b_result}"]},
+        {"steps": [step("deep", "search", query="deep")]},
+        approval="side_effects",
+    )
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "succeeded"
+    assert state["answer"] == [{"items": ["FIRST"]}, {"items": ["DEEP"]}]
+    assert [one["id"] for one in state["plan"]["steps"]] == ["a", "work_1", "work_2_1", "work_2", "work"]
+    assert len(graph.model.prompts) == 3
+
+
+def test_what_a_refined_step_may_do_is_what_was_approved(build: Build, tools: LoggedTools) -> None:
+    vague = {"id": "work", "objective": "do the work", "refine": True, "tools": ["search", "write"]}
+    graph = build({"steps": [vague]}, {"steps": [step("x", "search", query="q")]}, {"steps": []})
+    graph.invoke({"goal": "g"}, on_thread())
+
+    assert graph.invoke(Command(resume=True), on_thread())["status"] == "succeeded"
+
+
+def test_a_refined_step_that_has_an_effect_is_shown_first(build: Build, tools: LoggedTools) -> None:
+    vague = {"id": "work", "objective": "do the work", "refine": True, "tools": ["search", "write"]}
+    graph = build({"steps": [vague]}, {"steps": [step("x", "write", text="t")]})
+    graph.invoke({"goal": "g"}, on_thread())
+
+    request = asked(graph.invoke(Command(resume=True), on_thread()))
+
+    assert request["diff"]["added"] == ["work_1"] and tools.named("write") == []
+
+
+def test_a_refined_step_may_use_no_other_tools_than_its_own(build: Build, tools: LoggedTools) -> None:
+    vague = {"id": "work", "objective": "do the work", "refine": True, "tools": ["search"]}
+    beyond = {"steps": [step("x", "write", text="t")]}
+    graph = build({"steps": [vague]}, beyond, beyond, approval="never", replan="never")
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "failed" and "unknown tool 'write'" in state["reason"] and tools.calls == []
+
+
+def test_a_required_tool_that_was_not_called_fails_the_step(saver: Any, tools: LoggedTools) -> None:
+    plan = {"steps": [{"id": "a", "objective": "look", "required_tools": ["search"]}]}
+    executor = ScriptedModel(["I know it by heart"] * 10)
+    own = [tools.tool("search", effect="read")]
+    graph = build_graph(
+        ScriptedModel([plan]), executor, tools=own, checkpointer=saver, approval="never", replan="never"
+    )
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "failed" and "search" in str(executor.prompts[1][-1].content)
+
+
+def test_a_required_tool_that_was_called_is_enough(saver: Any, tools: LoggedTools) -> None:
+    plan = {"steps": [{"id": "a", "objective": "look", "required_tools": ["search"]}]}
+    call = AIMessage("", tool_calls=[{"name": "search", "args": {"q": "x"}, "id": "1"}])
+    own = [tools.tool("search", effect="read")]
+    graph = build_graph(
+        ScriptedModel([plan]), ScriptedModel([call, "found"]), tools=own, checkpointer=saver, approval="never"
+    )
+
+    assert graph.invoke({"goal": "g"}, on_thread())["answer"] == "found"
+
+
+def test_a_step_names_which_model_does_it(saver: Any) -> None:
+    steps = [{"id": "a", "objective": "think"}, {"id": "b", "objective": "think", "executor": "cheap"}]
+    dear, cheap = ScriptedModel(["from the dear one"]), ScriptedModel(["from the cheap one"])
+    graph = build_graph(
+        ScriptedModel([{"steps": steps}]), dear, executors={"cheap": cheap}, checkpointer=saver, approval="never"
+    )
+
+    answer = graph.invoke({"goal": "g"}, on_thread())["answer"]
+
+    assert answer == {"a": "from the dear one", "b": "from the cheap one"}
+
+
+def test_a_model_that_is_not_configured_is_an_issue_of_the_plan(build: Build) -> None:
+    plan = {"steps": [{"id": "a", "objective": "think", "executor": "cheap"}]}
+
+    state = build(plan, plan).invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "failed" and state["issues"][0]["field"] == "executor"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"ask": "Which?", "tool": "search", "args": {"query": "q"}},
+        {"ask": "Which?", "gate": "look"},
+        {"ask": "Which?", "args": {"a": 1}},
+        {"gate": "look", "max_calls": 2},
+        {"refine": True, "for_each": [1]},
+        {"gather": 1, "tools": ["search"]},
+        {"tool": "search", "args": {"query": "q"}, "max_items": 3},
+        {"tool": "search", "args": {"query": "q"}, "executor": "x"},
+        {"for_each": "{nowhere_result}", "tools": []},
+        {"gather": "{a_result}"},
+    ],
+    ids=str,
+)
+def test_fields_that_do_not_go_together_are_issues_before_anything_runs(build: Build, odd: dict[str, Any]) -> None:
+    plan = {"steps": [{"id": "a", "objective": "o", **odd}]}
+
+    state = build(plan, plan).invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "failed" and state["issues"][0]["step"] == "a"

@@ -1,0 +1,131 @@
+"""Plans from models that cannot keep to a format, and answers that are none, as whole runs."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.types import Command
+
+from graph.testing import on_thread, step
+
+Build = Callable[..., Any]
+
+PLAN = {"steps": [step("step_1", "search", query="wind"), step("step_2", "write", text="{step_1_result.items[0]}")]}
+TEXT = json.dumps(PLAN)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"Here you are:\n```json\n{TEXT}\n```\nGood luck!",
+        f"<think>[search] first? {{}}</think>\n{TEXT}",
+        repr(PLAN),
+        TEXT.replace("}]", "},]"),
+        json.dumps(PLAN["steps"]),
+        {"plan": PLAN},
+    ],
+)
+def test_a_plan_is_taken_from_what_a_model_says(build: Build, tools: Any, answer: Any) -> None:
+    app = build(answer)
+
+    app.invoke({"goal": "g"}, on_thread())
+    state = app.invoke(Command(resume="approve"), on_thread())
+
+    assert (state["status"], tools.calls) == ("succeeded", [("search", {"query": "wind"}), ("write", {"text": "WIND"})])
+    assert len(app.model.prompts) == 1
+
+
+def test_one_round_of_repair_names_every_fault_and_what_was_meant(build: Build) -> None:
+    faulty = {
+        "steps": [
+            step("step_1", "serch", query="wind"),
+            step("step_2", "write", text="{step_2_result}"),
+            step("step_3", "write", after=["step_3"], text="{stepp_1_result}"),
+            {"id": "step_4", "tool": "search"},
+        ]
+    }
+    app = build(faulty, PLAN)
+
+    state = app.invoke({"goal": "g"}, on_thread())
+
+    told = str(app.model.prompts[1][-1].text)
+    assert "__interrupt__" in state and len(app.model.prompts) == 2
+    for fault in (
+        "step_1.tool: unknown tool 'serch'; known tools: search, write, send, broken",
+        "{step_2_result} refers to the step it stands in; name an earlier step; did you mean {step_1_result}?",
+        "step_3 waits for itself; name an earlier step; did you mean step_2?",
+        "{stepp_1_result} refers to no step; did you mean step_1?",
+        "step_4.objective",
+    ):
+        assert fault in told
+
+
+def test_a_plan_that_lost_its_end_is_never_completed(build: Build) -> None:
+    app = build(TEXT[: TEXT.index(', {"id": "step_2"')], PLAN)
+
+    app.invoke({"goal": "g"}, on_thread())
+
+    assert "is not closed; it may be cut off" in str(app.model.prompts[1][-1].text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked", "why", "words"),
+    [
+        ("I would rather talk about the weather.", 2, "holds no JSON object", "talk about the weather"),
+        ("", 2, "the answer is empty", ""),
+        (AIMessage(TEXT[:60], response_metadata={"finish_reason": "length"}), 2, "token limit", TEXT[:60]),
+        (AIMessage("", additional_kwargs={"refusal": "I will not help"}), 1, "refuses to answer", "I will not help"),
+    ],
+    ids=["prose", "empty", "truncated", "refusal"],
+)
+def test_an_answer_that_is_no_plan_ends_the_run_with_the_models_words(
+    build: Build, answer: Any, asked: int, why: str, words: str
+) -> None:
+    app = build(answer, answer)
+
+    state = app.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "failed" and len(app.model.prompts) == asked
+    assert why in state["reason"] and words in state["reason"]
+    assert [issue["field"] for issue in state["issues"]] == ["plan" if why.startswith("holds") else "answer"]
+
+
+def executed(build: Build, *answers: Any, **more: Any) -> Any:
+    plan = {"steps": [{"id": "think", "objective": "Find out", "tools": ["search"], **more}]}
+    app = build(plan, *answers, replan="never")
+    app.invoke({"goal": "g"}, on_thread())
+    return app.invoke(Command(resume="approve"), on_thread())["results"]["think"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (
+            AIMessage("half a", response_metadata={"finish_reason": "length"}),
+            "cut off at its token limit; it said: half a",
+        ),
+        (AIMessage("", additional_kwargs={"refusal": "I will not"}), "refuses; it said: I will not"),
+    ],
+)
+def test_a_step_never_has_half_an_answer_or_a_refusal_for_a_result(build: Build, answer: Any, why: str) -> None:
+    result = executed(build, answer)
+
+    assert result["status"] == "failed" and why in result["error"]
+
+
+def invalid(args: str) -> AIMessage:
+    return AIMessage("", invalid_tool_calls=[{"name": "search", "args": args, "id": "1", "error": None}])
+
+
+def test_arguments_that_are_nearly_json_are_taken(build: Build, tools: Any) -> None:
+    result = executed(build, invalid("{'query': 'wind',}"), "it blows")
+
+    assert (result["value"], tools.named("search")) == ("it blows", [{"query": "wind"}])
+
+
+def test_arguments_that_cannot_be_read_are_refused_and_the_model_may_ask_again(build: Build, tools: Any) -> None:
+    result = executed(build, invalid('{"query": "wi'), invalid('{"query": "wind"}'), "it blows")
+
+    assert (result["value"], tools.named("search")) == ("it blows", [{"query": "wind"}])
