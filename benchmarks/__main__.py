@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.chart import chart_svg
 from benchmarks.comparison import SYSTEMS, Compared, compare, judged
 from benchmarks.cost_per_step import asking, many, writing, yardsticks
+from benchmarks.direct_road import answering
 from benchmarks.figures import Figure
 from benchmarks.growth import databases, plans
 from benchmarks.page import comparison_table, figures_table, measured_on, write_between_marks
@@ -24,6 +25,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "writing": writing,
     "many": many,
     "asking": asking,
+    "answering": answering,
     "databases": databases,
     "plans": plans,
     "importing": importing,

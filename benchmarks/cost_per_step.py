@@ -28,7 +28,7 @@ async def writing(sizes: Sizes) -> list[Figure]:
 
 
 async def many(sizes: Sizes) -> list[Figure]:
-    """Measure steps side by side, with tools that take no time, beyond the tool calls alone."""
+    """Measure steps side by side, with tools that take no time, beyond the tools' functions alone."""
     workload = wide(sizes.large, 0.0)
     ours_s, bare_s = [], []
     for _ in range(sizes.repeats):
@@ -36,7 +36,7 @@ async def many(sizes: Sizes) -> list[Figure]:
         bare_s.append(await bare(workload))
     ours_ms, bare_ms = (1000 * median(times) / len(workload.pieces) for times in (ours_s, bare_s))
     name = f"orchestration per step beyond the bare tool call, {workload.name}"
-    return [at_most(name, 0.6, ours_ms - bare_ms, " ms", f"the tool call alone {bare_ms:.3g} ms")]
+    return [at_most(name, 0.6, ours_ms - bare_ms, " ms", f"the tool's function alone {bare_ms:.3g} ms")]
 
 
 async def yardsticks() -> str:
@@ -48,8 +48,8 @@ async def yardsticks() -> str:
         light_s, full_s = (_commit_s(database, level) for level in ("NORMAL", "FULL"))
     return (
         f"On it and at that time, after {1000 * IDLE_S:g} ms of idling, a commit to SQLite took "
-        f"{1000 * light_s:.2f} ms, one that waits for the disk {1000 * full_s:.2f} ms, and a tool call "
-        f"with nothing around it {1000 * bare_s:.2f} ms."
+        f"{1000 * light_s:.2f} ms, one that waits for the disk {1000 * full_s:.2f} ms, and a tool's "
+        f"function with nothing around it {1000 * bare_s:.2f} ms."
     )
 
 

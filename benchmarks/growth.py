@@ -3,7 +3,6 @@
 import gc
 import time
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 from benchmarks.figures import Figure, at_most
@@ -56,7 +55,7 @@ async def plans(sizes: Sizes) -> list[Figure]:
 
 
 async def _ran_s(workload: Workload, repeats: int) -> float:
-    return median([(await run(OURS, workload)).processor_s for _ in range(repeats)])
+    return min([(await run(OURS, workload)).processor_s for _ in range(repeats)])
 
 
 def _jobs() -> dict[str, Callable[[dict[str, Any]], object]]:
@@ -77,7 +76,7 @@ def _jobs() -> dict[str, Callable[[dict[str, Any]], object]]:
 
 
 def _took_s(do: Callable[[dict[str, Any]], object], workload: Workload, repeats: int) -> float:
-    """Return processor seconds: other work on the machine is left out."""
+    """Return processor seconds, the least of several: other work on the machine adds to them, and to caches missed."""
     times_s = []
     for _ in range(2 * repeats + 1):
         raw = workload.plan()
@@ -85,7 +84,7 @@ def _took_s(do: Callable[[dict[str, Any]], object], workload: Workload, repeats:
         begun_s = time.process_time()
         do(raw)
         times_s.append(time.process_time() - begun_s)
-    return median(times_s)
+    return min(times_s)
 
 
 def _grown(what: str, few_s: float, many_s: float, steps: tuple[int, int]) -> Figure:

@@ -10,6 +10,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from langchain_core.tools import StructuredTool
+
 from benchmarks.database import open_database, size_bytes
 from benchmarks.meter import Meter
 from benchmarks.simulated import MODEL_S, SimulatedModel, simulated_tools
@@ -86,13 +88,14 @@ async def side_by_side(systems: Sequence[System], workload: Workload, repeats: i
 
 
 async def bare(workload: Workload) -> float:
-    """Return the seconds that the tool calls of a workload without dependencies take, with nothing around them."""
+    """Return the seconds that the functions of a workload without dependencies take, with nothing around them."""
     tool = next(tool for tool in simulated_tools(Meter()) if tool.name == workload.tool)
+    assert isinstance(tool, StructuredTool) and tool.coroutine is not None
     places = asyncio.Semaphore(AT_ONCE)
 
     async def call(step: str) -> None:
         async with places:
-            await tool.ainvoke(workload.args(step))
+            await tool.coroutine(**workload.args(step))
 
     gc.collect()
     begun_s = time.perf_counter()

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 from benchmarks.chart import chart_svg
 from benchmarks.comparison import SYSTEMS, Compared
 from benchmarks.cost_per_step import asking
+from benchmarks.direct_road import answering
 from benchmarks.figures import at_most
 from benchmarks.page import BEGIN, END, comparison_table, figures_table, write_between_marks
 from benchmarks.sizes import Sizes
@@ -37,6 +38,12 @@ def test_a_plan_that_works_asks_the_model_once() -> None:
     (figure,) = asyncio.run(asking(TINY))
 
     assert figure.reached
+
+
+def test_a_goal_that_needs_no_plan_asks_the_model_once() -> None:
+    (figure,) = asyncio.run(answering(TINY))
+
+    assert figure.measured.startswith("1 call, ")
 
 
 def test_a_full_run_replaces_what_the_page_says(tmp_path: Path) -> None:
