@@ -5,11 +5,15 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
-FOR_RUN := .[documents,web]
-FOR_STUDIO := .[documents,web,studio]
+FOR_RUN := .[documents,mcp,web]
+FOR_STUDIO := .[documents,mcp,web,studio]
 FOR_TESTS := .[dev]
 
+# Servers that some tests talk to; where npm is missing these tests are skipped.
+NODE_PACKAGES := tests/node/node_modules/.installed
+
 DOCS ?= docs
+THEN ?= 25
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
@@ -24,10 +28,10 @@ run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=d
 studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser
 
-test: static ## All that `check` does, plus the slow tests
+test: static $(NODE_PACKAGES) ## All that `check` does, plus the slow tests
 	$(BIN)/pytest
 
-check: static ## Formatting, lint, types, layers and the fast tests
+check: static $(NODE_PACKAGES) ## Formatting, lint, types, layers and the fast tests
 	$(BIN)/pytest -m "not slow"
 
 static: $(VENV)/.dev
@@ -39,14 +43,16 @@ static: $(VENV)/.dev
 bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
 
-faults: $(VENV)/.dev ## Kill a run at each of its boundaries (some 400 processes), with both durabilities
+faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it up too [THEN=1: at all of its own]; lock, cancel
 	@rm -rf .faults
-	$(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync
-	$(BIN)/python tests/faults/boundaries.py .faults/async --durability async
+	$(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
+	$(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
+	$(BIN)/python tests/faults/boundaries.py .faults/lock --lock
+	$(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	@rm -rf .faults
 
 clean: ## Remove the environment and what tests and tools leave behind
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) tests/node/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(call install,$(FOR_RUN))
@@ -59,6 +65,13 @@ $(VENV)/.studio: pyproject.toml constraints.txt
 $(VENV)/.dev: pyproject.toml constraints.txt
 	$(call install,$(FOR_TESTS))
 	@touch $@ $(VENV)/.run $(VENV)/.studio
+
+$(NODE_PACKAGES): tests/node/package.json
+	@if command -v npm >/dev/null 2>&1; then \
+		echo "installing packages of node for the tests (once)"; \
+		npm install --prefix tests/node --no-package-lock --no-audit --no-fund --silent && touch $@ \
+			|| echo "npm could not install them: tests that need them are skipped"; \
+	fi
 
 define install
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.12 ..."; exit 1; }

@@ -30,7 +30,7 @@ def test_the_first_notebook_plans_edits_approves_runs_and_looks_into_the_ledger(
     pictures = outputs(notebook, "image/svg+xml")
     assert len(pictures) == 5 and all(picture.startswith("<svg") for picture in pictures)
     assert "Sources" in "".join(outputs(notebook, "text/markdown"))
-    assert any("decided" in text and "run_ended" in text for text in outputs(notebook, "text/plain"))
+    assert any("approved by a person" in text and "ended as" in text for text in outputs(notebook, "text/plain"))
     assert outputs(notebook, "text/plain")[-2] == "53"
 
 

@@ -285,7 +285,7 @@ def main() -> None:
                 tried(guard, every="--all" in sys.argv[1:2])
                 os._exit(0)
             except SystemExit as gone:
-                print(gone, file=sys.stderr, flush=True)
+                print(gone, file=sys.stderr, flush=True)  # noqa: T201
             finally:
                 os._exit(1)
         os.waitpid(child, 0)

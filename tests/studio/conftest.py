@@ -11,7 +11,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ class Server:
     home: Path
     config: Path
     port: int
+    variables: dict[str, str] = field(default_factory=dict)
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -108,6 +110,7 @@ class Server:
             "LANGGRAPH_CLI_NO_ANALYTICS": "1",
             "LANGSMITH_TRACING": "false",
             "NO_COLOR": "1",
+            **self.variables,
         }
 
 
@@ -153,13 +156,13 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Se
         pytest.skip("langgraph-cli[inmem] is not installed: pip install 'planner-executor[studio]'")
     started: list[Server] = []
 
-    def start(graphs: dict[str, str] | None = None) -> Server:
+    def start(graphs: dict[str, str] | None = None, auth: Path | None = None, **variables: str) -> Server:
         home = tmp_path_factory.mktemp("studio")
         for package in ("graph", "tools"):  # paths in langgraph.json are read from the working directory
             (home / package).symlink_to(REPOSITORY / package)
         (home / "workspace").mkdir()
         os.mkfifo(home / "gate")
-        server = Server(home, _config(home, graphs), _free_port())
+        server = Server(home, _config(home, graphs, auth), _free_port(), variables)
         started.append(server)
         server.start()
         return server
@@ -212,19 +215,28 @@ def waiting(waiting_server: Server) -> Iterator[Callable[..., Thread]]:
         client.__exit__(None, None, None)
 
 
-def connected(server: Server) -> Any:
+@pytest.fixture
+def thread_of() -> Iterator[Callable[..., Thread]]:
+    """Return how to get a thread of any server, as whoever the headers say."""
+    with ExitStack() as clients:
+        yield lambda server, **headers: Thread(clients.enter_context(connected(server, **headers)))
+
+
+def connected(server: Server, **headers: str) -> Any:
     from langgraph_sdk import get_sync_client
 
-    return get_sync_client(url=server.url, timeout=WAIT_S)
+    return get_sync_client(url=server.url, timeout=WAIT_S, headers=headers)
 
 
-def _config(home: Path, graphs: dict[str, str] | None) -> Path:
+def _config(home: Path, graphs: dict[str, str] | None, auth: Path | None) -> Path:
     own = REPOSITORY / "langgraph.json"
-    if graphs is None:
+    if graphs is None and auth is None:
         return own
-    changed = home / "langgraph.json"
-    changed.write_text(json.dumps(json.loads(own.read_text()) | {"graphs": graphs}))
-    return changed
+    changed = json.loads(own.read_text())
+    changed |= {"graphs": graphs} if graphs else {}
+    changed |= {"auth": {"path": f"{auth}:auth"}} if auth else {}
+    (home / "langgraph.json").write_text(json.dumps(changed))
+    return home / "langgraph.json"
 
 
 def _free_port() -> int:

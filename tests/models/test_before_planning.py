@@ -1,0 +1,110 @@
+"""Servers that are not there, keys that are refused, unknown models: one sentence before anything is planned."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import Agent, ModelSettings
+from graph.chat_models.preflight import check_models
+from graph.chat_models.roles import role_model
+from graph.errors import ModelConfigError, ModelKeyError, UnknownModelError, UnreachableModelError
+from graph.testing import ScriptedModel
+
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+def check(*given: Any) -> None:
+    asyncio.run(check_models([role_model(entry) for entry in given]))
+
+
+def test_a_server_that_lists_the_model_is_asked_for_nothing_more(aimock: Any) -> None:
+    aimock.answers("planner", aimock.says("never asked for"))
+
+    check(aimock.settings())
+
+    assert aimock.requests == []
+
+
+def test_models_without_a_server_of_that_kind_are_not_asked() -> None:
+    check("offline", ScriptedModel([]))
+
+
+def test_nobody_answers_at_the_address() -> None:
+    with pytest.raises(UnreachableModelError, match=r"nobody answers at http://127\.0\.0\.1:9/v1/"):
+        check(ModelSettings(model="openai:m", base_url=NOBODY))
+
+
+def test_a_host_that_has_no_address() -> None:
+    with pytest.raises(UnreachableModelError, match=r"no-such-host\.invalid"):
+        check(ModelSettings(model="openai:m", base_url="http://no-such-host.invalid/v1"))
+
+
+def test_the_server_has_no_such_model(aimock: Any) -> None:
+    with pytest.raises(UnknownModelError, match="has no such model"):
+        aimock.answers("planner", aimock.says("x"))
+        check(aimock.settings(model="openai:other"))
+
+
+def test_a_server_that_keeps_no_list_is_left_to_the_first_real_call(replies: Any) -> None:
+    check(replies.settings())
+
+    assert replies.requests == []
+
+
+def test_a_model_that_stands_in_is_enough(aimock: Any) -> None:
+    aimock.answers("planner", aimock.says("x"))
+
+    check(ModelSettings(model="openai:m", base_url=NOBODY, fallbacks=(aimock.settings(),)))
+
+
+def test_the_fault_is_that_of_the_first_model() -> None:
+    first = ModelSettings(
+        model="openai:first", base_url=NOBODY, fallbacks=(ModelSettings(model="openai:second", base_url=NOBODY),)
+    )
+
+    with pytest.raises(UnreachableModelError) as caught:
+        check(first)
+
+    assert caught.value.model == "first"
+
+
+@pytest.mark.parametrize("role", ["planner", "executor", "replanner", "judge"])
+def test_nothing_is_begun_while_any_role_has_no_model(aimock: Any, tmp_path: Path, role: str) -> None:
+    aimock.answers("planner", aimock.says({"steps": [], "answer": "never asked for"}))
+    models = {"planner": aimock.settings(), role: ModelSettings(model="openai:m", base_url=NOBODY)}
+
+    with Agent.open(tmp_path / "runs.db", **models) as agent:
+        with pytest.raises(ModelConfigError):
+            agent.start("g")
+
+        assert agent.list() == [] and aimock.requests == []
+
+
+def test_a_plan_that_is_brought_needs_no_planner(tmp_path: Path) -> None:
+    plan = {"steps": [{"id": "a", "objective": "o", "tool": "calculator", "args": {"expression": "1 + 1"}}]}
+
+    with Agent.open(tmp_path / "runs.db", planner=ModelSettings(model="openai:m", base_url=NOBODY)) as agent:
+        run = agent.resume(agent.start("g", plan=plan).id, "approve")
+
+    assert run.answer == 2
+
+
+class TestKeys:
+    """aimock takes any key, so a server of our own refuses them."""
+
+    def test_a_refused_key_is_told_and_not_shown(self, replies: Any) -> None:
+        replies.lists = 401
+        replies.reply({"error": {"message": "bad key sk-secret-0123456789abcdef"}}, 401)
+
+        with pytest.raises(ModelKeyError, match="refuses the key") as caught:
+            check(replies.settings())
+
+        assert "0123456789" not in str(caught.value)
+
+    def test_a_key_that_is_good_for_answers_only_is_good(self, replies: Any) -> None:
+        replies.lists = 403
+        replies.say("ok")
+
+        check(replies.settings())
