@@ -52,11 +52,6 @@ class Criteria:
         """Whether anything has to be met beyond an end without error."""
         return bool(step.checks) or self._is_judged(step)
 
-    def stands(self, step: Step, recalled: StepEnd) -> bool:
-        """Whether nothing is left to be looked at of an outcome that is on record."""
-        looked_at = step.id in self.record.succeeded and step.id not in self.record.unchecked
-        return looked_at or not self.has(step) or recalled.result.status != "succeeded"
-
     async def settled(
         self, step: Step, end: StepEnd, before: Mapping[str, JsonValue], again: Again | None = None
     ) -> StepEnd:

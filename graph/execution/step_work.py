@@ -78,11 +78,22 @@ class StepWork:
             return await self._on_record(step, args) or (lambda: self._think(step, args))
         admitted = await self.gate.admit(step, step.tool, args, self._argument_labels(step))
         if isinstance(admitted, Finished):
-            recalled = StepEnd.of_call(admitted, on_record=True)
-            if self.criteria.stands(step, recalled):
-                return recalled
-            return lambda: self._settled(step, recalled, lambda _: self._made_again(admitted.call))
+            return self._recalled(step, admitted)
         return (lambda: self._make_in_turn(step, admitted)) if admitted.wait_s else admitted
+
+    def _recalled(self, step: Step, finished: Finished) -> StepEnd | Task:
+        """Return the end of a step whose call is on record.
+
+        The ledger may hold another end than that: under a plan with other criteria the result would not do, or the call
+        was made by another step and a person says that it happened.
+        """
+        end = StepEnd.of_call(finished, on_record=True)
+        unchecked, criteria = step.id in self.record.unchecked, self.criteria.has(step)
+        if end.result.status != "succeeded" or (step.id in self.record.succeeded and not unchecked):
+            return end
+        if not (unchecked and criteria):
+            end = self._account(step).succeeded(end.value, end.label, called=end.called)
+        return (lambda: self._settled(step, end, lambda _: self._made_again(finished.call))) if criteria else end
 
     async def _make_in_turn(self, step: Step, call: ToolCall) -> StepEnd:
         await self.gate.commit_in_turn(call)

@@ -99,8 +99,9 @@ class RunRecord:
     """Everything the nodes need to know of a run; filled by `read_record` and `read_on`, else only read.
 
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
-    `latest` has the key of the last call that was begun, for each step, item and number of a call. `unchecked` are
-    results that still have to meet their step's criteria, `retries` counts how often this revision tried a step again.
+    `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
+    of all calls of a step. `unchecked` are results that still have to meet their step's criteria, `retries` counts how
+    often this revision tried a step again.
     """
 
     thread: str = ""
@@ -145,6 +146,7 @@ class RunRecord:
     calls: dict[str, Call] = field(default_factory=dict)
     latest: dict[tuple[str, int | None, int], str] = field(default_factory=dict)
     same_calls: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    calls_of: dict[str, list[str]] = field(default_factory=dict)
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     results: dict[str, StepResult] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
@@ -361,6 +363,8 @@ def _call_started(record: RunRecord, event: Event) -> None:
     same = record.same_calls.setdefault((call["tool"], args_digest), [])
     if call["key"] not in same:
         same.append(call["key"])
+    if call["key"] not in record.calls:
+        record.calls_of.setdefault(event.step or "", []).append(call["key"])
     record.latest[event.step or "", call.get("item"), call["call"]] = call["key"]
     record.calls[call["key"]] = Call(
         key=call["key"],
@@ -432,7 +436,16 @@ def _stand(record: RunRecord, event: Event, revision: int) -> None:
     if event.payload.get("unchecked"):
         record.unchecked[step] = result
         result = replace(result, status="interrupted", error=UNCHECKED)
+    _take(record, step, result)
+
+
+def _take(record: RunRecord, step: str, result: StepResult) -> None:
+    """Take a result for the step's; where it succeeded, what its calls gave will do, whatever was said of it before."""
     record.results[step] = result
+    if result.status == "succeeded":
+        for call in [record.calls[key] for key in record.calls_of.get(step, ())]:
+            if call.unmet is not None:
+                record.calls[call.key] = replace(call, unmet=None)
 
 
 def _step_checked(record: RunRecord, event: Event) -> None:
@@ -441,16 +454,16 @@ def _step_checked(record: RunRecord, event: Event) -> None:
     result = record.unchecked.pop(step, None) or record.results.get(step) or StepResult("succeeded")
     record.result_revision[step] = told["revision"]
     if told["met"]:
-        record.results[step] = result
+        _take(record, step, result)
         return
     record.retries[step] += bool(told.get("again"))
     status: StepStatus = "interrupted" if told.get("again") else "failed"
     record.results[step] = StepResult(status, None, None, told["error"], result.started_at, result.ended_at)
-    for key, call in record.calls.items():
-        if call.step == step and call.repeatable and call.number == 0:
-            record.calls[key] = replace(call, result=None)
-        elif call.step == step and not call.repeatable and not call.nothing_happened:
-            record.calls[key] = replace(call, unmet=told["error"], ended_seq=event.seq)
+    for call in [record.calls[key] for key in record.calls_of.get(step, ())]:
+        if call.repeatable and call.number == 0:
+            record.calls[call.key] = replace(call, result=None)
+        elif not call.repeatable and not call.nothing_happened:
+            record.calls[call.key] = replace(call, unmet=told["error"], ended_seq=event.seq)
 
 
 def _run_ended(record: RunRecord, event: Event) -> None:

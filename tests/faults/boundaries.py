@@ -160,6 +160,8 @@ def _repeated(events: Sequence[Event]) -> Iterator[str]:
     begun: dict[tuple[str | None, int], str] = {}
     for event in events:
         told = event.payload
+        if event.kind == "step_checked" and told.get("again"):
+            done.discard(begun.get((event.step, 0), ""))
         if event.kind == "call_started":
             begun[event.step, told["call"]] = told["key"]
         if event.kind == "review_requested" and "run_plan" in told["asked"]:

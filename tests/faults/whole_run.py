@@ -1,5 +1,8 @@
 """A run that has everything in it: steps side by side, one that fails, one that refuses, a revision, and side effects.
 
+Some results have to meet criteria: a read that is tried again, a thought that is mended, and a payment whose result
+will not do before the plan asks less of it, and a judge agrees.
+
 Side effects are made by steps of their own and by a model within a step. What happened is told by those who did it, in
 a log that outlives every process. Whoever drives the run passes boundaries: before and after each transaction of the
 ledger, each write of the checkpointer, each effect and each model call.
@@ -12,7 +15,7 @@ from typing import Any
 
 import aiosqlite
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command
@@ -35,18 +38,36 @@ PLAN = {
         step("put_1", "put", name="file", after=["look_2"]),
         step("bad", "broken", name="bad", after=["look_1"]),
         step("shy", "ask", name="shop", after=["look_1"]),
-        step("think", after=["look_2", "put_1"]),
+        {**step("fee", "pay", name="fee", after=["look_1"]), "checks": [{"matches": "never said"}]},
+        {**step("news", "fresh", name="news", after=["look_2"]), "checks": [{"non_empty": True}]},
+        {**step("think", after=["look_2", "put_1"]), "checks": [{"matches": "again"}]},
         {**step("buy", after=["look_1"]), "tools": ["pay", "look"]},
         step("pay_2", "pay", name="second {bad_result}", after=["pay_1", "think", "big"]),
         step("last", "look", name="{pay_2_result}", after=["pay_2", "buy", "shy"]),
     ],
-    "answer": ["{pay_1_result}", "{put_1_result}", "{think_result}", "{buy_result}", "{shy_result}", "{last_result}"],
+    "answer": [f"{{{name}_result}}" for name in ("pay_1", "put_1", "think", "buy", "shy", "fee", "news", "last")],
 }
 INSTEAD = {
     "bad": step("bad", "look", name="instead", after=["look_1"]),
     "shy": step("shy", "ask", name="shop", after=["look_1"]),
+    "fee": {
+        **step("fee", "pay", name="fee", after=["look_1"]),
+        "checks": [{"matches": "paid"}],
+        "success_criteria": "It is paid.",
+    },
 }
-EXPECTED = ["paid first", "put file", "thought", 'bought: "saw inner"', "asked shop", "saw paid second saw instead"]
+EXPECTED = [
+    "paid first",
+    "put file",
+    "thought again",
+    'bought: "saw inner"',
+    "asked shop",
+    "paid fee",
+    "newer",
+    "saw paid second saw instead",
+]
+ROLES = {"failed": "replanner", "criterion": "judge"}
+"""What only these roles are told."""
 ONCE = ("pay", "ask")
 """Tools whose effects may not happen twice."""
 
@@ -82,8 +103,8 @@ class RoleModel(BaseChatModel):
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         document = json.loads(messages[1].content)
-        role = "replanner" if "failed" in document else document.get("objective", "planner")
-        turn = sum(isinstance(message, ToolMessage) for message in messages)
+        role = next((role for key, role in ROLES.items() if key in document), document.get("objective", "planner"))
+        turn = sum(isinstance(message, AIMessage) for message in messages)
         self.boundary(f"before model {role} {turn}")
         self.logs.note("model", role, str(turn))
         self.boundary(f"after model {role} {turn}")
@@ -99,7 +120,11 @@ def _answer(role: str, turn: int, document: Any, messages: Any) -> AIMessage:
     if role == "do buy" and turn < 2:
         call = {"name": ("pay", "look")[turn], "args": {"name": "inner"}, "id": str(turn)}
         return AIMessage("", tool_calls=[call])
-    return AIMessage("thought" if role == "do think" else f"bought: {messages[-1].content}")
+    if role == "judge":
+        return AIMessage(json.dumps({"met": "paid" in document["result"], "why": "it says so"}))
+    if role == "do think":
+        return AIMessage("thought again" if turn else "thought")
+    return AIMessage(f"bought: {messages[-1].content}")
 
 
 class WatchedDatabase(Database):
@@ -146,12 +171,13 @@ def tools(logs: Logs, boundary: Boundary) -> list[BaseTool]:
     def made(kind: str, work: Callable[[str], Any], **metadata: Any) -> BaseTool:
         async def run(name: str) -> Any:
             boundary(f"before {kind} {name}")
+            old = kind == "fresh" and f"stale {name}" not in logs.lines()
             if kind == "ask" and f"refused {name}" not in logs.lines():
                 logs.note("refused", name)
                 raise NothingHappened(f"{name} is closed")
-            logs.note(kind, name)
+            logs.note("stale" if old else kind, name)
             boundary(f"after {kind} {name}")
-            return work(name)
+            return [] if old else work(name)
 
         return StructuredTool(name=kind, description=kind, args_schema=ANY, coroutine=run, metadata=metadata)
 
@@ -160,6 +186,7 @@ def tools(logs: Logs, boundary: Boundary) -> list[BaseTool]:
 
     return [
         made("look", lambda name: f"saw {name}", effect="read"),
+        made("fresh", lambda _: "newer", effect="read"),
         made("large", lambda _: "x" * 20_000, effect="read"),
         made("pay", lambda name: f"paid {name}"),
         made("ask", lambda name: f"asked {name}"),
@@ -195,7 +222,7 @@ async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, 
         ledger = WatchedLedger(database, boundary)
         try:
             model = RoleModel(logs=logs, boundary=boundary)
-            graph = build_graph(model, tools=tools(logs, boundary), checkpointer=saver, ledger=ledger)
+            graph = build_graph(model, judge=model, tools=tools(logs, boundary), checkpointer=saver, ledger=ledger)
             return await _driven(graph, logs, durability)
         finally:
             await ledger.close()

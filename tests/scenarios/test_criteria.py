@@ -134,19 +134,49 @@ def test_an_effect_whose_result_will_not_do_is_not_repeated(build: Build, tools:
     assert tools.named("send") == [{"to": "ann"}]
 
 
-def test_the_same_effect_under_another_name_is_a_question_to_a_person(build: Build, tools: LoggedTools) -> None:
+@pytest.mark.parametrize("weaker", [[], [{"non_empty": True}]], ids=["no check", "a weaker check"])
+def test_an_effect_whose_result_did_not_do_may_do_in_another_plan(
+    build: Build, tools: LoggedTools, weaker: list[dict[str, Any]]
+) -> None:
+    strict, mild = (checked("a", "send", *checks, to="ann") for checks in ([{"matches": "accepted"}], weaker))
+    after = step("b", "send", after=["a"], to="{a_result}")
+    graph = build({"steps": [strict, after]}, {"keep": ["b"], "steps": [mild]}, approval="never")
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "succeeded" and len(tools.named("send")) == 2
+    assert {name: result["status"] for name, result in state["results"].items()} == {"a": "succeeded", "b": "succeeded"}
+
+
+def test_a_model_step_whose_result_did_not_do_may_do_in_another_plan(build: Build, tools: LoggedTools) -> None:
+    sends = {"id": "a", "objective": "tell ann", "tools": ["send"]}
+    call = AIMessage("", tool_calls=[{"name": "send", "args": {"to": "ann"}, "id": "1"}])
+    plans = ({"steps": [{**sends, "checks": [{"matches": "accepted"}]}]}, {"steps": [sends]})
+    graph = build(*plans, executor=ScriptedModel([call, "told", call, "told"]), approval="never")
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "succeeded" and tools.named("send") == [{"to": "ann"}]
+
+
+@pytest.mark.parametrize(
+    ("said", "calls"), [({"happened": False}, 2), ({"happened": True, "result": "ok"}, 1)], ids=["it did not", "it did"]
+)
+def test_the_same_effect_under_another_name_is_a_question_to_a_person(
+    build: Build, tools: LoggedTools, said: dict[str, Any], calls: int
+) -> None:
     failing = checked("a", "send", {"matches": "accepted"}, to="ann")
     graph = build({"steps": [failing]}, {"steps": [step("b", "send", to="ann")]}, approval="never")
 
     request = asked(graph.invoke({"goal": "g"}, on_thread()))
     assert tools.named("send") == [{"to": "ann"}]
-    args = {"happened": False}
-    again = {"type": "edit", "edited_action": {"name": "settle_effect", "args": args}}
-    state = graph.invoke(Command(resume={"decisions": [again]}), on_thread())
+    answer = {"type": "edit", "edited_action": {"name": "settle_effect", "args": said}}
+    state = graph.invoke(Command(resume={"decisions": [answer]}), on_thread())
 
     (action,) = request["action_requests"]
     assert action["name"] == "settle_effect" and "It took effect, but its result will not do" in action["description"]
-    assert len(tools.named("send")) == 2 and state["results"]["b"]["status"] == "succeeded"
+    assert len(tools.named("send")) == calls and state["results"]["b"]["status"] == "succeeded"
+    assert state["status"] == "succeeded"
 
 
 def test_a_person_is_told_that_a_revision_would_repeat_the_effect(build: Build, tools: LoggedTools) -> None:
