@@ -189,10 +189,10 @@ class TapeLedger:
         """Take up a message that was left for the run, leave the record, or go no further."""
         if heed and self.tape.messages_ahead():
             raise MessageWaitingError(self.name, f"{self._run.thread}.{self._run.n}")
-        if self.tape.is_mid_pass and difference.is_of_a_step:
-            raise _Unwritten(difference)
         if difference.recorded is None:
             self.tape.play(places)  # the record ends in the middle of what was written at once
+        elif self.tape.is_mid_pass and difference.is_of_a_step:
+            raise _Unwritten(difference)
         elif self._may_differ and (difference.field or difference.is_of_plans):
             self.first = difference
             return

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
 from graph.plan.references import references_in, resolve
-from graph.plan.schema import Plan, Step
+from graph.plan.schema import Step
 from graph.run.values import to_text
 
 
@@ -84,11 +84,6 @@ class Grant:
             "pinned": dict(self.pinned),
             "sources": {name: list(references) for name, references in self.sources.items()},
         }
-
-
-def grants_of(plan: Plan) -> dict[str, Grant]:
-    """Return step id -> what approving the plan gives it."""
-    return {step.id: Grant.of(step) for step in plan.steps}
 
 
 def is_same(given: JsonValue, literal: JsonValue) -> bool:

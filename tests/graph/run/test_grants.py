@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from graph.plan.schema import Plan, Step
-from graph.run.grants import Grant, Refused, grants_of, is_same
+from graph.plan.schema import Step
+from graph.run.grants import Grant, Refused, is_same
 
 LOOK_ALIKES = [1, True, 1.0, "1", 0, False, -0.0, None, "", "a", "а", "ａ", "a ", [], {}, [1], [True], {"a": 1}]  # noqa: RUF001
 VALUES = st.sampled_from([*LOOK_ALIKES, "{page_result}", "{{page_result}}"])
@@ -142,9 +142,3 @@ def test_something_that_holds_itself_is_the_same_as_nothing() -> None:
     endless.append(endless)
 
     assert not is_same(endless, [1])
-
-
-def test_a_plan_gives_each_of_its_steps_a_grant() -> None:
-    plan = Plan(steps=(Step(id="a", objective="o", tool="read"), Step(id="b", objective="o")))
-
-    assert {name: grant.tools for name, grant in grants_of(plan).items()} == {"a": ("read",), "b": ()}
