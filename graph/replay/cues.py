@@ -42,6 +42,7 @@ class Cues:
             is_busy: Whether something is waited for that is not on record.
         """
         self._waiting.clear()
+        self._ledger.held_up.clear()
         while not work.done():
             self._ledger.changed.clear()
             self._give(work)
@@ -62,7 +63,7 @@ class Cues:
         change = asyncio.create_task(self._ledger.changed.wait())
         try:
             while not await self._stirs({work, change}):
-                if not self._hurry() and not is_busy():
+                if not self._hurry() and not self._let_go() and not is_busy():
                     return False
             return True
         finally:
@@ -82,6 +83,14 @@ class Cues:
         """Give the first outcome there is: what comes of it may stand before it on record."""
         place = min(self._waiting, default=None)
         return place is not None and self._tape.is_near(place) and self._release(place)
+
+    def _let_go(self) -> bool:
+        """Let the work of a step go on that came no further on record while others did."""
+        waiting = [step for step in self._ledger.held_up if not step.done()]
+        self._ledger.held_up.clear()
+        for step in waiting:
+            step.set_result(None)
+        return bool(waiting)
 
     def _release(self, place: int) -> bool:
         future = self._waiting.pop(place, None)

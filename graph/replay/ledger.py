@@ -38,7 +38,8 @@ class TapeLedger:
 
     What is not on record stops the graph (`stopped`, `dead`). Where it may differ it goes on instead: `first` is then
     where it first did, `refusal` says of an event why it cannot be, and `halt` keeps the first such reason. `started`
-    and `asked` tell where calls stand on record: by the key of a tool call, by the digest of a prompt.
+    and `asked` tell where calls stand on record: by the key of a tool call, by the digest of a prompt. `held_up` are
+    steps that wait for the others of their pass.
     """
 
     name = NAME
@@ -53,6 +54,7 @@ class TapeLedger:
         self.started: dict[str, int] = {}
         self.asked: defaultdict[str, list[int]] = defaultdict(list)
         self.changed = asyncio.Event()
+        self.held_up: list[asyncio.Future[None]] = []
         self._may_differ = may_differ
         self._run = RunKey(transcript.thread, transcript.n)
         self._artifacts = dict(transcript.artifacts)
@@ -88,12 +90,18 @@ class TapeLedger:
         control_seq: int | None = None,  # noqa: ARG002  (nobody else is there)
         heed: bool = False,
     ) -> int:
-        """Compare events with the record and keep them; what its process did not live to write waits for its end."""
+        """Compare events with the record and keep them; what its process did not live to write waits for its end.
+
+        A step whose work came no further on record while others did waits until those have.
+        """
         try:
             self._write(drafts, artifacts, heed)
         except _Unwritten as unwritten:
             self.stopped = self.stopped or unwritten.difference
             await asyncio.get_running_loop().create_future()
+        if not self.free and drafts and self.tape.breaks_off(drafts[-1]):
+            self.held_up.append(asyncio.get_running_loop().create_future())
+            await self.held_up[-1]
         return len(self._events)
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:  # noqa: ARG002

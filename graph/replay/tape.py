@@ -111,6 +111,18 @@ class Tape:
         """Whether a place belongs to the same pass over the plan as the next event."""
         return self._front <= place < self._barrier_place
 
+    def breaks_off(self, draft: Draft) -> bool:
+        """Whether the work of a step came no further on record in this pass over the plan, although others did.
+
+        Asked about what a step's own work writes: what a model answered, or a call within the step came to.
+        """
+        told = draft.payload
+        within = draft.kind == "call_finished" and (told["call"] or "item" in told or told.get("unchecked"))
+        if draft.step is None or not (within or draft.kind == "model_finished") or not self.is_mid_pass:
+            return False
+        left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
+        return all(self.events[at].step != draft.step for at in left)
+
     def file_seen(self, path: str) -> str | None:
         """Return what a check of this pass over the plan saw at a path, None where it saw no file."""
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])

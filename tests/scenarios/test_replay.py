@@ -212,6 +212,34 @@ def test_turns_tools_errors_and_refusals_of_a_model_step_come_out_the_same(saver
     assert play(transcript_of(saver)).is_same
 
 
+def test_a_process_that_died_between_an_answer_and_the_end_of_its_step_is_taken_up_again(
+    saver: Any, tools: LoggedTools
+) -> None:
+    plan = {"steps": [{"id": "think", "objective": "o"}, step("a", "look", n=1)], "answer": ["{think_result}"]}
+    own = [tools.tool("look", effect="read")]
+    build_graph(ScriptedModel([plan]), ScriptedModel(["done"]), tools=own, checkpointer=saver, approval="never").invoke(
+        {"goal": "g"}, on_thread()
+    )
+    whole = transcript_of(saver)
+    row = {(row.kind, row.step): row for row in whole.rows}
+    begun, thought = row["executing", None], row["step_finished", "think"]
+    order = [
+        *(row for row in whole.rows[: begun.seq]),
+        row["model_started", "think"],
+        row["call_started", "a"],
+        row["model_finished", "think"],
+        row["call_finished", "a"],
+        begun,  # another process takes the run up
+        thought,
+        *(row for row in whole.rows[begun.seq :] if row.step is None),
+    ]
+    died = replace(whole, rows=[row._replace(seq=seq) for seq, row in enumerate(order, 1)], written=len(order))
+
+    played = play(died)
+
+    assert played.is_same and played.played == len(order), played
+
+
 @pytest.mark.parametrize("answer", [RuntimeError("rate limit"), AIMessage("", tool_calls=[
     {"name": "look", "args": {"n": float("nan")}, "id": "1", "type": "tool_call"}])])  # fmt: skip
 def test_a_model_that_fails_fails_again(saver: Any, tools: LoggedTools, answer: Any) -> None:
