@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from graph.calls.gate import CallGate, ModelCall
+from graph.calls.model_gate import ModelCall, ModelGate
 from graph.chat_models.answer import Flaw, flaw_of
 from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.role_model import RoleModel
@@ -42,7 +42,7 @@ class Proposal:
 
 
 async def propose(
-    gate: CallGate,
+    gate: ModelGate,
     model: RoleModel,
     call: ModelCall,
     read: Callable[[Any], Reading],

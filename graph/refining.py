@@ -1,6 +1,6 @@
 """Refining steps that are due: a planner plans each of them, and its steps take their places."""
 
-from graph.calls.gate import CallGate, ModelCall
+from graph.calls.model_gate import ModelCall, ModelGate
 from graph.plan.json_schema import plan_schema
 from graph.plan.schema import Plan, Step
 from graph.planning import Proposal, propose
@@ -17,7 +17,7 @@ async def refined(story: Story, plan: Plan, steps: list[Step]) -> Plan:
     Raises:
         BudgetReached: A limit does not allow to ask for it.
     """
-    gate = story.gate()
+    gate = story.gate().models
     for step in steps:
         proposal = await _asked(story, gate, plan, step)
         if proposal.plan is None:
@@ -26,7 +26,7 @@ async def refined(story: Story, plan: Plan, steps: list[Step]) -> Plan:
     return plan
 
 
-async def _asked(story: Story, gate: CallGate, plan: Plan, step: Step) -> Proposal:
+async def _asked(story: Story, gate: ModelGate, plan: Plan, step: Step) -> Proposal:
     record, settings = story.record, story.services.settings
     specs = story.services.toolbox.specs
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
+from graph.calls.model_gate import ModelGate
 from graph.context import Services
 from graph.errors import RunPausedError, UnresolvedReferenceError
 from graph.ledger.protocol import Lease, Ledger, Message, RunKey
@@ -113,20 +114,29 @@ class Story:
     def gate(self) -> CallGate:
         """Return the choke point for this run, which must be owned."""
         assert self.lease is not None
-        clock, terms = self.services.clock, self.terms
+        clock, terms, turns = self.services.clock, self.terms, self.services.turns
         begun = clock()
         meter = Meter(terms.bounds, self.record.usage, terms.policy.prices, lambda: clock() - begun)
+        settings = self.services.settings
+        models = ModelGate(
+            self.ledger,
+            self.lease,
+            self.record,
+            meter,
+            turns,
+            record_prompts=settings.record_prompts,
+            instructions=settings.instructions,
+        )
         return CallGate(
             self.ledger,
             self.lease,
             self.record,
             self.services.toolbox,
             meter,
+            turns,
+            models,
             policy=terms.policy,
-            turns=self.services.turns,
             asks=terms.mode != "never",
-            record_prompts=self.services.settings.record_prompts,
-            instructions=self.services.settings.instructions,
         )
 
     @property

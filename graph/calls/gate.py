@@ -1,4 +1,4 @@
-"""The choke point: every tool and model call passes here, and is in the ledger before it has an effect.
+"""The choke point: every tool call passes here, and is in the ledger before it has an effect.
 
 What a call has to pass: the step's grant, the tool's schema, the policy, the labels of its arguments, the budget, and
 what is on record of it.
@@ -8,25 +8,19 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import replace
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool, ToolException
 from pydantic import JsonValue
 
-from graph.calls.meter import Meter, Reservation
-from graph.calls.prompt import Asked, Prompts, prompt_of
+from graph.calls.failures import ERROR_CHARACTERS, in_words
+from graph.calls.meter import Meter
+from graph.calls.model_gate import ModelGate
 from graph.calls.rates import Turns
 from graph.calls.time_limit import within
 from graph.calls.tool_call import Finished, Held, ToolCall, Uncertain
 from graph.calls.toolbox import Toolbox
-from graph.chat_models.chat import Request
-from graph.chat_models.redaction import redacted
-from graph.chat_models.role_model import RoleModel
-from graph.errors import AgentError, ModelCallError, ResultError, StaleRunError
+from graph.errors import ResultError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
 from graph.plan.canonical import digest
@@ -41,54 +35,12 @@ from graph.run.values import Kept, keep, normalise
 from tools.errors import NothingHappened
 from tools.idempotency import calling
 
-ERROR_CHARACTERS = 2_000
-NO_INSTRUCTIONS: Mapping[str, str] = MappingProxyType({})
 SHOWN_BYTES = 1_000_000
 """Arguments that a person is to see stand in the ledger as they are up to this size."""
-KEPT_OF_AN_ANSWER = {
-    "content",
-    "tool_calls",
-    "invalid_tool_calls",
-    "additional_kwargs",
-    "response_metadata",
-    "id",
-    "name",
-}
-
-
-@dataclass(frozen=True)
-class ModelCall:
-    """What a role asks its model: `label` tells calls with the same words apart, such as two rounds of replanning.
-
-    `tools` are LangChain tools that the model may ask for, `schema` is what its answer should fit, with a title.
-    """
-
-    role: str
-    label: str
-    messages: Sequence[BaseMessage]
-    step: str | None = None
-    tools: Sequence[BaseTool] = ()
-    schema: Mapping[str, Any] | None = None
-
-    @property
-    def conversation(self) -> str:
-        """What the turns of one conversation share: the label without the number of the turn."""
-        return self.label.rpartition(":")[0]
-
-    def request(self, about: Mapping[str, Any]) -> Request:
-        """Return the call for the chat model, named for tracers; `about` is metadata for them.
-
-        Plans and revisions are JSON, which a chat client is not to show as it comes.
-        """
-        quiet = [] if self.role == "executor" else ["nostream"]
-        told = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
-        name = f"{self.role} {self.step}" if self.step else self.role
-        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": told}
-        return Request(self.messages, self.tools, self.schema, config)
 
 
 class CallGate:
-    """Tool and model calls of one run, as the ledger knew it when the node began."""
+    """Tool calls of one run, as the ledger knew it when the node began; `models` is where its model calls pass."""
 
     def __init__(
         self,
@@ -97,12 +49,11 @@ class CallGate:
         record: RunRecord,
         toolbox: Toolbox,
         meter: Meter,
+        turns: Turns,
+        models: ModelGate,
         *,
         policy: Policy = NO_POLICY,
-        turns: Turns | None = None,
         asks: bool = True,
-        record_prompts: bool = True,
-        instructions: Mapping[str, str] = NO_INSTRUCTIONS,
     ) -> None:
         """Stand in front of a run's calls.
 
@@ -112,17 +63,14 @@ class CallGate:
             record: The run.
             toolbox: The tools.
             meter: Its budget.
-            policy: What is denied, and which untrusted values are let in.
             turns: Rate limits.
+            models: The choke point of its model calls.
+            policy: What is denied, and which untrusted values are let in.
             asks: Whether a person is asked about untrusted arguments.
-            record_prompts: Whether the ledger is told what models are asked; what they answer it is always told.
-            instructions: Role -> what it is told beside our own words.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
-        self._meter, self._policy, self._asks = meter, policy, asks
-        self._turns = turns or Turns({}, time.monotonic)
-        self._prompts = Prompts() if record_prompts else None
-        self._instructions = instructions
+        self._meter, self._turns, self._policy, self._asks = meter, turns, policy, asks
+        self.models = models
         self._raised: dict[tuple[str, str, str], Call] = {}
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
@@ -296,9 +244,9 @@ class CallGate:
                 raise
             error = "the tool cancelled itself"
         except TimeoutError as failure:
-            error = _words(failure)
+            error = in_words(failure)
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
-            error, nothing = _words(failure), isinstance(failure, NothingHappened)
+            error, nothing = in_words(failure), isinstance(failure, NothingHappened)
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
             result = StepResult("failed", error=error[:ERROR_CHARACTERS], started_at=started_at, ended_at=ended_at)
@@ -313,75 +261,11 @@ class CallGate:
         """Return a succeeded result's whole value, wherever it is kept."""
         return await value_of(self._ledger, result)
 
-    async def ask(self, model: RoleModel, call: ModelCall) -> AIMessage | str:
-        """Return the model's answer, or how the call failed; an answer on record is not asked for again.
-
-        Raises:
-            BudgetReached: A limit does not allow the call.
-        """
-        call = replace(call, messages=self._instructed(call))
-        prompt = prompt_of(call.messages)
-        prompt_digest = digest(prompt)
-        key = digest([self._record.id, call.role, call.label, prompt_digest])
-        if key in self._record.responses:
-            return AIMessage.model_validate(self._record.responses[key])
-        begins = call.step is not None and call.step not in self._record.begun
-        aside = self._meter.reserve_model(model.name, _characters(call.messages), call.step, begins=begins)
-        if wait_s := self._turns.wait_s(model.name):
-            await asyncio.sleep(wait_s)
-        intent: dict[str, Any] = {"key": key, "role": call.role, "model": model.name, "prompt_digest": prompt_digest}
-        shown: list[Kept] = []
-        if self._prompts is not None:
-            asked = Asked(key, len(prompt), prompt_digest)
-            kept, before = self._prompts.kept(asked, call.role, call.conversation, prompt)
-            intent["prompt"] = {"continues": before, **kept.fields()}
-            shown.append(kept)
-        await self._ledger.append(self._lease, [Draft("model_started", intent, call.step)], artifacts=shown)
-        answer, outcome = await self._asked(model, call)
-        ended = {"key": key, "role": call.role, **outcome, **self._settled(aside, outcome)}
-        await self._ledger.append(self._lease, [Draft("model_finished", ended, call.step)])
-        return answer
-
-    def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
-        """Return the messages with the role's own instructions at the end of the first."""
-        more = self._instructions.get(call.role)
-        if more is None:
-            return call.messages
-        first, *others = call.messages
-        return [first.model_copy(update={"content": f"{first.content}\n{more}"}), *others]
-
-    @property
-    def _about(self) -> dict[str, Any]:
-        """What tracers are told of each call."""
-        return {"run": self._record.id, "revision": self._record.revision}
-
-    async def _asked(self, model: RoleModel, call: ModelCall) -> tuple[AIMessage | str, dict[str, Any]]:
-        """Return the answer or the words of the failure, and what the ledger is told of it."""
-        try:
-            answer = await model.ask(call.request(self._about))
-        except ModelCallError as failure:
-            words = f"the {call.role} model {_words(failure)}"[:ERROR_CHARACTERS]
-            return words, {"error": words, "attempts": list(failure.attempts)}
-        attempts = [attempt.to_json() for attempt in answer.attempts]
-        told: dict[str, Any] = {"model": answer.model, "usage": dict(answer.usage), "attempts": attempts}
-        try:
-            return answer.message, {"response": _storable(answer.message), **told}
-        except (ResultError, ValueError) as failure:
-            words = f"the {call.role} model {answer.model} failed: {_words(failure)}"[:ERROR_CHARACTERS]
-            return words, {"error": words, **told}
-
-    def _settled(self, aside: Reservation, outcome: Mapping[str, Any]) -> dict[str, float]:
-        """Return what a model call cost, as far as it is bounded or known."""
-        cost_usd = self._meter.settle(aside, outcome.get("usage"), outcome.get("model", aside.model))
-        worked_s = self._meter.wall_s
-        found = {"cost_usd": cost_usd, "worked_s": worked_s}
-        return {name: value for name, value in found.items() if value is not None}
-
     async def _within_time(self, call: ToolCall) -> Any:
         bound = self._toolbox[call.tool]
         limit_s = bound.spec.timeout_s
         with calling(call.key):
-            work = bound.call(call.args, {**self._about, "step": call.step})
+            work = bound.call(call.args, {"run": self._record.id, "revision": self._record.revision, "step": call.step})
             return await (work if limit_s is None else within(limit_s, work, bound.awaitable))
 
     def _call(self, call: ToolCall, result: StepResult) -> Call:
@@ -418,19 +302,3 @@ def _args_shown(args: Kept) -> dict[str, JsonValue]:
     if args.artifact is None:
         return {"args": args.value}
     return {"args": {"artifact": args.artifact.to_json()}, "args_digest": digest(args.value)}
-
-
-def _characters(messages: Sequence[BaseMessage]) -> int:
-    return sum(len(str(message.content)) for message in messages)
-
-
-def _storable(answer: AIMessage) -> Any:
-    normalise([call["args"] for call in answer.tool_calls])  # pydantic would turn NaN into null in silence
-    return normalise(answer.model_dump(mode="json", include=KEPT_OF_AN_ANSWER))
-
-
-def _words(failure: BaseException) -> str:
-    words = redacted(str(failure)).encode(errors="replace").decode()
-    if words and isinstance(failure, ToolException | AgentError):
-        return words
-    return f"{type(failure).__name__}: {words}" if words else type(failure).__name__

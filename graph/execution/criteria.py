@@ -8,7 +8,8 @@ from typing import Any
 from langchain_core.messages import AIMessage
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate, ModelCall
+from graph.calls.gate import CallGate
+from graph.calls.model_gate import ModelCall
 from graph.calls.threads import in_thread
 from graph.calls.tool_call import Finished
 from graph.chat_models.json_text import objects_with
@@ -104,7 +105,7 @@ class Criteria:
         call = ModelCall("judge", f"judge:{step.id}", judge_messages(step, value, before), step.id, schema=SCHEMA)
         why = ""
         for _ in range(ASKED_AT_MOST):
-            answer = await self.gate.ask(self.judge, call)
+            answer = await self.gate.models.ask(self.judge, call)
             if isinstance(answer, str):
                 return Opinion(step.success_criteria, None, answer)
             met, why = _read(str(answer.text))

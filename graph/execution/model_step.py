@@ -8,7 +8,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate, ModelCall
+from graph.calls.gate import CallGate
+from graph.calls.model_gate import ModelCall
 from graph.calls.tool_call import Finished
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Flaw, flaw_of
@@ -92,7 +93,7 @@ class ModelStep:
         while self._turn < MAX_TURNS:
             self._turn += 1
             call = ModelCall("executor", f"{self._name}:{self._turn}", self._messages, self.step.id, tools)
-            answer = await self.gate.ask(self.model, call)
+            answer = await self.gate.models.ask(self.model, call)
             if isinstance(answer, str):
                 raise StepFailed(answer)
             if (flaw := flaw_of(answer)) in FLAWS:

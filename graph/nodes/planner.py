@@ -9,8 +9,8 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from graph.approver import approver
-from graph.calls.gate import ModelCall
 from graph.calls.meter import BudgetReached
+from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
 from graph.nodes.asking import SAY_FIRST, message_about, message_without_plan
@@ -154,7 +154,7 @@ class Planner:
         call = ModelCall("planner", label, messages, schema=schema)
         most = self.services.settings.max_repairs
         return await propose(
-            story.gate(), self.services.models.planner, call, lambda raw: story.planned(read(raw)), most
+            story.gate().models, self.services.models.planner, call, lambda raw: story.planned(read(raw)), most
         )
 
     def _shown(self, story: Story, **keys: Any) -> StateUpdate:

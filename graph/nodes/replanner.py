@@ -6,8 +6,8 @@ from functools import partial
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.calls.gate import ModelCall
 from graph.calls.meter import BudgetReached
+from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.nodes.asking import message_about
 from graph.plan.json_schema import revision_schema
@@ -112,7 +112,7 @@ class Replanner:
         models, most = self.services.models, settings.max_repairs
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
         call = ModelCall(role, f"{record.revision}:{len(record.succeeded)}", messages, schema=schema)
-        return await propose(story.gate(), model, call, lambda raw: story.planned(read(raw)), most)
+        return await propose(story.gate().models, model, call, lambda raw: story.planned(read(raw)), most)
 
     async def _next(self, story: Story, plan: Plan) -> StateUpdate:
         """A revision with steps to run goes to review; one without is the end."""

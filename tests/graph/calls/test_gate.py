@@ -1,71 +1,30 @@
 """The choke point: intent on disk, effect, outcome; whatever a tool does ends in data."""
 
 import asyncio
-import json
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from desk import Desk, at_desk
+from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool, ToolException
 
-from graph.calls.gate import CallGate, ModelCall
-from graph.calls.meter import Meter
+from graph.calls.gate import CallGate
+from graph.calls.model_gate import ModelCall
 from graph.calls.tool_call import Finished, ToolCall, Uncertain
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
 from graph.ledger.protocol import Lease
 from graph.ledger.sqlite import SqliteLedger
-from graph.plan.canonical import digest
-from graph.plan.schema import Plan, Step
-from graph.run.budget import NO_BUDGET, Usage
+from graph.plan.schema import Step
 from graph.run.events import Draft, Event
 from graph.run.grants import Refused
-from graph.run.record import RunRecord, read_record
 from graph.testing import LoggedTools, ScriptedModel
 from tools.errors import NothingHappened
 
-Result = TypeVar("Result")
-PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
 STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
-
-
-class Desk:
-    """A run in a ledger in memory, owned, with a gate as a node would get it."""
-
-    def __init__(self, ledger: SqliteLedger, lease: Lease, toolbox: Toolbox) -> None:
-        self.ledger, self.lease, self.run, self.toolbox = ledger, lease, lease.run, toolbox
-
-    async def record(self) -> RunRecord:
-        return read_record(await self.ledger.events(self.run))
-
-    async def gate(self) -> CallGate:
-        return CallGate(self.ledger, self.lease, await self.record(), self.toolbox, Meter(NO_BUDGET, Usage(), {}))
-
-    async def kinds(self) -> list[str]:
-        return [event.kind for event in await self.ledger.events(self.run)][1:]
-
-    async def last(self) -> Event:
-        return (await self.ledger.events(self.run))[-1]
-
-    async def revise(self, revision: int) -> None:
-        revised = {"revision": revision, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}
-        await self.ledger.append(self.lease, [Draft("plan_revised", revised)])
-
-
-def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
-    async def main() -> Result:
-        ledger = SqliteLedger(":memory:")
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
-        try:
-            async with ledger.owned(run) as lease:
-                return await work(Desk(ledger, lease, Toolbox(tools)))
-        finally:
-            await ledger.close()
-
-    return asyncio.run(main())
 
 
 async def admit(gate: CallGate, step: Step, tool: str, args: Any) -> ToolCall:
@@ -447,7 +406,7 @@ def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
                 with pytest.raises(LeaseLostError):
                     await gate.commit(ended, starting)
             with pytest.raises(LeaseLostError):
-                await gate.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
+                await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
             await ledger.append(lease, [Draft("paused", {})])
             kinds = await desk.kinds()
         await ledger.close()
@@ -535,107 +494,3 @@ def test_a_step_does_not_repeat_a_call_that_raised_a_moment_ago() -> None:
         await admit(gate, STEP, "send", {"to": "y"})
 
     at_desk(work, raising(ValueError("half done")))
-
-
-def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:
-    async def work(desk: Desk) -> tuple[list[Any], list[Event]]:
-        call = ModelCall("planner", "plan:1", [HumanMessage("Plan it")])
-        answers = []
-        for _ in range(times):
-            gate = CallGate(
-                desk.ledger,
-                desk.lease,
-                await desk.record(),
-                desk.toolbox,
-                Meter(NO_BUDGET, Usage(), {}),
-                record_prompts=record_prompts,
-            )
-            answers.append(await gate.ask(role_model(model), call))
-        return answers, (await desk.ledger.events(desk.run))[1:]
-
-    return at_desk(work, LoggedTools().tool("send"))
-
-
-def test_a_model_call_is_in_the_ledger_before_and_after() -> None:
-    (answer,), events = ask(ScriptedModel(["a plan"]))
-
-    assert isinstance(answer, AIMessage)
-    assert answer.text == "a plan"
-    assert [event.kind for event in events] == ["model_started", "model_finished"]
-    assert events[0].payload["model"] == "scripted"
-    assert events[0].payload["key"] == events[1].payload["key"]
-
-
-def test_what_a_model_was_asked_is_on_record_unless_it_is_to_be_left_out() -> None:
-    prompt = [{"type": "human", "content": "Plan it"}]
-
-    _, told = ask(ScriptedModel(["a plan"]))
-    _, untold = ask(ScriptedModel(["a plan"]), record_prompts=False)
-
-    assert told[0].payload["prompt"] == {"continues": None, "value": prompt}
-    assert "prompt" not in untold[0].payload
-    assert [event[0].payload["prompt_digest"] for event in (told, untold)] == [digest(prompt)] * 2
-    assert untold[1].payload["response"]["content"] == "a plan"
-
-
-def test_a_long_prompt_is_an_artifact_in_the_ledger() -> None:
-    async def work(desk: Desk) -> Any:
-        gate, model = await desk.gate(), ScriptedModel(["short"])
-        await gate.ask(role_model(model), ModelCall("planner", "", [HumanMessage("x" * 10_000)]))
-        started = (await desk.ledger.events(desk.run))[1]
-        return json.loads(await desk.ledger.artifact(started.payload["prompt"]["artifact"]["id"]))
-
-    assert at_desk(work) == [{"type": "human", "content": "x" * 10_000}]
-
-
-def test_the_answer_given_is_the_answer_on_record() -> None:
-    first = AIMessage("so", additional_kwargs={"thought": "t"}, response_metadata={"took_s": 1}, id="1")
-
-    (answer, again), _ = ask(ScriptedModel([first]), times=2)
-
-    assert answer == again
-    assert (answer.text, answer.additional_kwargs, answer.id) == ("so", {"thought": "t"}, "1")
-
-
-def test_an_answer_on_record_is_not_asked_for_again() -> None:
-    model = ScriptedModel(["a plan"])
-
-    answers, events = ask(model, times=2)
-
-    assert [answer.text for answer in answers] == ["a plan", "a plan"]
-    assert len(model.prompts) == 1
-    assert len(events) == 2
-
-
-def test_a_model_that_fails_is_words_and_asked_again_next_time() -> None:
-    answers, events = ask(ScriptedModel([ValueError("no quota \ud800"), "a plan"]), times=2)
-
-    assert answers[0] == "the planner model scripted failed: ValueError: no quota ?"
-    assert answers[1].text == "a plan"
-    assert json.dumps(events[1].payload)
-
-
-def test_the_same_words_for_another_purpose_are_another_call() -> None:
-    model = ScriptedModel(["one", "two", "three"])
-
-    async def work(desk: Desk) -> list[str]:
-        gate = await desk.gate()
-        calls = [
-            ModelCall("planner", "plan:1", [HumanMessage("x")]),
-            ModelCall("planner", "plan:2", [HumanMessage("x")]),
-            ModelCall("replanner", "plan:1", [HumanMessage("x")]),
-        ]
-        return [
-            str(answer.text) for call in calls if not isinstance(answer := await gate.ask(role_model(model), call), str)
-        ]
-
-    assert at_desk(work) == ["one", "two", "three"]
-
-
-def test_an_answer_that_no_record_can_hold_is_a_failure_of_the_model() -> None:
-    odd = AIMessage("", tool_calls=[{"name": "send", "args": {"n": float("nan")}, "id": "1"}])
-
-    (answer,), events = ask(ScriptedModel([odd]))
-
-    assert isinstance(answer, str)
-    assert "error" in events[-1].payload

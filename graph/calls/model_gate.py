@@ -1,0 +1,164 @@
+"""The choke point of model calls: each is within the budget, and in the ledger before it is made and after."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+
+from graph.calls.failures import ERROR_CHARACTERS, in_words
+from graph.calls.meter import Meter, Reservation
+from graph.calls.prompt import Asked, Prompts, prompt_of
+from graph.calls.rates import Turns
+from graph.chat_models.chat import Request
+from graph.chat_models.role_model import RoleModel
+from graph.errors import ModelCallError, ResultError
+from graph.ledger.protocol import Lease, Ledger
+from graph.plan.canonical import digest
+from graph.run.events import Draft
+from graph.run.record import RunRecord
+from graph.run.values import Kept, normalise
+
+NO_INSTRUCTIONS: Mapping[str, str] = MappingProxyType({})
+KEPT_OF_AN_ANSWER = {
+    "content",
+    "tool_calls",
+    "invalid_tool_calls",
+    "additional_kwargs",
+    "response_metadata",
+    "id",
+    "name",
+}
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """What a role asks its model: `label` tells calls with the same words apart, such as two rounds of replanning.
+
+    `tools` are LangChain tools that the model may ask for, `schema` is what its answer should fit, with a title.
+    """
+
+    role: str
+    label: str
+    messages: Sequence[BaseMessage]
+    step: str | None = None
+    tools: Sequence[BaseTool] = ()
+    schema: Mapping[str, Any] | None = None
+
+    @property
+    def conversation(self) -> str:
+        """What the turns of one conversation share: the label without the number of the turn."""
+        return self.label.rpartition(":")[0]
+
+    def request(self, about: Mapping[str, Any]) -> Request:
+        """Return the call for the chat model, named for tracers; `about` is metadata for them.
+
+        Plans and revisions are JSON, which a chat client is not to show as it comes.
+        """
+        quiet = [] if self.role == "executor" else ["nostream"]
+        told = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
+        name = f"{self.role} {self.step}" if self.step else self.role
+        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": told}
+        return Request(self.messages, self.tools, self.schema, config)
+
+
+class ModelGate:
+    """Model calls of one run, as the ledger knew it when the node began."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        lease: Lease,
+        record: RunRecord,
+        meter: Meter,
+        turns: Turns,
+        *,
+        record_prompts: bool = True,
+        instructions: Mapping[str, str] = NO_INSTRUCTIONS,
+    ) -> None:
+        """Stand in front of a run's model calls.
+
+        Args:
+            ledger: Where they are written.
+            lease: The ownership of the run.
+            record: The run.
+            meter: Its budget.
+            turns: Rate limits.
+            record_prompts: Whether the ledger is told what models are asked; what they answer it is always told.
+            instructions: Role -> what it is told beside our own words.
+        """
+        self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
+        self._prompts = Prompts() if record_prompts else None
+        self._instructions = instructions
+
+    async def ask(self, model: RoleModel, call: ModelCall) -> AIMessage | str:
+        """Return the model's answer, or how the call failed; an answer on record is not asked for again.
+
+        Raises:
+            BudgetReached: A limit does not allow the call.
+        """
+        call = replace(call, messages=self._instructed(call))
+        prompt = prompt_of(call.messages)
+        prompt_digest = digest(prompt)
+        key = digest([self._record.id, call.role, call.label, prompt_digest])
+        if key in self._record.responses:
+            return AIMessage.model_validate(self._record.responses[key])
+        begins = call.step is not None and call.step not in self._record.begun
+        aside = self._meter.reserve_model(model.name, _characters(call.messages), call.step, begins=begins)
+        if wait_s := self._turns.wait_s(model.name):
+            await asyncio.sleep(wait_s)
+        intent: dict[str, Any] = {"key": key, "role": call.role, "model": model.name, "prompt_digest": prompt_digest}
+        shown: list[Kept] = []
+        if self._prompts is not None:
+            asked = Asked(key, len(prompt), prompt_digest)
+            kept, before = self._prompts.kept(asked, call.role, call.conversation, prompt)
+            intent["prompt"] = {"continues": before, **kept.fields()}
+            shown.append(kept)
+        await self._ledger.append(self._lease, [Draft("model_started", intent, call.step)], artifacts=shown)
+        answer, outcome = await self._asked(model, call)
+        ended = {"key": key, "role": call.role, **outcome, **self._settled(aside, outcome)}
+        await self._ledger.append(self._lease, [Draft("model_finished", ended, call.step)])
+        return answer
+
+    def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
+        """Return the messages with the role's own instructions at the end of the first."""
+        more = self._instructions.get(call.role)
+        if more is None:
+            return call.messages
+        first, *others = call.messages
+        return [first.model_copy(update={"content": f"{first.content}\n{more}"}), *others]
+
+    async def _asked(self, model: RoleModel, call: ModelCall) -> tuple[AIMessage | str, dict[str, Any]]:
+        """Return the answer or the words of the failure, and what the ledger is told of it."""
+        try:
+            answer = await model.ask(call.request({"run": self._record.id, "revision": self._record.revision}))
+        except ModelCallError as failure:
+            words = f"the {call.role} model {in_words(failure)}"[:ERROR_CHARACTERS]
+            return words, {"error": words, "attempts": list(failure.attempts)}
+        attempts = [attempt.to_json() for attempt in answer.attempts]
+        told: dict[str, Any] = {"model": answer.model, "usage": dict(answer.usage), "attempts": attempts}
+        try:
+            return answer.message, {"response": _storable(answer.message), **told}
+        except (ResultError, ValueError) as failure:
+            words = f"the {call.role} model {answer.model} failed: {in_words(failure)}"[:ERROR_CHARACTERS]
+            return words, {"error": words, **told}
+
+    def _settled(self, aside: Reservation, outcome: Mapping[str, Any]) -> dict[str, float]:
+        """Return what a model call cost, as far as it is bounded or known."""
+        cost_usd = self._meter.settle(aside, outcome.get("usage"), outcome.get("model", aside.model))
+        worked_s = self._meter.wall_s
+        found = {"cost_usd": cost_usd, "worked_s": worked_s}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def _characters(messages: Sequence[BaseMessage]) -> int:
+    return sum(len(str(message.content)) for message in messages)
+
+
+def _storable(answer: AIMessage) -> Any:
+    normalise([call["args"] for call in answer.tool_calls])  # pydantic would turn NaN into null in silence
+    return normalise(answer.model_dump(mode="json", include=KEPT_OF_AN_ANSWER))

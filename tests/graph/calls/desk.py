@@ -1,0 +1,59 @@
+"""A run in a ledger in memory, owned, for those who stand in front of its calls."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from graph.calls.gate import CallGate
+from graph.calls.meter import Meter
+from graph.calls.model_gate import ModelGate
+from graph.calls.rates import Turns
+from graph.calls.toolbox import Toolbox
+from graph.ledger.protocol import Lease
+from graph.ledger.sqlite import SqliteLedger
+from graph.plan.schema import Plan, Step
+from graph.run.budget import NO_BUDGET, Usage
+from graph.run.events import Draft, Event
+from graph.run.record import RunRecord, read_record
+
+Result = TypeVar("Result")
+PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
+
+
+class Desk:
+    """A run in a ledger in memory, owned, with a gate as a node would get it."""
+
+    def __init__(self, ledger: SqliteLedger, lease: Lease, toolbox: Toolbox) -> None:
+        self.ledger, self.lease, self.run, self.toolbox = ledger, lease, lease.run, toolbox
+
+    async def record(self) -> RunRecord:
+        return read_record(await self.ledger.events(self.run))
+
+    async def gate(self, *, record_prompts: bool = True) -> CallGate:
+        record, meter, turns = await self.record(), Meter(NO_BUDGET, Usage(), {}), Turns({}, time.monotonic)
+        models = ModelGate(self.ledger, self.lease, record, meter, turns, record_prompts=record_prompts)
+        return CallGate(self.ledger, self.lease, record, self.toolbox, meter, turns, models)
+
+    async def kinds(self) -> list[str]:
+        return [event.kind for event in await self.ledger.events(self.run)][1:]
+
+    async def last(self) -> Event:
+        return (await self.ledger.events(self.run))[-1]
+
+    async def revise(self, revision: int) -> None:
+        revised = {"revision": revision, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}
+        await self.ledger.append(self.lease, [Draft("plan_revised", revised)])
+
+
+def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
+    async def main() -> Result:
+        ledger = SqliteLedger(":memory:")
+        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        try:
+            async with ledger.owned(run) as lease:
+                return await work(Desk(ledger, lease, Toolbox(tools)))
+        finally:
+            await ledger.close()
+
+    return asyncio.run(main())

@@ -1,0 +1,107 @@
+"""The choke point of model calls: in the ledger before and after, and never asked again for what is on record."""
+
+import json
+from typing import Any
+
+from desk import Desk, at_desk
+from langchain_core.messages import AIMessage, HumanMessage
+
+from graph.calls.model_gate import ModelCall
+from graph.chat_models.roles import role_model
+from graph.plan.canonical import digest
+from graph.run.events import Event
+from graph.testing import LoggedTools, ScriptedModel
+
+
+def ask(model: ScriptedModel, times: int = 1, record_prompts: bool = True) -> tuple[list[Any], list[Event]]:
+    async def work(desk: Desk) -> tuple[list[Any], list[Event]]:
+        call = ModelCall("planner", "plan:1", [HumanMessage("Plan it")])
+        answers = []
+        for _ in range(times):
+            gate = await desk.gate(record_prompts=record_prompts)
+            answers.append(await gate.models.ask(role_model(model), call))
+        return answers, (await desk.ledger.events(desk.run))[1:]
+
+    return at_desk(work, LoggedTools().tool("send"))
+
+
+def test_a_model_call_is_in_the_ledger_before_and_after() -> None:
+    (answer,), events = ask(ScriptedModel(["a plan"]))
+
+    assert isinstance(answer, AIMessage)
+    assert answer.text == "a plan"
+    assert [event.kind for event in events] == ["model_started", "model_finished"]
+    assert events[0].payload["model"] == "scripted"
+    assert events[0].payload["key"] == events[1].payload["key"]
+
+
+def test_what_a_model_was_asked_is_on_record_unless_it_is_to_be_left_out() -> None:
+    prompt = [{"type": "human", "content": "Plan it"}]
+
+    _, told = ask(ScriptedModel(["a plan"]))
+    _, untold = ask(ScriptedModel(["a plan"]), record_prompts=False)
+
+    assert told[0].payload["prompt"] == {"continues": None, "value": prompt}
+    assert "prompt" not in untold[0].payload
+    assert [event[0].payload["prompt_digest"] for event in (told, untold)] == [digest(prompt)] * 2
+    assert untold[1].payload["response"]["content"] == "a plan"
+
+
+def test_a_long_prompt_is_an_artifact_in_the_ledger() -> None:
+    async def work(desk: Desk) -> Any:
+        gate, model = await desk.gate(), ScriptedModel(["short"])
+        await gate.models.ask(role_model(model), ModelCall("planner", "", [HumanMessage("x" * 10_000)]))
+        started = (await desk.ledger.events(desk.run))[1]
+        return json.loads(await desk.ledger.artifact(started.payload["prompt"]["artifact"]["id"]))
+
+    assert at_desk(work) == [{"type": "human", "content": "x" * 10_000}]
+
+
+def test_the_answer_given_is_the_answer_on_record() -> None:
+    first = AIMessage("so", additional_kwargs={"thought": "t"}, response_metadata={"took_s": 1}, id="1")
+
+    (answer, again), _ = ask(ScriptedModel([first]), times=2)
+
+    assert answer == again
+    assert (answer.text, answer.additional_kwargs, answer.id) == ("so", {"thought": "t"}, "1")
+
+
+def test_an_answer_on_record_is_not_asked_for_again() -> None:
+    model = ScriptedModel(["a plan"])
+
+    answers, events = ask(model, times=2)
+
+    assert [answer.text for answer in answers] == ["a plan", "a plan"]
+    assert len(model.prompts) == 1
+    assert len(events) == 2
+
+
+def test_a_model_that_fails_is_words_and_asked_again_next_time() -> None:
+    answers, events = ask(ScriptedModel([ValueError("no quota \ud800"), "a plan"]), times=2)
+
+    assert answers[0] == "the planner model scripted failed: ValueError: no quota ?"
+    assert answers[1].text == "a plan"
+    assert json.dumps(events[1].payload)
+
+
+def test_the_same_words_for_another_purpose_are_another_call() -> None:
+    model = ScriptedModel(["one", "two", "three"])
+
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        found = []
+        for role, label in (("planner", "plan:1"), ("planner", "plan:2"), ("replanner", "plan:1")):
+            answer = await gate.models.ask(role_model(model), ModelCall(role, label, [HumanMessage("x")]))
+            found.append(str(answer.text) if isinstance(answer, AIMessage) else answer)
+        return found
+
+    assert at_desk(work) == ["one", "two", "three"]
+
+
+def test_an_answer_that_no_record_can_hold_is_a_failure_of_the_model() -> None:
+    odd = AIMessage("", tool_calls=[{"name": "send", "args": {"n": float("nan")}, "id": "1"}])
+
+    (answer,), events = ask(ScriptedModel([odd]))
+
+    assert isinstance(answer, str)
+    assert "error" in events[-1].payload
