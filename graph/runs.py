@@ -18,7 +18,8 @@ from graph.plan.schema import Plan
 from graph.run.answering import Said, answer_to
 from graph.run.counters import Counters
 from graph.run.events import CANCELLED, Draft, Event
-from graph.run.record import RunRecord, read_record, run_name
+from graph.run.reading import read_record
+from graph.run.record import RunRecord, run_name
 from graph.run.results import StepResult
 from graph.run.steering import Steer
 from graph.run.telling import told_line

@@ -30,7 +30,8 @@ from graph.run.events import CANCELLED, Draft
 from graph.run.goal import Goal
 from graph.run.labels import joined, label_of_tool
 from graph.run.next_move import Cause, Outlook
-from graph.run.record import RunRecord, read_on, read_record
+from graph.run.reading import read_on, read_record
+from graph.run.record import RunRecord
 from graph.run.results import StepResult
 from graph.run.steering import Steer
 from graph.run.terms import Terms

@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from graph.errors import LedgerCorruptError, UnknownRunError
 from graph.run.events import Event
-from graph.run.record import RunRecord, read_record, run_name
+from graph.run.reading import read_record
+from graph.run.record import RunRecord, run_name
 from graph.runs import Run, Runs, open_runs
 
 Result = TypeVar("Result")

@@ -19,7 +19,7 @@ from graph.context import Services, Settings
 from graph.evaluation.direct import outage_in
 from graph.evaluation.trial import Ending, Spent
 from graph.run.events import Event
-from graph.run.record import read_record
+from graph.run.reading import read_record
 from graph.runs import Run, open_runs
 
 APPROVED = ("run_plan", "run_step")

@@ -24,7 +24,7 @@ from graph.ledger.transcript import Transcript
 from graph.plan.schema import Plan
 from graph.run.artifacts import artifacts_named, with_artifacts
 from graph.run.events import Draft, Event
-from graph.run.record import read_record
+from graph.run.reading import read_record
 from graph.run.redaction import Redactor, Unredactable, names_for, redacted_payload
 from graph.run.values import PREVIEW_CHARACTERS, Artifact
 

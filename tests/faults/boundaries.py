@@ -31,7 +31,7 @@ from graph.ledger.lease import LEASE_S
 from graph.ledger.sqlite import SqliteLedger
 from graph.replay.player import replayed
 from graph.run.events import Event
-from graph.run.record import read_record
+from graph.run.reading import read_record
 
 BUSY_S = 0.2
 """How long the database is waited for where it is locked."""

@@ -15,7 +15,8 @@ from graph.ledger.sqlite import SqliteLedger
 from graph.plan.schema import Plan, Step
 from graph.run.budget import NO_BUDGET, Usage
 from graph.run.events import Draft, Event
-from graph.run.record import RunRecord, read_record
+from graph.run.reading import read_record
+from graph.run.record import RunRecord
 
 Result = TypeVar("Result")
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))

@@ -8,7 +8,8 @@ from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.run.events import CONTROL, Event, Kind
-from graph.run.record import RunRecord, read_on, read_record, run_name
+from graph.run.reading import read_on, read_record
+from graph.run.record import RunRecord, run_name
 from graph.run.results import StepResult
 from graph.run.scope import in_force, repeats, within_approved
 from graph.run.terms import Terms
