@@ -1,8 +1,11 @@
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,14 +16,22 @@ import pytest
 from hypothesis import settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from pydantic import SecretStr
 
-from graph import build_graph
+from graph import ModelSettings, build_graph
+from graph.prompts.executor import EXECUTOR
+from graph.prompts.planner import PLANNER
+from graph.prompts.replanner import REPLANNER
 from graph.testing import LoggedTools, ScriptedModel
 
 settings.register_profile("untimed", deadline=None)  # how fast the machine is just now decides nothing
 settings.load_profile("untimed")
 NODE_PACKAGES = "tests/node/node_modules/.installed"
 SMALL_SERVER = Path(__file__).parent / "tools" / "mcp" / "small_server.py"
+MODEL = "scripted-model"
+KEY = "sk-secret-0123456789abcdef"
+ROLES = {"planner": PLANNER, "executor": EXECUTOR, "replanner": REPLANNER}
+USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,69 @@ class SmallMcp:
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def says(content: Any, **more: Any) -> dict[str, Any]:
+    """Return a fixture that answers with text, or with an object as JSON, and counts 16 tokens."""
+    return {"response": {"content": content, "usage": USAGE}, **more}
+
+
+def calls(tool: str, **args: Any) -> dict[str, Any]:
+    """Return a fixture that asks for a call of a tool."""
+    return {"response": {"toolCalls": [{"name": tool, "arguments": args}], "usage": USAGE}}
+
+
+def fails(status: int, message: str = "not now", **more: Any) -> dict[str, Any]:
+    """Return a fixture that answers with an error."""
+    return {"response": {"error": {"message": message}, "status": status, **more}}
+
+
+@dataclass(frozen=True)
+class AiMock:
+    """A running aimock, which refuses all keys but its own; roles are told apart by the first line they are told."""
+
+    url: str
+    key = KEY
+    says = staticmethod(says)
+    calls = staticmethod(calls)
+    fails = staticmethod(fails)
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/v1"
+
+    def settings(self, **more: Any) -> ModelSettings:
+        settings = {"model": f"openai:{MODEL}", "base_url": self.base_url, "api_key": SecretStr(self.key)}
+        return ModelSettings(**{**settings, **more})
+
+    def answers(self, role: str, *fixtures: dict[str, Any]) -> None:
+        """Let the model answer a role's requests in this order."""
+        self._script({"model": MODEL, "systemMessage": ROLES[role].splitlines()[0]}, fixtures)
+
+    def any(self, *fixtures: dict[str, Any]) -> None:
+        """Let the model answer all requests in this order, whoever asks."""
+        self._script({"model": MODEL}, fixtures)
+
+    def _script(self, match: dict[str, Any], fixtures: tuple[dict[str, Any], ...]) -> None:
+        numbered = [{**fixture, "match": {**match, "sequenceIndex": n}} for n, fixture in enumerate(fixtures)]
+        self._ask("/__aimock/fixtures", {"fixtures": numbered})
+
+    def reset(self) -> None:
+        self._ask("/__aimock/reset", {})
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """The bodies of all chat requests, in order."""
+        journal = json.loads(self._ask("/__aimock/journal"))
+        return [entry["body"] for entry in journal if entry["path"] == "/v1/chat/completions"]
+
+    def _ask(self, path: str, body: Any = None) -> bytes:
+        """Send a body, or ask for what there is."""
+        headers = {"content-type": "application/json", "authorization": f"Bearer {self.key}"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers)
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return bytes(answer.read())
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> SmallMcp:
     folder = tmp_path / "small"
@@ -76,6 +150,36 @@ def node_package() -> Callable[[str], Path]:
         return found
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def aimock_process(node_package: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[AiMock]:
+    script = node_package("@copilotkit/aimock") / "dist" / "cli.js"
+    folder = tmp_path_factory.mktemp("aimock")
+    (folder / "first.json").write_text(
+        json.dumps({"fixtures": [{"match": {"model": "none"}, "response": {"content": ""}}]})
+    )
+    command = ["node", str(script), "--port", "0", "--fixtures", str(folder)]
+    variables = {**os.environ, "AIMOCK_API_KEYS": KEY}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            said = ""
+            while not (found := re.search(r"http://127\.0\.0\.1:\d+", said)):
+                said = process.stdout.readline()
+                assert said, "aimock ended before it listened"
+            threading.Thread(target=process.stdout.read, daemon=True).start()  # its log must not fill the pipe
+            yield AiMock(found[0])
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def aimock(aimock_process: AiMock) -> AiMock:
+    aimock_process.reset()
+    return aimock_process
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from graph import Agent, ModelSettings
 from graph.chat_models.preflight import check_models
@@ -92,7 +93,10 @@ def test_a_plan_that_is_brought_needs_no_planner(tmp_path: Path) -> None:
 
 
 class TestKeys:
-    """aimock takes any key, so a server of our own refuses them."""
+    @pytest.mark.parametrize("key", [{"api_key": SecretStr("sk-another-0123456789")}, {"api_key": None}])
+    def test_a_key_that_is_not_for_the_server(self, aimock: Any, key: Any) -> None:
+        with pytest.raises(ModelKeyError, match="refuses the key"):
+            check(aimock.settings(**key))
 
     def test_a_refused_key_is_told_and_not_shown(self, replies: Any) -> None:
         replies.lists = 401

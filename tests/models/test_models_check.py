@@ -23,6 +23,7 @@ def rows(output: str) -> list[list[str]]:
 def model(aimock: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("PLANNER_EXECUTOR_PLANNER", "openai:scripted-model")
     monkeypatch.setenv("PLANNER_EXECUTOR_PLANNER_BASE_URL", aimock.base_url)
+    monkeypatch.setenv("PLANNER_EXECUTOR_PLANNER_API_KEY", aimock.key)
     return aimock
 
 

@@ -141,7 +141,7 @@ def test_what_will_not_pass_is_asked_once(aimock: Any, status: int) -> None:
 
 def test_there_is_one_layer_of_retries_and_it_ends(aimock: Any) -> None:
     aimock.answers("planner", *[aimock.fails(500)] * 20)
-    own = ChatOpenAI(model="scripted-model", base_url=aimock.base_url, api_key=SecretStr("k"), max_retries=5)
+    own = ChatOpenAI(model="scripted-model", base_url=aimock.base_url, api_key=SecretStr(aimock.key), max_retries=5)
 
     for given in (aimock.settings(), own):
         with pytest.raises(ModelCallError, match="failed 4 times"):
