@@ -66,6 +66,16 @@ def test_a_run_that_waits_is_approved_by_another_process(process: Process, folde
     assert (folder / "workspace/report.md").read_text().strip() == "it is 42"
 
 
+def test_a_failed_step_is_told_once_and_not_by_the_log_as_well(process: Process, folder: Path) -> None:
+    failing = {"steps": [{"id": "sum", "objective": "Add", "tool": "calculator", "args": {"expression": "1 / 0"}}]}
+    (folder / "plan.json").write_text(json.dumps(failing))
+
+    ended = process("run", "add", "--plan", "plan.json", "--yes", "--max-replans", "0")
+
+    assert ended.returncode == 1
+    assert "sum failed" in ended.stdout + ended.stderr and "call_finished" not in ended.stdout + ended.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_is_paused_and_goes_on_where_it_was(
     process: Process, read_until: Callable[..., str], latest: Callable[[], str], number: int
