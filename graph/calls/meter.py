@@ -27,6 +27,10 @@ class Reservation:
     tokens: int
     cost_usd: float
 
+    def to_json(self) -> dict[str, float]:
+        """Return it as the ledger keeps it: it stands for what the call took until that is known."""
+        return {"tokens": self.tokens, **({"cost_usd": self.cost_usd} if self.cost_usd else {})}
+
 
 class Meter:
     """Counts one run's spending from what the ledger knew of it; `worked_s` says how long this owner has worked."""

@@ -197,7 +197,8 @@ class Review:
         answer = kept.answer if story.record.succeeded else None
         if stop.finishes:
             spent = f"the budget's limit of {story.record.shortage.limit} was reached" if story.record.shortage else ""
-            return await story.end(Ending("budget_exhausted", f"{spent}; {kept.reason}", answer), decided)
+            missing = kept.reason if plan.steps else "there is no plan yet"
+            return await story.end(Ending("budget_exhausted", f"{spent}; {missing}", answer), decided)
         reason = f"rejected: {stop.message}" if stop.message else "rejected"
         return await story.end(Ending("rejected", reason, answer), decided)
 

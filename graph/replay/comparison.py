@@ -13,8 +13,8 @@ from graph.run.values import to_text
 WORLD = frozenset({"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver"})
 """Fields that the world outside of the run decides."""
 
-WORDS = frozenset({"shown", "prompt"})
-"""Texts that are laid out, and cut, by how long a value is: not compared where one was taken out of them."""
+WORDS = frozenset({"shown", "prompt", "reserved"})
+"""What is laid out, cut or counted by how long a value is: not compared where one was taken out of it."""
 
 NAMED = re.compile(rf"{NAME}[0-9a-f]{{16}}")
 """What a redaction left in the place of a digest."""

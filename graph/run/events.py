@@ -21,7 +21,8 @@ Kind = Literal[
     "call_finished",  # call, status, value | artifact | error, nothing_happened, unchecked, started_at, ended_at
     "call_refused",  # tool, args..., why, revision: what a step asked for and its grant or the policy does not give
     "step_held",  # key, tool, args..., labels, revision: a call that waits for a person to see its arguments
-    "model_started",  # key, role, model, prompt_digest, prompt: {continues, value | artifact}
+    # key, role, model, prompt_digest, reserved: {tokens, cost_usd}, prompt: {continues, value | artifact}
+    "model_started",
     "model_finished",  # key, response | error, usage, model, attempts, cost_usd
     # status, value | artifact | error, inputs, label, missing, revision, unchecked, started_at, ended_at
     "step_finished",

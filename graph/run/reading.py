@@ -186,13 +186,16 @@ def _model_started(record: RunRecord, event: Event) -> None:
     first = event.step is not None and event.step not in record.begun
     if event.step is not None:
         record.begun.add(event.step)
-    record.usage = record.usage.plus(model_calls=1, steps=int(first))
+    aside = record.reserved[event.payload["key"]] = event.payload.get("reserved", {})
+    record.usage = record.usage.plus(model_calls=1, steps=int(first), **aside)
 
 
 def _model_finished(record: RunRecord, event: Event) -> None:
-    used = event.payload.get("usage") or {}
-    cost_usd = event.payload.get("cost_usd") or 0.0
-    record.usage = record.usage.plus(tokens=used.get("total_tokens") or 0, cost_usd=cost_usd)
+    aside, used = record.reserved.pop(event.payload["key"], {}), event.payload.get("usage") or {}
+    tokens, cost_usd = used.get("total_tokens") or 0, event.payload.get("cost_usd") or 0.0
+    record.usage = record.usage.plus(
+        tokens=tokens - aside.get("tokens", 0), cost_usd=cost_usd - aside.get("cost_usd", 0.0)
+    )
     if "response" in event.payload:
         record.responses[event.payload["key"]] = event.payload["response"]
 

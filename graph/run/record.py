@@ -95,8 +95,9 @@ class RunRecord:
 
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
-    of all calls of a step. `unchecked` are results that still have to meet their step's criteria, `retries` counts how
-    often this revision tried a step again.
+    of all calls of a step. `reserved` is what was set aside for model calls of which no end is on record; it counts as
+    spent. `unchecked` are results that still have to meet their step's criteria, `retries` counts how often this
+    revision tried a step again.
     """
 
     thread: str = ""
@@ -143,6 +144,7 @@ class RunRecord:
     same_calls: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     calls_of: dict[str, list[str]] = field(default_factory=dict)
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    reserved: dict[str, Mapping[str, float]] = field(default_factory=dict)
     results: dict[str, StepResult] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)
     result_revision: dict[str, int] = field(default_factory=dict)

@@ -119,9 +119,11 @@ def budget_description(shortage: Shortage, budget: Budget, usage: Usage, hard: B
     is_hard = most is not None and most <= (budget.of(shortage.limit) or 0)
     can = "It is a hard limit of the policy and cannot be raised." if is_hard else "Raise it: edit budget."
     spent = "; ".join(in_words(name, budget, usage) for name in budget.names)
+    is_left = usage.of(shortage.limit) < (budget.of(shortage.limit) or 0)
+    rest = " The next call may take more than what is left." if is_left else ""
     left = f"Left to do: {listed(shortage.left)}." if shortage.left else "Nothing is planned yet."
     return (
-        f"The budget's limit of {shortage.limit} is reached. Spent: {spent}. {left} "
+        f"The budget's limit of {shortage.limit} is reached. Spent: {spent}.{rest} {left} "
         f"{can} Reject without a word to finish with what there is, with `stop` to reject the run, "
         "with a reason to plan again."
     )
