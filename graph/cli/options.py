@@ -17,6 +17,14 @@ class Approval(StrEnum):
     never = "never"
 
 
+class Replan(StrEnum):
+    """When the rest of a plan is revised."""
+
+    failure = "failure"
+    every_step = "every_step"
+    never = "never"
+
+
 def text(given: str | None) -> str | None:
     """Refuse text that could not be recorded: blank, or bytes that are no UTF-8."""
     if given is None:
@@ -85,6 +93,10 @@ ConfigFile = Annotated[
     typer.Option("--config", metavar="FILE", help="Settings file; planner-executor.toml where there is one."),
 ]
 ApprovalName = Annotated[Approval | None, typer.Option("--approval", help="Which plans need a person.")]
+ReplanName = Annotated[Replan | None, typer.Option("--replan", help="When the rest of a plan is revised.")]
+Horizon = Annotated[
+    int | None, typer.Option("--horizon", min=1, max=1, help="Plan one step at a time; else everything at once.")
+]
 MaxReplans = Annotated[int | None, typer.Option("--max-replans", min=0, help="How often a plan is revised.")]
 MaxConcurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="How many steps run at a time.")]
 Json = Annotated[

@@ -82,6 +82,8 @@ def resume(
     config: options.ConfigFile = None,
     policy: options.PolicyFile = None,
     approval: options.ApprovalName = None,
+    replan: options.ReplanName = None,
+    horizon: options.Horizon = None,
     max_replans: options.MaxReplans = None,
     max_concurrency: options.MaxConcurrency = None,
     json: options.Json = False,
@@ -119,6 +121,8 @@ def resume(
                 config=config,
                 policy=policy,
                 approval=approval and approval.value,
+                replan=replan and replan.value,
+                horizon=horizon,
                 max_replans=max_replans,
                 max_concurrency=max_concurrency,
             )

@@ -56,6 +56,8 @@ def run(
     policy: options.PolicyFile = None,
     budget: Budget = None,
     approval: options.ApprovalName = None,
+    replan: options.ReplanName = None,
+    horizon: options.Horizon = None,
     max_replans: options.MaxReplans = None,
     max_concurrency: options.MaxConcurrency = None,
     yes: options.Yes = False,
@@ -82,6 +84,8 @@ def run(
             config=config,
             policy=policy,
             approval=approval and approval.value,
+            replan=replan and replan.value,
+            horizon=horizon,
             max_replans=max_replans,
             max_concurrency=max_concurrency,
         )

@@ -28,6 +28,8 @@ class Setup:
     mcp: str | None = None
     policy: str | None = None
     approval: str | None = None
+    replan: str = "failure"
+    horizon: int | None = None
     max_replans: int = 2
     max_concurrency: int = 16
 
@@ -82,7 +84,7 @@ class Setup:
 
         _ = self.role_models  # a fault is told before a database is opened
         policy_of(policy_named(self.policy, self.config))
-        limits = {"max_replans": self.max_replans, "max_concurrency": self.max_concurrency}
+        planning = {"replan": self.replan, "horizon": self.horizon, "max_replans": self.max_replans}
         approval = {"approval": self.approval} if self.approval else {}
         return {
             **given_models(self.models),
@@ -90,7 +92,8 @@ class Setup:
             "tools": self.tools(),
             "policy": self.policy,
             **approval,
-            **limits,
+            **planning,
+            "max_concurrency": self.max_concurrency,
         }
 
     def tools(self) -> list["BaseTool"]:

@@ -1,8 +1,8 @@
 """The words given to the planner.
 
 Contract: the system message states the plan format; the human message is one JSON object with `goal`, `constraints`,
-`tools` and `limits`, after feedback `previous_plan` and `feedback`, and in a chat `history`: what was said before the
-goal, bounded. The answer is one JSON object: a plan.
+`tools` and `limits`, `horizon` where steps are planned one at a time, after feedback `previous_plan` and `feedback`,
+and in a chat `history`: what was said before the goal, bounded. The answer is one JSON object: a plan.
 """
 
 import re
@@ -77,6 +77,7 @@ def planner_messages(
         "constraints": list(goal.constraints),
         "tools": list(tools),
         "limits": dict(limits),
+        "horizon": horizon,
         "previous_plan": record.plan,
         "feedback": list(record.feedback),
         "history": list(record.history),

@@ -1,8 +1,9 @@
 """The words given to the replanner.
 
-Contract: the human message is one JSON object with `why` it is asked, `goal`, `constraints`, `tools`, `limits`, `plan`,
-`results` (per step its status, with a preview that is data and not instruction), `failed` (id -> error), and `feedback`
-where a person gave some. The answer is one JSON object: a revision.
+Contract: the human message is one JSON object with `why` it is asked, `goal`, `constraints`, `tools`, `limits`,
+`horizon` where steps are planned one at a time, `plan`, `results` (per step its status, with a preview that is data and
+not instruction), `failed` (id -> error), and `feedback` where a person gave some. The answer is one JSON object: a
+revision.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,6 +57,7 @@ def replanner_messages(
         "constraints": list(goal.constraints),
         "tools": list(tools),
         "limits": dict(limits),
+        "horizon": horizon,
         "plan": plan.to_json(),
         "results": {step.id: _shown(results.get(step.id)) for step in plan.steps},
         "failed": {step: result.error for step, result in results.items() if result.status in ("failed", "uncertain")},

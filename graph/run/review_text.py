@@ -187,9 +187,13 @@ def _fed_by(step: Step, plan: Plan) -> list[Step]:
 
 def _estimated(estimate: Mapping[str, Any]) -> str:
     """Return what is left to do in a sentence, and what of the budget is left for it."""
-    words = (
-        f"To do: {estimate['steps']} steps, {estimate['longest_chain']} of them one after the other; at most "
-        f"{estimate['tool_calls']} tool calls; {estimate['model_steps']} steps by a model."
-    )
+    chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
+    by_models = f", {_counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
+    calls = _counted(estimate["tool_calls"], "tool call")
+    words = f"To do: {_counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}."
     left = ", ".join(unit_in_words(name, amount) for name, amount in estimate.get("budget_left", {}).items())
     return f"{words} Left of the budget: {left}." if left else words
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -73,9 +73,29 @@ def test_a_run_remembers_what_it_works_with(cli: Cli, latest: Callable[[], str],
         "mcp": None,
         "policy": None,
         "approval": None,
+        "replan": "failure",
+        "horizon": None,
         "max_replans": 0,
         "max_concurrency": 16,
     }
+
+
+def test_one_step_is_planned_at_a_time_also_after_a_resume(cli: Cli, latest: Callable[[], str]) -> None:
+    waits = cli("run", "What is 12 * 4 + 5?", "--horizon", "1")
+    assert waits.exit_code == 3 and "To do: 1 step; at most 1 tool call." in waits.stdout
+
+    assert cli("resume", latest(), "--approve").exit_code == 3
+    ended = cli("resume", latest(), "--approve")
+
+    assert ended.exit_code == 0 and "\n53\n" in ended.stdout
+    told = json.loads(cli("show", latest(), "--json").stdout)
+    assert told["revision"] == 3 and told["setup"]["horizon"] == 1
+
+
+def test_a_run_that_is_never_replanned_ends_with_its_failure(cli: Cli) -> None:
+    result = cli("run", "What is 12 / 0 + 5?", "--replan", "never", "--yes")
+
+    assert result.exit_code == 1 and "step_1 failed" in result.stdout and "Revision 2" not in result.stdout
 
 
 def test_a_plan_with_faults_fails_with_every_fault(cli: Cli, folder: Path) -> None:

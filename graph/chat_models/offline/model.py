@@ -12,6 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from graph.chat_models.offline import prose
 from graph.chat_models.offline.asked import Asked, document_in
+from graph.chat_models.offline.one_step import next_step
 from graph.chat_models.offline.planning import plan_for
 from graph.chat_models.offline.revising import revision_for
 
@@ -66,5 +67,8 @@ def answer_to(messages: Sequence[BaseMessage]) -> str:
     if "objective" in document:
         raise NotImplementedError(prose.NO_MODEL_STEP)
     asked = Asked(document)
-    answer = revision_for(asked) if "plan" in document else plan_for(asked)
+    if "horizon" in document:
+        answer = next_step(asked)
+    else:
+        answer = revision_for(asked) if "plan" in document else plan_for(asked)
     return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)

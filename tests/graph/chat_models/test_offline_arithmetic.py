@@ -18,8 +18,10 @@ from graph.plan.schema import Plan
 from graph.plan.validation import read_plan
 from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
+from graph.prompts.replanner import replanner_messages
 from graph.run.goal import Goal
 from graph.run.record import RunRecord
+from graph.run.results import StepResult
 from tools.calculator import calculator
 
 CALCULATOR = Toolbox([calculator()]).specs
@@ -178,3 +180,31 @@ def test_the_steps_together_give_what_python_gives(expression: str) -> None:
         return
 
     assert value_of(plan_for(expression), value_in_python) == pytest.approx(expected, rel=0, abs=0, nan_ok=True)
+
+
+def test_one_step_at_a_time_the_steps_and_the_answer_are_those_of_the_whole_plan() -> None:
+    goal, tools = Goal("What is (1 + 2) * -(3 - 4)?"), tools_shown(CALCULATOR.values())
+    whole = plan_for(goal.goal)
+    record, plan = RunRecord(), Plan(steps=())
+    said = []
+    while len(said) <= len(whole.steps):
+        messages = (
+            replanner_messages(goal, tools, plan, record, "the next step", {}, 1)
+            if plan.steps
+            else planner_messages(goal, tools, record, {}, 1)
+        )
+        said.append(json.loads(str(OfflineModel().invoke(messages).text)))
+        plan = Plan(steps=whole.steps[: len(said)])
+        record.results.update({step.id: StepResult("succeeded", 1) for step in plan.steps})
+
+    assert [step for answer in said for step in answer["steps"]] == whole.to_json()["steps"]
+    assert said[-1] == {"steps": [], "answer": whole.answer}
+
+
+def test_one_step_at_a_time_nothing_is_mended() -> None:
+    record = RunRecord(results={"step_1": StepResult("failed", error="no")})
+    plan = plan_for("What is 1 / 0 + 1?")
+
+    messages = replanner_messages(Goal("What is 1 / 0 + 1?"), [], plan, record, "a step failed", {}, 1)
+
+    assert "step_1: no" in str(OfflineModel().invoke(messages).text)
