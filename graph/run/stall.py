@@ -13,9 +13,13 @@ UNTOLD = ("id", "depends_on", "success_criteria", "parent")
 
 
 def fingerprint(step: Step, result: StepResult) -> str:
-    """Return what tells a failure apart: objective, work and error; neither ids nor numbers and the like in errors."""
+    """Return what tells a failure apart: work and error; neither ids nor numbers and the like in errors.
+
+    To a model its objective is the work; a call is the same in whatever words it is asked for.
+    """
     error = re.sub(r"\w*\d\w*", "", str(result.error))[:ERROR_CHARACTERS]
-    work = {name: value for name, value in step.to_json().items() if name not in UNTOLD}
+    untold = UNTOLD if step.tool is None else (*UNTOLD, "objective")
+    work = {name: value for name, value in step.to_json().items() if name not in untold}
     return digest([work, error])[:16]
 
 

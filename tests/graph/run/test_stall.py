@@ -33,13 +33,22 @@ def test_a_failure_is_the_same_whatever_the_step_is_called_and_waits_for(same: d
 @pytest.mark.parametrize(
     "other",
     [
-        {"objective": "another"}, {"tool": "fetch"}, {"args": {"q": "y"}}, {"args": {"q": True}}, {"tool": None},
+        {"tool": "fetch"}, {"args": {"q": "y"}}, {"args": {"q": True}}, {"tool": None},
         {"for_each": [1]}, {"output": "json"},
     ],
     ids=str,
 )  # fmt: skip
 def test_a_failure_of_other_work_is_another(other: dict[str, Any]) -> None:
     assert fingerprint(STEP.model_copy(update=other), FAILED) != fingerprint(STEP, FAILED)
+
+
+@pytest.mark.parametrize(("tool", "is_same"), [("get", True), (None, False)])
+def test_other_words_for_a_call_make_no_other_failure_but_to_a_model_they_are_the_work(
+    tool: str | None, is_same: bool
+) -> None:
+    one, other = (Step(id="a", objective=words, tool=tool) for words in ("fetch it", "try to fetch it again"))
+
+    assert (fingerprint(one, FAILED) == fingerprint(other, FAILED)) is is_same
 
 
 @pytest.mark.parametrize(
