@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
+from graph.chat_models.no_answer import error_told, no_answer
+
 Kind = Literal[
     "rate_limit", "timeout", "connection", "server", "broken_answer", "key", "unknown_model", "request", "other"
 ]
@@ -18,9 +20,9 @@ SENTENCE: Mapping[Kind, str] = {
     "timeout": "no answer in time",
     "connection": "the server cannot be reached",
     "server": "the server failed",
-    "broken_answer": "the server's answer is broken JSON",
+    "broken_answer": "the server's answer is no chat completion",
     "key": "the server refuses the key",
-    "unknown_model": "the server does not know the model",
+    "unknown_model": "the server does not know the model, or base_url is not its address",
     "request": "the server refuses the request",
 }
 
@@ -66,7 +68,9 @@ def failure_of(error: Exception, now: float) -> Failure:
 def _kind(error: Exception, status: int | None) -> Kind:
     if status is not None and (kind := _kind_of_status(status)):
         return "request" if kind == "rate_limit" and _code(error) in SPENT else kind
-    if isinstance(error, json.JSONDecodeError):
+    if error_told(error):
+        return "server"
+    if isinstance(error, json.JSONDecodeError) or no_answer(error) is not None:
         return "broken_answer"
     names = {cls.__name__ for cause in _causes(error) for cls in type(cause).__mro__}
     if isinstance(error, TimeoutError) or (any("Timeout" in name for name in names) and "ConnectTimeout" not in names):
@@ -88,10 +92,15 @@ def _kind_of_status(status: int) -> Kind | None:
 
 def _status(error: Exception) -> int | None:
     """Return the HTTP status, also one that stands in a body which a gateway sent as success."""
-    body = error.args[0] if isinstance(error, ValueError) and error.args else None
     found = (getattr(error, "status_code", None), getattr(getattr(error, "response", None), "status_code", None))
-    inside = body.get("code") if isinstance(body, dict) else None
-    return next((status for status in (*found, inside) if isinstance(status, int) and 400 <= status < 600), None)
+    return next(
+        (
+            status
+            for status in (*found, error_told(error).get("code"))
+            if isinstance(status, int) and 400 <= status < 600
+        ),
+        None,
+    )
 
 
 def _code(error: Exception) -> str:
@@ -100,11 +109,12 @@ def _code(error: Exception) -> str:
 
 def _words(error: Exception) -> str:
     """Return the most telling words: the server's own, else those of the deepest cause."""
-    body = getattr(error, "body", None)
-    message = body.get("message") if isinstance(body, dict) else None
+    message = error_told(error).get("message")
     if isinstance(message, str) and message.strip():
         return message.strip()
     if _status(error) is None and not isinstance(error, json.JSONDecodeError):
+        if (sent := no_answer(error)) is not None:
+            return sent
         *_, deepest = _causes(error)
         if deepest is not error and str(deepest):
             return str(deepest)

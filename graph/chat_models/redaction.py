@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -12,6 +12,9 @@ MIN_CHARACTERS = 8
 """Shorter values are no keys: to take them out would only make words unreadable."""
 
 _NAMES = re.compile(r"(?i)(key|token|secret|password|credentials?|authorization|cookie)$")
+_SENT_ALONG = re.compile(r"(?i)(headers|query)$")
+"""Options whose values are all taken for secrets: gateways call theirs what they like."""
+
 _SHAPES = re.compile(
     r"\bsk-[\w*-]{6,}"
     r"|(?i:(?<=bearer )|(?<=basic ))[\w.~+/=*-]{8,}"
@@ -41,12 +44,12 @@ def _secrets_in(value: Any, name: str) -> Iterator[str]:
     if isinstance(value, SecretStr):
         yield value.get_secret_value()
     elif isinstance(value, str):
-        if _NAMES.search(name):
+        if _NAMES.search(name) or _SENT_ALONG.search(name):
             yield value
             yield from value.split()[1:]  # the scheme before a token is no secret
-    elif isinstance(value, dict):
+    elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _secrets_in(item, str(key))
+            yield from _secrets_in(item, name if _SENT_ALONG.search(name) else str(key))
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _secrets_in(item, name)

@@ -69,6 +69,8 @@ class ModelSettings(BaseModel):
     def _no_key_in_an_address(cls, given: str | None) -> str | None:
         if given and "@" in given.split("/")[2]:
             raise ValueError("an address holds no user and no password; give the key by api_key_env")
+        if given and ("?" in given or "#" in given):
+            raise ValueError("an address ends before its query; give that by options.default_query")
         return given
 
     @property

@@ -51,9 +51,9 @@ class Replies:
             {"id": "c", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice], "usage": USAGE}
         )
 
-    def stream(self, content: str, finish: str | None = "stop") -> None:
+    def stream(self, content: str, finish: str | None = "stop", **more: str) -> None:
         """Reply with an answer in one piece of a stream; without `finish` its end never comes."""
-        choice = {"index": 0, "delta": {"content": content}, "finish_reason": finish}
+        choice = {"index": 0, "delta": {"content": content, **more}, "finish_reason": finish}
         chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": MODEL, "choices": [choice]}
         done = "data: [DONE]\n\n" if finish else ""
         self.reply(f"data: {json.dumps(chunk)}\n\n{done}".encode(), kind="text/event-stream")

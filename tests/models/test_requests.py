@@ -1,6 +1,7 @@
 """Requests over real HTTP: what a server sends, and what is made of it; nobody waits between attempts."""
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -176,6 +177,45 @@ def test_a_body_that_is_no_json_is_tried_again(replies: Any, body: bytes) -> Non
     replies.say("hello")
 
     assert [attempt.kind for attempt in ask(replies.settings()).attempts] == ["broken_answer"]
+
+
+ERROR = {"error": {"message": "upstream overloaded", "code": 502}}
+NO_CHOICES = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": None}
+
+
+@pytest.mark.parametrize("schema", [None, SCHEMA], ids=["text", "schema"])
+@pytest.mark.parametrize(
+    ("body", "kind", "words"),
+    [
+        (ERROR, "server", "the server failed (502): upstream overloaded"),
+        ({"error": {"message": "overloaded"}}, "server", "the server failed: overloaded"),
+        (b"<html>please log in</html>", "broken_answer", "please log in"),
+        ({}, "broken_answer", "the server's answer is no chat completion"),
+        (NO_CHOICES, "broken_answer", "the server's answer is no chat completion"),
+        ({**NO_CHOICES, "choices": []}, "broken_answer", "it sent nothing"),
+    ],
+    ids=["an error", "an error without code", "a page", "nothing", "no choices", "an empty list"],
+)
+def test_success_that_brings_no_answer_is_told_and_tried_again(
+    replies: Any, schema: Any, body: Any, kind: str, words: str
+) -> None:
+    replies.reply(body, kind="text/html" if isinstance(body, bytes) else "application/json")
+    replies.say({"word": "ok"})
+
+    (attempt,) = ask(replies.settings(), schema=schema).attempts
+
+    assert attempt.kind == kind and words in attempt.error
+
+
+@pytest.mark.parametrize("schema", [None, SCHEMA], ids=["text", "schema"])
+def test_a_stream_in_which_an_error_comes_is_tried_again(replies: Any, schema: Any) -> None:
+    replies.reply(f"data: {json.dumps(ERROR)}\n\n".encode(), kind="text/event-stream")
+    replies.reply(b"<html>please log in</html>", kind="text/html")
+    replies.stream('{"word": "ok"}', role="assistant")
+
+    answer = ask(replies.settings(options=STREAMING), schema=schema)
+
+    assert [attempt.kind for attempt in answer.attempts] == ["server", "broken_answer"]
 
 
 def test_a_stream_that_ends_without_its_end_is_no_answer(replies: Any) -> None:

@@ -40,7 +40,8 @@ BRIEF = {
 
 def script_the_brief(aimock: Any) -> None:
     """Let the planner fail once and then plan, and the executor search before it answers."""
-    aimock.answers("planner", aimock.fails(429, "slow down", retryAfter=0), aimock.says(BRIEF))
+    slow_down = f"slow down, {aimock.key}"
+    aimock.answers("planner", aimock.fails(429, slow_down, retryAfter=0), aimock.says(BRIEF))
     search = aimock.calls("search_documents", query="battery storage")
     aimock.answers("executor", search, aimock.says("Solar power grows fastest"))
 
@@ -82,6 +83,8 @@ def test_the_main_job_by_the_command_line(aimock: Any, tmp_path: Path, monkeypat
 
     assert done.returncode == 0, done.stdout + done.stderr
     check_the_brief(tmp_path / "workspace" / "report.md")
+    kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [data for data in [*kept, (done.stdout + done.stderr).encode()] if aimock.key.encode() in data]
 
 
 def app(aimock: Any, **options: Any) -> tuple[Any, LoggedTools]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
 
-from graph.calls.gate import _storable
+from graph.calls.model_gate import _storable
 from graph.chat_models.answer import flaw_of, settled, usage_of
 
 CALL: Any = {"name": "send", "args": {"to": "x"}, "id": "1", "type": "tool_call"}

@@ -60,6 +60,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (RuntimeError("Event loop is closed"), "connection", True),
         (json.JSONDecodeError("Expecting value", "{", 1), "broken_answer", True),
         (ValueError({"message": "upstream", "code": 502}), "server", True),
+        (ValueError({"message": "upstream"}), "server", True),
         (ValueError("what is this"), "other", False),
         (KeyError("choices"), "other", False),
     ],
@@ -91,7 +92,10 @@ def test_what_the_server_asks_to_wait_is_read_in_every_form(headers: dict[str, s
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (ServerError(404, "no such model"), "the server does not know the model (404): no such model"),
+        (
+            ServerError(404, "no such model"),
+            "the server does not know the model, or base_url is not its address (404): no such model",
+        ),
         (
             caused(Exception("Connection error."), ConnectError("All connection attempts failed")),
             "the server cannot be reached: All connection attempts failed",

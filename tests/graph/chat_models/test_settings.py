@@ -119,6 +119,7 @@ def test_what_is_no_model_is_refused(odd: Any) -> None:
         {"timeout_s": 0},
         {"base_url": "localhost:8000"},
         {"base_url": "http://user:secret@host/v1"},
+        {"base_url": "http://host/v1?api-key=secret"},
         {"max_attempts": 0},
         {"requests_per_second": 0},
         {"fallbacks": [{"temperature": 1}]},
