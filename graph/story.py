@@ -25,7 +25,7 @@ from graph.plan.schema import Plan, Step
 from graph.plan.validation import Reading
 from graph.prompts.data import tools_shown
 from graph.prompts.planner import UNTRUSTED, history_shown
-from graph.run.ending import Ending, ending_of
+from graph.run.ending import Ending, dropped_by, ending_of
 from graph.run.events import CANCELLED, Draft
 from graph.run.goal import Goal
 from graph.run.labels import joined, label_of_tool
@@ -210,7 +210,6 @@ class Story:
         reason: str,
         *,
         cause: Cause = "failure",
-        dropped: Sequence[str] = (),
         failures: Sequence[str] = (),
         stalled: str | None = None,
     ) -> Draft:
@@ -221,7 +220,6 @@ class Story:
             author: `planner`, `replanner`, `caller`, `person` or `state`.
             reason: Why there is a revision.
             cause: What a replanner was called for.
-            dropped: Failed steps that it drops without anything in their place.
             failures: Fingerprints of the failures that it answers.
             stalled: Why it gets the run no further, where it does not.
         """
@@ -234,7 +232,7 @@ class Story:
             "reason": reason,
             "cause": cause,
             "diff": difference(self.recorded_plan(), plan).to_json(),
-            "dropped": list(dropped),
+            "dropped": dropped_by(plan, self.approved_plan(), self.record.results),
             "tainted": self._tainted(plan, author),
             "failures": list(failures),
             "stalled": stalled,
@@ -305,6 +303,10 @@ class Story:
     def recorded_plan(self) -> Plan | None:
         """Return the run's latest revision."""
         return Plan.model_validate(self.record.plan) if self.record.plan is not None else None
+
+    def approved_plan(self) -> Plan | None:
+        """Return the plan that was approved last, which is the one that ran last."""
+        return Plan.model_validate(self.record.approved_plan) if self.record.approved_plan is not None else None
 
     def results_shown(self, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:
         """Return the results of a plan's steps as the state shows them."""

@@ -80,7 +80,7 @@ def request_about(story: Story, subject: Subject) -> ReviewRequest:
         digest=subject.digest,
         binding=terms.binding(plan) if plan is not None else "",
         actions=tuple(actions),
-        diff=difference(_approved(story), plan).to_json() if plan is not None else {},
+        diff=difference(story.approved_plan(), plan).to_json() if plan is not None else {},
         issues=tuple(issue.to_json() for issue in subject.issues),
         estimate=estimate(plan, record, terms.bounds) if plan is not None and actions else {},
     )
@@ -148,7 +148,7 @@ def _about_plan(story: Story, subject: Subject) -> Action:
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
         return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
-    diff = difference(_approved(story), plan)
+    diff = difference(story.approved_plan(), plan)
     warnings = [*([record.stalled] if record.stalled else []), *repeats(record, plan)]
     left = estimate(plan, record, story.terms.bounds)
     text = plan_description(plan, record.revision, diff, story.services.toolbox.specs, warnings, left)
@@ -179,8 +179,3 @@ def _about_budget(story: Story, shortage: Shortage) -> Action:
     bounds, spent, hard = story.terms.bounds, story.record.usage, story.terms.policy.limits
     shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
     return Action("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)
-
-
-def _approved(story: Story) -> Plan | None:
-    approved = story.record.approved_plan
-    return Plan.model_validate(approved) if approved is not None else None

@@ -17,11 +17,12 @@ from graph.nodes.asking import SAY_FIRST, message_about, message_without_plan
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.revision import read_revision
+from graph.plan.schema import Plan
 from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
-from graph.run.ending import Ending, ending_of
+from graph.run.ending import Ending, dropped_by, ending_of
 from graph.run.goal import Goal
 from graph.run.steering import Steer
 from graph.run.values import keep_anything
@@ -98,20 +99,26 @@ class Planner:
         if plan is None:
             return await self._refused(story, proposal, brought)
         if not plan.steps:
-            ending = ending_of(plan, {}, {})
-            came = [story.revision(plan, "caller", _why(story, brought))] if brought is not None else []
-            return await story.end(
-                ending,
-                *came,
-                goal=goal.goal,
-                issues=[],
-                plan=plan.to_json(),
-                digest=plan.digest,
-                results={},
-                brought="",
-            )
+            return await self._answered(story, plan, brought)
         await story.revise(plan, "planner" if brought is None else "caller", _why(story, brought))
         return self._shown(story, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
+
+    async def _answered(self, story: Story, plan: Plan, brought: Any) -> StateUpdate:
+        """End the run with an answer that needs no step; where steps have failed before, it says so."""
+        ran = story.approved_plan()
+        ending = ending_of(plan, story.record.results, {}, dropped_by(plan, ran, story.record.results))
+        author = "planner" if brought is None else "caller"
+        came = [story.revision(plan, author, _why(story, brought))] if brought is not None or ran is not None else []
+        return await story.end(
+            ending,
+            *came,
+            goal=story.record.goal,
+            issues=[],
+            plan=plan.to_json(),
+            digest=plan.digest,
+            results={},
+            brought="",
+        )
 
     async def _refused(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run without a plan, and leave on record why."""

@@ -11,7 +11,7 @@ from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.nodes.asking import message_about
 from graph.plan.json_schema import revision_schema
-from graph.plan.revision import difference, read_revision
+from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
 from graph.planning import Proposal, propose
 from graph.prompts.replanner import replanner_messages
@@ -86,7 +86,6 @@ class Replanner:
             "replanner",
             story.record.steered or _why(story, current),
             cause=cause,
-            dropped=_dropped(story, current, plan),
             failures=list(failures_of(current, story.record).values()),
             stalled=f"No progress: {stalled}. {proposal.reason}".strip() if stalled else None,
         )
@@ -142,11 +141,3 @@ def _why(story: Story, current: Plan) -> str:
         if story.record.failed_in(step.id, story.record.revision)
     ]
     return "; ".join(failed)[:2000] or "revised"
-
-
-def _dropped(story: Story, current: Plan, revised: Plan) -> list[str]:
-    """Return failed steps that the revision drops without a new step in their place."""
-    diff = difference(current, revised)
-    if diff.added:
-        return []
-    return [step for step in diff.removed if story.record.failed_in(step, story.record.revision)]

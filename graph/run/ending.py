@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from graph.errors import UnresolvedReferenceError, listed
 from graph.plan.references import resolve
+from graph.plan.revision import difference
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan
 from graph.run.results import StepResult
@@ -56,6 +57,13 @@ def ending_of(
         return Ending("partial", f"missing: {listed(missing)}", answer)
     count = len(plan.steps)
     return Ending("succeeded", f"{count} of {count} steps succeeded" if count else "answered without a plan", answer)
+
+
+def dropped_by(plan: Plan, before: Plan | None, results: Mapping[str, StepResult]) -> list[str]:
+    """Return the failed steps of the plan that ran before which `plan` drops without a new step in their place."""
+    diff = difference(before, plan)
+    failed = [step for step in diff.removed if step in results and results[step].status == "failed"]
+    return [] if diff.added else failed
 
 
 def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, bool]:

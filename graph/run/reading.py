@@ -56,7 +56,7 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.revision = event.payload["revision"]
     record.plan, record.digest = event.payload["plan"], event.payload["digest"]
     record.binding = event.payload.get("binding")
-    record.dropped = (*record.dropped, *event.payload.get("dropped", ()))
+    record.dropped = (*record.dropped_before, *event.payload.get("dropped", ()))
     record.awaits_plan = False
     record.retries = Counter()
     record.revised_at[event.payload.get("checkpoint", "")] = event.payload
@@ -97,6 +97,7 @@ def _decided(record: RunRecord, event: Event) -> None:
         approver = decided.get("approver", "")
         record.approval = Approval(event.seq, decided["digest"], decided["binding"], decided["by"], approver)
         record.approved_plan, record.stalled = record.plan, None
+        record.dropped_before = record.dropped
         if decided["by"] == "person":
             record.tainted = set()
     elif raised is not None and record.approval is not None:

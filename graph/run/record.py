@@ -95,7 +95,8 @@ class RunRecord:
 
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
-    of all calls of a step. `reserved` is what was set aside for model calls of which no end is on record; it counts as
+    of all calls of a step. `dropped` are failed steps that a revision dropped, `dropped_before` those that were when a
+    plan was approved last. `reserved` is what was set aside for model calls of which no end is on record; it counts as
     spent. `unchecked` are results that still have to meet their step's criteria, `retries` counts how often this
     revision tried a step again.
     """
@@ -129,6 +130,7 @@ class RunRecord:
     digest: str | None = None
     binding: str | None = None
     dropped: tuple[str, ...] = ()
+    dropped_before: tuple[str, ...] = ()
     approval: Approval | None = None
     request: Request | None = None
     requests: int = 0

@@ -188,8 +188,11 @@ def test_only_the_replanners_revisions_count_as_replans() -> None:
     assert (told.record.replans, told.record.revision) == (1, 3)
 
 
-def test_dropped_steps_add_up() -> None:
-    assert Told().planned(dropped=["x"]).planned(revision=2, dropped=["y"]).record.dropped == ("x", "y")
+def test_dropped_steps_add_up_over_the_plans_that_were_approved() -> None:
+    told = approved().planned(revision=2, dropped=["x"]).decided().planned(revision=3, dropped=["y"])
+
+    assert told.record.dropped == ("x", "y")
+    assert told.planned(revision=4, dropped=["z"]).record.dropped == ("x", "z")
 
 
 def test_what_was_written_at_a_checkpoint_is_found_again() -> None:
