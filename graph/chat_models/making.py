@@ -74,6 +74,8 @@ def _made(settings: ModelSettings) -> BaseChatModel:
         options.setdefault("timeout", settings.timeout_s)
     model = _constructed(name, options)
     _check_options(name, model, options)
+    if settings.base_url is None and (variable := missing_key(model)):
+        raise ModelKeyError(name, f"no key; set {variable}, or leave the model out to stay offline")
     if retries_itself(tuned(model)) and "max_retries" not in settings.options:
         model = _constructed(name, {**options, "max_retries": 0})
     return model
@@ -107,6 +109,19 @@ def _constructed(name: str, options: dict[str, Any]) -> BaseChatModel:
     except Exception as error:  # noqa: BLE001  (a provider's package may raise anything)
         raise _refused(name, provider, error) from None
     return made
+
+
+def missing_key(model: BaseChatModel) -> str | None:
+    """Return the variable of a key that the model has not got, where its package takes that for no fault.
+
+    A model that may sign in by credentials instead needs none.
+    """
+    secrets = {field: variable for field, variable in model.lc_secrets.items() if field.endswith("api_key")}
+    if len(secrets) != 1 or any("credentials" in field for field in type(model).model_fields):
+        return None
+    ((field, variable),) = secrets.items()
+    key = getattr(model, field, None)
+    return None if (key.get_secret_value() if isinstance(key, SecretStr) else key) else variable
 
 
 def _package(error: ImportError) -> str:

@@ -4,6 +4,8 @@ import asyncio
 import time
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from langchain_core.messages import HumanMessage
 
@@ -20,7 +22,8 @@ LIST_S = 10.0
 async def check_models(models: Iterable[RoleModel]) -> None:
     """Ask each server for its models, which costs nothing; one that does not list the model is asked a word of it.
 
-    Only servers with OpenAI's interface are asked. A model counts as there where one that stands in for it is.
+    Only servers with OpenAI's interface are asked; of others it is found out whether anybody answers. A model counts as
+    there where one that stands in for it is.
 
     Raises:
         UnreachableModelError: Nobody answers.
@@ -46,7 +49,7 @@ async def _fault(model: RoleModel) -> ModelConfigError | None:
 async def _fault_of(chat: Chat) -> ModelConfigError | None:
     client: Any = getattr(chat.model, "root_async_client", None)
     if client is None:
-        return None
+        return await _silence(chat)
     address = redacted(str(client.base_url))
     try:
         async with asyncio.timeout(LIST_S):
@@ -63,6 +66,30 @@ async def _fault_of(chat: Chat) -> ModelConfigError | None:
     return await _asked(chat, address)
 
 
+async def _silence(chat: Chat) -> ModelConfigError | None:
+    """Return that nobody takes a connection at the address of the model's client; behind a proxy that is not known."""
+    address = _address(chat.model)
+    parts = urlsplit(address)
+    if not parts.hostname or {parts.scheme, "all"} & set(getproxies()):
+        return None
+    try:
+        async with asyncio.timeout(LIST_S):
+            _, writer = await asyncio.open_connection(
+                parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+            )
+    except OSError as error:
+        return _unreachable(chat.name, redacted(address), redacted(str(error)) or "no answer in time")
+    writer.close()
+    return None
+
+
+def _address(model: Any) -> str:
+    """Return where the client inside a chat model of any package leads, or an empty text."""
+    clients = [getattr(model, name, None) for name in ("async_client", "_async_client")]
+    holders = [holder for client in clients for holder in (client, getattr(client, "_client", None))]
+    return next((str(url) for holder in holders if (url := getattr(holder, "base_url", None))), "")
+
+
 async def _asked(chat: Chat, address: str) -> ModelConfigError | None:
     """Ask the model itself: keys may be good for answers and not for lists, and lists may be short."""
     try:
@@ -74,9 +101,13 @@ async def _asked(chat: Chat, address: str) -> ModelConfigError | None:
 
 def _error(name: str, address: str, failure: Failure) -> ModelConfigError | None:
     if failure.kind == "connection":
-        return UnreachableModelError(name, f"nobody answers at {address} ({failure.words}); start it, or set base_url")
+        return _unreachable(name, address, failure.words)
     if failure.kind == "key":
         return ModelKeyError(name, f"{address} refuses the key ({failure.words}); set the right one")
     if failure.kind == "unknown_model":
         return UnknownModelError(name, f"{address} has no such model ({failure.words}); name one that it has")
     return None
+
+
+def _unreachable(name: str, address: str, words: str) -> UnreachableModelError:
+    return UnreachableModelError(name, f"nobody answers at {address} ({words}); start it, or set base_url")

@@ -4,8 +4,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from pydantic import SecretStr
+from pydantic import PrivateAttr, SecretStr
 
 from graph import Agent, ModelSettings
 from graph.chat_models.preflight import check_models
@@ -35,6 +36,33 @@ def test_models_without_a_server_of_that_kind_are_not_asked() -> None:
 def test_nobody_answers_at_the_address() -> None:
     with pytest.raises(UnreachableModelError, match=r"nobody answers at http://127\.0\.0\.1:9/v1/"):
         check(ModelSettings(model="openai:m", base_url=NOBODY))
+
+
+class OfAnotherPackage(ScriptedModel):
+    """As packages of other providers make them: with a client of their own, which knows the address."""
+
+    _async_client: Any = PrivateAttr()
+
+    def __init__(self, base_url: str) -> None:
+        super().__init__([])
+        self._async_client = httpx.AsyncClient(base_url=base_url)
+
+
+@pytest.mark.parametrize("address", [NOBODY, "http://no-such-host.invalid:11434"])
+def test_nobody_answers_at_the_address_of_another_providers_model(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+    with pytest.raises(UnreachableModelError, match="nobody answers at http://"):
+        check(OfAnotherPackage(address))
+
+
+def test_a_model_of_another_provider_is_asked_for_nothing(replies: Any) -> None:
+    check(OfAnotherPackage(replies.base_url))
+
+    assert replies.requests == []
 
 
 def test_a_host_that_has_no_address() -> None:

@@ -6,7 +6,8 @@ import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graph.chat_models.making import chat_of
+from graph.chat_models.making import chat_of, missing_key
+from graph.chat_models.offline import OfflineModel
 from graph.chat_models.patience import ONCE, Patience
 from graph.chat_models.roles import role_model, role_models
 from graph.chat_models.settings import ModelSettings
@@ -55,6 +56,30 @@ def test_a_model_that_retries_by_itself_is_asked_once(monkeypatch: pytest.Monkey
 
     assert chat_of(Retrying()).patience == ONCE
     assert chat_of(Retrying(max_retries=0)).patience == Patience()
+
+
+@pytest.mark.parametrize(
+    ("secrets", "key", "variable"),
+    [
+        ({"api_key": "ACME_API_KEY", "mcp_servers": "ACME_MCP_SERVERS"}, SecretStr(""), "ACME_API_KEY"),
+        ({"api_key": "ACME_API_KEY"}, None, "ACME_API_KEY"),
+        ({"api_key": "ACME_API_KEY"}, SecretStr("key"), None),
+        ({}, None, None),
+    ],
+)
+def test_a_key_whose_absence_the_package_does_not_mind_is_missed(secrets: Any, key: Any, variable: str | None) -> None:
+    class Acme(OfflineModel):
+        api_key: SecretStr | None = None
+
+        @property
+        def lc_secrets(self) -> dict[str, str]:
+            return dict(secrets)
+
+    class WithCredentials(Acme):
+        credentials: str | None = None
+
+    assert missing_key(Acme(api_key=key)) == variable
+    assert missing_key(WithCredentials(api_key=key)) is None
 
 
 def test_the_key_of_the_environment_is_not_sent_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
