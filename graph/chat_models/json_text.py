@@ -17,6 +17,9 @@ NEAR_CHARACTERS = 20
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHTS_BEGAN_BEFORE = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(r"""[{\[](?=\s*(?:["'{\[\]}/#-]|\d|[A-Za-z_]\w*\s*[:,\]]))""")
+_NOTHING_BUT_JSON = re.compile(
+    r"(?:<(think|thinking|reasoning)>.*?</\1>\s*)*(?:```\w*\s)?(.*?)(?:```)?", re.DOTALL | re.IGNORECASE
+)
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -37,6 +40,9 @@ def json_from(text: str, keys: Collection[str] = ()) -> Any:
     >>> json_from('Here it is: {"steps": []} as you asked')
     {'steps': []}
     """
+    whole = _whole(text)
+    if isinstance(whole, dict | list):
+        return whole
     found = _search(_without_thoughts(text), keys)
     if wanted := [piece for piece in found.pieces if piece.wanted]:
         return max(wanted, key=lambda piece: piece.size).value
@@ -70,6 +76,15 @@ class _Search:
 
     pieces: list[_Piece] = field(default_factory=list)
     fault: str = ""
+
+
+def _whole(text: str) -> Any:
+    """Return the value of an answer that, after its thoughts, is JSON and nothing else: tags within it are its own."""
+    answer = _NOTHING_BUT_JSON.fullmatch(text.strip())
+    try:
+        return json.loads(answer[2], strict=False) if answer else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _without_thoughts(text: str) -> str:

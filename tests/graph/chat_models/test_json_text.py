@@ -97,6 +97,16 @@ def test_parts_of_a_broken_plan_are_no_plan() -> None:
         json_from(broken, KEYS)
 
 
+@pytest.mark.parametrize("said", ["{}", "<think>short</think>\n{}", "```json\n{}\n```"])
+@pytest.mark.parametrize(
+    "objective", ["strip <think>them</think> from it", "find each <think>", "close </thinking> tags"]
+)
+def test_what_a_plan_says_of_thoughts_stays_in_it(said: str, objective: str) -> None:
+    plan = {"steps": [{"objective": objective}]}
+
+    assert json_from(said.replace("{}", json.dumps(plan)), KEYS) == plan
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
@@ -118,7 +128,10 @@ def test_no_beginning_of_a_text_is_taken_for_the_whole(value: Any, data: st.Data
         json_from(text[:cut], KEYS)
 
 
-@pytest.mark.parametrize("text", ["[" * 20_000, "{'a': " * 20_000, "['a' " * 5_000 + "]" * 5_000, '{"a" b} ' * 20_000])
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 20_000, "a" + " " * 200_000 + "b", "{'a': " * 20_000, "['a' " * 5_000 + "]" * 5_000, '{"a" b} ' * 20_000],
+)
 def test_a_hostile_text_costs_little(text: str) -> None:
     begun = time.perf_counter()
 
