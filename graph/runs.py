@@ -188,8 +188,10 @@ class Runs:
             Whether somebody works on it, who reads it before the next call; else it stands in the ledger.
 
         Raises:
-            InputError: It has ended, or does not have a constraint that is to be withdrawn.
+            InputError: It has ended, does not have a constraint that is to be withdrawn, or nothing is said.
         """
+        if fault := steer.fault:
+            raise InputError("steer", fault)
         key = await self.find(name)
         record = read_record(await self.ledger.events(key))
         if record.ended:

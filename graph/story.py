@@ -4,7 +4,7 @@ import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import uuid4
 
 from langchain_core.messages import AIMessage
@@ -209,7 +209,7 @@ class Story:
         author: str,
         reason: str,
         *,
-        cause: Cause = "failure",
+        cause: Cause | Literal["refined"] = "failure",
         failures: Sequence[str] = (),
         stalled: str | None = None,
     ) -> Draft:
@@ -219,7 +219,7 @@ class Story:
             plan: The whole plan.
             author: `planner`, `replanner`, `caller`, `person` or `state`.
             reason: Why there is a revision.
-            cause: What a replanner was called for.
+            cause: What a replanner was called for; `refined` where steps are planned out and all else stands.
             failures: Fingerprints of the failures that it answers.
             stalled: Why it gets the run no further, where it does not.
         """

@@ -183,7 +183,7 @@ class CallGate:
 
     async def _recall(self, call: ToolCall) -> Finished | None:
         """Return the outcome on record that stands for this call: its own, or that of one a person says happened."""
-        known = self._record.finished_call(call.key, call.tool, call.args_digest) or self._failed_item(call)
+        known = self._record.finished_call(call.key, call.tool, call.args_digest) or self._failed_within(call)
         if known is None or known.result is None:
             return None
         if known.result.status == "failed":
@@ -191,9 +191,10 @@ class CallGate:
         label = USER if known.settled else call.label
         return Finished(replace(call, label=label), known.result, keep(await self.value_of(known.result)))
 
-    def _failed_item(self, call: ToolCall) -> Call | None:
-        """Return the call of an item that failed under this revision: another pass does not make it again."""
-        known = self._record.calls.get(call.key) if call.item is not None else None
+    def _failed_within(self, call: ToolCall) -> Call | None:
+        """Return the call of an item or of a model that failed under this revision: another pass does not repeat it."""
+        within = call.item is not None or call.number > 0
+        known = self._record.calls.get(call.key) if within else None
         failed = known is not None and known.result is not None and known.result.status == "failed"
         return known if known and failed and known.revision == self._record.revision else None
 

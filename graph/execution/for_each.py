@@ -45,10 +45,14 @@ def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
 
 @dataclass
 class Items:
-    """The items of one step as they come to their ends; `at_once` bounds how many are under way in the whole plan."""
+    """The items of one step as they come to their ends; `at_once` bounds how many are under way in the whole plan.
+
+    `read` is the label of all that an item rests on, and so of the words in which it fails.
+    """
 
     step: Step
     at_once: asyncio.Semaphore
+    read: Label
     done: dict[int, Outcome] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
     asks: list[Held | Uncertain | BudgetReached] = field(default_factory=list)
@@ -80,12 +84,14 @@ class Items:
             return for_a_person(self.step.id, *self.asks)
         missing = [f"{self.step.id}[{place}] failed: {self.failed[place]}" for place in sorted(self.failed)]
         if len(self.failed) > (self.step.max_failures or 0):
-            return account.failed(f"{len(self.failed)} of {count} items failed; {'; '.join(missing[:5])}")
+            error = f"{len(self.failed)} of {count} items failed; {'; '.join(missing[:5])}"
+            return account.failed(error, sorted(self.failed))
         values = [self._value(place) for place in range(count)]
         called: Counter[str] = Counter()
         for outcome in self.done.values():
             called.update(outcome.called)
-        return account.succeeded(values, joined(outcome.label for outcome in self.done.values()), missing, called)
+        labels = [outcome.label for outcome in self.done.values()] + ([self.read] if self.failed else [])
+        return account.succeeded(values, joined(labels), missing, called)
 
     def _value(self, place: int) -> JsonValue:
         return self.done[place].value if place in self.done else {"error": self.failed[place]}

@@ -17,7 +17,9 @@ from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.inline_schema import misfits
 from graph.plan.schema import Step
+from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
+from graph.run.goal import Goal
 from graph.run.grants import Grant, Refused
 from graph.run.labels import Label, joined
 from graph.run.values import to_text
@@ -39,8 +41,9 @@ class ModelStep:
     """One step in progress.
 
     `labels` are those of the arguments that the plan names; `label` is that of all that the model has read, and so of
-    what it writes. `item` is the place in the list, from 0, where the step is done for each item. `called` counts the
-    calls that succeeded, by tool.
+    what it writes. `item` is the place in the list, from 0, where the step is done for each item, `anew` how often it
+    failed before: the model is then asked again, whatever is on record of it. `called` counts the calls that succeeded,
+    by tool.
     """
 
     step: Step
@@ -51,6 +54,7 @@ class ModelStep:
     labels: Mapping[str, Label]
     label: Label
     item: int | None = None
+    anew: int = 0
 
     def __post_init__(self) -> None:
         self.label = joined([self.label, *self.labels.values()])
@@ -60,13 +64,14 @@ class ModelStep:
         self._messages: list[BaseMessage] = []
         self._turn = 0
         self._name = self.step.id if self.item is None else f"{self.step.id}[{self.item}]"
+        self._name += f" again {self.anew}" if self.anew else ""
         self._pinned = {name: label for name, label in self.labels.items() if name in pinned}
 
-    async def run(self, goal: str, results: Mapping[str, JsonValue]) -> JsonValue:
+    async def run(self, goal: Goal, results: Mapping[str, JsonValue]) -> JsonValue:
         """Return the step's result.
 
         Args:
-            goal: What the run is for.
+            goal: What the run is for, and what it is to respect.
             results: Step id -> result, of the steps it depends on.
 
         Raises:
@@ -118,7 +123,7 @@ class ModelStep:
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         if finished.result.status == "failed":
             return ToolMessage(str(finished.result.error), tool_call_id=request["id"], status="error")
-        return ToolMessage(to_text(finished.value), tool_call_id=request["id"])
+        return ToolMessage(result_shown(to_text(finished.value)), tool_call_id=request["id"])
 
     async def _call(self, tool: str, asked: Mapping[str, JsonValue], read: Label) -> Finished:
         admitted = await self.gate.admit(self.step, tool, asked, self._pinned, read, self.item)

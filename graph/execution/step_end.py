@@ -65,16 +65,24 @@ class Account:
         """Return the end of a step that gave a value; `missing` is what it does without."""
         kept = keep(value)
         result = StepResult("succeeded", **kept.fields(), started_at=self.started_at, ended_at=time.time())
-        return StepEnd(self.step, result, value, (self._told(result, label, missing),), kept, label, dict(called or {}))
+        return StepEnd(
+            self.step,
+            result,
+            value,
+            (self._told(result, label, missing=list(missing)),),
+            kept,
+            label,
+            dict(called or {}),
+        )
 
-    def failed(self, error: str) -> StepEnd:
-        """Return the end of a step that failed."""
+    def failed(self, error: str, items: Sequence[int] = ()) -> StepEnd:
+        """Return the end of a step that failed; `items` are the places in its list, from 0, of those that did."""
         result = StepResult("failed", error=error, started_at=self.started_at, ended_at=time.time())
-        return StepEnd(self.step, result, tells=(self._told(result, USER, ()),))
+        return StepEnd(self.step, result, tells=(self._told(result, USER, items=list(items)),))
 
-    def _told(self, result: StepResult, label: Label, missing: Sequence[str]) -> Draft:
+    def _told(self, result: StepResult, label: Label, **more: Sequence[JsonValue]) -> Draft:
         about = {"inputs": self.inputs, "label": label.to_json(), "revision": self.revision}
-        lacks = {"missing": list(missing)} if missing else {}
+        lacks = {name: value for name, value in more.items() if value}
         return Draft("step_finished", {**result.to_json(), **about, **lacks}, self.step)
 
 

@@ -22,8 +22,9 @@ from graph.execution.step_end import Account, StepEnd, for_a_person, waiting
 from graph.plan.canonical import digest
 from graph.plan.references import resolve
 from graph.plan.schema import ITEM, Step
+from graph.run.goal import Goal
 from graph.run.grants import Refused
-from graph.run.labels import PLAN, USER, Label, argument_labels, joined
+from graph.run.labels import PLAN, USER, Label, argument_labels, joined, label_of_tool
 from graph.run.record import RunRecord
 from graph.run.values import normalise
 
@@ -117,7 +118,7 @@ class StepWork:
         account = self._account(step, args)
         work = self._model_step(step, args)
         try:
-            end = await self._thought(account, work, work.run(self.record.goal, self._before(step)))
+            end = await self._thought(account, work, work.run(self._goal, self._before(step)))
         except (Held, Uncertain, BudgetReached) as reason:
             return for_a_person(step.id, reason)
         return await self._settled(step, end, lambda unmet: self._thought(account, work, work.mend(unmet)))
@@ -131,7 +132,8 @@ class StepWork:
 
     async def _each(self, step: Step, items: list[JsonValue]) -> StepEnd:
         account = self._account(step, items)
-        ends = Items(step, self.at_once)
+        tools = [label_of_tool(self.toolbox.specs[name]) for name in step.tool_names]
+        ends = Items(step, self.at_once, joined([self._read(step), *tools]))
         async with asyncio.TaskGroup() as tasks:
             for place, item in enumerate(items):
                 work = partial(self._item, step, place, item)
@@ -149,7 +151,7 @@ class StepWork:
         if step.tool is None:
             work = self._model_step(step, args, place)
             return Outcome(
-                normalise(await work.run(self.record.goal, {**self._before(step), ITEM: item})), work.label, work.called
+                normalise(await work.run(self._goal, {**self._before(step), ITEM: item})), work.label, work.called
             )
         admitted = await self.gate.admit(step, step.tool, args, self._argument_labels(step), item=place)
         if isinstance(admitted, ToolCall):
@@ -160,9 +162,14 @@ class StepWork:
             raise StepFailed(str(admitted.result.error))
         return Outcome(admitted.value, admitted.call.label, {step.tool: 1})
 
+    @property
+    def _goal(self) -> Goal:
+        return Goal(self.record.goal, self.record.constraints)
+
     def _model_step(self, step: Step, args: Mapping[str, JsonValue], item: int | None = None) -> ModelStep:
         model, labels = self.executors[step.executor], self._argument_labels(step)
-        return ModelStep(step, args, self.gate, self.toolbox, model, labels, self._read(step), item)
+        anew = self.record.begins_anew(step.id, item)
+        return ModelStep(step, args, self.gate, self.toolbox, model, labels, self._read(step), item, anew)
 
     async def _on_record(self, step: Step, rests_on: Any = None) -> StepEnd | None:
         """Return a step's end where the ledger has it for the same inputs, or a person has given it."""

@@ -89,11 +89,16 @@ class Executor:
         criteria = Criteria(story.record, gate, models.judge, toolbox.file, settings.max_retries)
         at_once = asyncio.Semaphore(most)
         work = StepWork(story.record, gate, toolbox, models.executors, waits_for(plan.steps), at_once, criteria)
-        return Dataflow(plan, work, most, progress.announce, stops_early=settings.replan == "every_step")
+        return Dataflow(plan, work, most, progress.announce, stops_early=story.outlook.looks_at_each_step(story.record))
 
     async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
         await story.reload()
+        await story.heed()  # what was said while the last steps were under way
+        if story.record.ended:
+            return story.ended()
         results = story.results_shown(plan, flow.results)
+        if story.record.steered:
+            return story.update(status="planning", results=results, doubts=[])
         if flow.limit is not None:
             await story.short_of(flow.limit, plan)
         due = open_questions(plan, story.record)

@@ -95,7 +95,8 @@ class Replanner:
         """Steps that are due to be refined come first: what failed elsewhere is revised when they are done."""
         plan = await refined(story, current, due)
         if plan.digest != current.digest:
-            await story.revise(plan, "planner", f"refined {', '.join(step.id for step in due)}")
+            why = f"refined {', '.join(step.id for step in due)}"
+            await story.revise(plan, "planner", why, cause="refined")
         return self._to_review(story, plan)
 
     async def _ask(self, story: Story, current: Plan, cause: Cause) -> Proposal:
@@ -114,8 +115,8 @@ class Replanner:
         return await propose(story.gate().models, model, call, lambda raw: story.planned(read(raw)), most)
 
     async def _next(self, story: Story, plan: Plan) -> StateUpdate:
-        """A revision with steps to run goes to review; one without is the end."""
-        if all(step.id in story.record.succeeded for step in plan.steps):
+        """A revision with steps to run goes to review, as does what gets no further; one without is the end."""
+        if story.record.stalled is None and all(step.id in story.record.succeeded for step in plan.steps):
             results = story.results_shown(plan)
             ending = await story.ending(plan)
             return await story.end(ending, plan=plan.to_json(), digest=plan.digest, results=results)
@@ -126,9 +127,10 @@ class Replanner:
         return story.show_plan(plan, "waiting", results=results, messages=[said], doubts=[])
 
     async def _give_up(self, story: Story, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
-        """Without a person who could help, a run that gets no further ends."""
+        """Without a person who could help, a run that gets no further ends; its goal was never said to be reached."""
         ending = await story.ending(current)
-        ending = replace(ending, reason=f"{ending.reason}; {proposal.reason or why}")
+        status = "partial" if ending.status == "succeeded" else ending.status
+        ending = replace(ending, status=status, reason=f"{ending.reason}; {proposal.reason or why}")
         refused = [] if proposal.plan else [proposal.refusal("replanner")]
         issues = [issue.to_json() for issue in proposal.issues]
         return await story.end(ending, *refused, issues=issues)

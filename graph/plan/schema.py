@@ -70,8 +70,9 @@ class Step(BaseModel):
 
     def references(self) -> Iterator[Reference]:
         """Yield the references to other steps."""
-        for value in (dict(self.args), self.for_each, self.gather):
-            yield from (ref for ref in references_in(value) if self.for_each is None or ref.step != ITEM)
+        own = () if self.for_each is None else (ITEM,)
+        yield from (ref for ref in references_in(dict(self.args)) if ref.step not in own)
+        yield from references_in([self.for_each, self.gather])
 
     def references_of_items(self) -> Iterator[Reference]:
         """Yield the references that the list of items is made of."""

@@ -54,6 +54,11 @@ class Draft:
         return [item for item in given if isinstance(item, str)] if isinstance(given, list) else []
 
     @property
+    def is_repeated(self) -> bool:
+        """Whether it is done for each item of a list."""
+        return self.fields.get("for_each") is not None
+
+    @property
     def args(self) -> dict[str, Any]:
         """The arguments, empty where they cannot be read."""
         given = self.fields.get("args")
@@ -67,10 +72,11 @@ class Draft:
 
     def references(self) -> Iterator[tuple[str, Reference]]:
         """Yield (where, reference) for the references to other steps."""
-        each = self.fields.get("for_each")
-        held = [*((f"args.{name}", value) for name, value in self.args.items()), ("for_each", each)]
-        for where, value in [*held, ("gather", self.fields.get("gather"))]:
-            yield from ((where, ref) for ref in references_in(value) if each is None or ref.step != ITEM)
+        own = (ITEM,) if self.is_repeated else ()
+        for name, value in self.args.items():
+            yield from ((f"args.{name}", ref) for ref in references_in(value) if ref.step not in own)
+        for name in ("for_each", "gather"):
+            yield from ((name, ref) for ref in references_in(self.fields.get(name)))
 
 
 def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
@@ -147,6 +153,8 @@ def graph_issues(drafts: list[Draft], answer: Any, finished: frozenset[str] = fr
     issues = [
         Issue(step, "id", f"{count} steps have this id; ids are unique") for step, count in counts.items() if count > 1
     ]
+    if ITEM in counts and any(draft.is_repeated for draft in drafts):
+        issues.append(Issue(ITEM, "id", "a step with for_each calls its item so; give this step another id"))
     known = Known(tuple(counts), sorted(finished))
     for draft in drafts:
         issues += _edge_issues(draft, known)

@@ -9,6 +9,8 @@ from graph.run.policy import NO_POLICY, Policy, ToolRule
 
 DESCRIPTION_CHARACTERS = 400
 PREVIEW_CHARACTERS = 600
+RESULT_CHARACTERS = 20_000
+"""How much of a result is shown to those who work with it."""
 
 
 def tools_shown(tools: Iterable[ToolSpec], policy: Policy = NO_POLICY) -> list[dict[str, Any]]:
@@ -26,6 +28,16 @@ def cut(text: str, most: int) -> str:
     'abc…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def result_shown(text: str) -> str:
+    """Return a result, or its beginning and how much there is beyond it.
+
+    >>> result_shown("a" * 20_010)[-40:]
+    'aaaa… (10 more characters are not shown)'
+    """
+    more = len(text) - RESULT_CHARACTERS
+    return text if more <= 0 else f"{text[:RESULT_CHARACTERS]}… ({more} more characters are not shown)"
 
 
 def as_json(document: Mapping[str, Any]) -> str:

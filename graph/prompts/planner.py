@@ -35,6 +35,8 @@ Other steps: "ask": "<question>" is answered by the user, "gate": "<what to look
 "refine": true is planned in detail once it is due, with the "tools" it may use, "gather": <JSON with references> puts
 results together. "for_each": "{step_1_result.items}" does a tool or model step for each item, {item_result} in args,
 at most "max_items" times, 20 unless given; "max_failures" of them may fail.
+A model step may have "required_tools" that it has to call, "max_calls" of each tool, 1 unless given, "executor": one
+of limits.executors, and "output": "json" or a JSON Schema. Only with it the result is JSON that has parts to refer to.
 "checks": [...] must all hold of a step's result, or it fails: {"schema": {...}}, {"condition": "<JMESPath, is true>"},
 {"matches": "<regex>"}, {"range": [0, null]}, {"non_empty": true}, {"cites": 1}, {"file_exists": "<path>"},
 {"called": "<tool>"}; "of": "<JMESPath>" beside one for a part of the result.

@@ -41,8 +41,11 @@ class Outlook:
         if any(record.failed_in(step.id, record.revision) for step in plan.steps):
             return "failure" if self.replan != "never" and record.replans < self.max_replans else None
         left = any(step.id not in record.succeeded for step in plan.steps)
-        every_step = self.replan == "every_step" and left and progressed
-        return "step" if every_step and record.rounds < self.max_rounds else None
+        return "step" if self.looks_at_each_step(record) and left and progressed else None
+
+    def looks_at_each_step(self, record: RunRecord) -> bool:
+        """Whether the plan is looked at again after each step; when the last round is over it goes on as it is."""
+        return self.replan == "every_step" and record.rounds < self.max_rounds
 
     def checked(self, reading: Reading, record: RunRecord) -> Reading:
         """Return what was read of a plan, refused where it goes beyond the horizon."""

@@ -53,6 +53,9 @@ def _configured(record: RunRecord, event: Event) -> None:
 
 
 def _plan_revised(record: RunRecord, event: Event) -> None:
+    if event.payload.get("cause") == "refined":  # what failed elsewhere waits on for a revision that answers it
+        failed = [step for step in record.results if record.failed_in(step, record.revision)]
+        record.result_revision.update(dict.fromkeys(failed, event.payload["revision"]))
     record.revision = event.payload["revision"]
     record.plan, record.digest = event.payload["plan"], event.payload["digest"]
     record.binding = event.payload.get("binding")
@@ -115,7 +118,8 @@ def _decided(record: RunRecord, event: Event) -> None:
 def _steered(record: RunRecord, event: Event) -> None:
     said = event.payload
     record.constraints, record.request = tuple(said["constraints"]), None
-    record.steered = in_words(said["added"], said["withdrawn"], said["feedback"])
+    words = in_words(said["added"], said["withdrawn"], said["feedback"])
+    record.steered = f"{record.steered}; {words}" if record.steered else words
     if said["feedback"]:
         record.feedback.append(said["feedback"])
 
@@ -205,6 +209,8 @@ def _step_finished(record: RunRecord, event: Event) -> None:
     step = event.step or ""
     _stand(record, event, event.payload["revision"])
     record.inputs[step] = event.payload["inputs"]
+    if event.payload["status"] == "failed":
+        record.failed.update((step, item) for item in event.payload.get("items", (None,)))
     record.missing[step] = tuple(event.payload.get("missing", ()))
     if label := event.payload.get("label"):
         record.labels[step] = Label.of(label)
@@ -239,6 +245,7 @@ def _step_checked(record: RunRecord, event: Event) -> None:
         _take(record, step, result)
         return
     record.retries[step] += bool(told.get("again"))
+    record.failed[step, None] += not told.get("again")
     status: StepStatus = "interrupted" if told.get("again") else "failed"
     record.results[step] = StepResult(status, None, None, told["error"], result.started_at, result.ended_at)
     for call in [record.calls[key] for key in record.calls_of.get(step, ())]:

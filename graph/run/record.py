@@ -94,6 +94,7 @@ class RunRecord:
     """Everything the nodes need to know of a run; filled by `read_record` and `read_on`, else only read.
 
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
+    `failed` counts how often a step was given up, and, where it is done for each of a list, an item of it.
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
     of all calls of a step. `dropped` are failed steps that a revision dropped, `dropped_before` those that were when a
     plan was approved last. `reserved` is what was set aside for model calls of which no end is on record; it counts as
@@ -152,6 +153,7 @@ class RunRecord:
     result_revision: dict[str, int] = field(default_factory=dict)
     unchecked: dict[str, StepResult] = field(default_factory=dict)
     retries: Counter[str] = field(default_factory=Counter)
+    failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     last_decision_seq: int = 0
     ended: Mapping[str, Any] | None = None
     last_kind: str = ""
@@ -201,6 +203,10 @@ class RunRecord:
         """Whether the step failed under this revision, and so waits for another one."""
         failed = step in self.results and self.results[step].status == "failed"
         return failed and self.result_revision.get(step) == revision
+
+    def begins_anew(self, step: str, item: int | None) -> int:
+        """Return how often a step or an item of it has been begun anew after it had failed for good."""
+        return self.failed[step, None] + (self.failed[step, item] if item is not None else 0)
 
     def doubt_about(self, tool: str, args_digest: str, revision: int, key: str) -> Call | None:
         """Return an earlier call that may have had the effect this call would have again, unless a person cleared it.

@@ -16,6 +16,20 @@ class Steer:
     feedback: str | None = None
     by: str = "unverified"
 
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with it, where it says nothing or what cannot be kept.
+
+        >>> Steer(add=(" ",)).fault
+        'say what changes: a constraint that comes or goes, or words for the planner'
+        """
+        said = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
+        if not said or not all(text.strip() for text in said):
+            return "say what changes: a constraint that comes or goes, or words for the planner"
+        if any("\ud800" <= letter <= "\udfff" for text in said for letter in text):
+            return "text with half a surrogate pair cannot be kept; give clean text"
+        return None
+
     @classmethod
     def read(cls, text: str) -> "Steer":
         """Read what `to_text` wrote."""

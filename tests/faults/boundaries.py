@@ -157,23 +157,25 @@ async def _judged_by_the_ledger(database: Path) -> list[str]:
 def _repeated(events: Sequence[Event]) -> Iterator[str]:
     """Yield what was begun, asked or decided although it had come to its end before."""
     done: set[str] = set()
-    begun: dict[tuple[str | None, int], str] = {}
+    begun: dict[tuple[str | None, int | None, int], str] = {}
     for event in events:
         told = event.payload
         if event.kind == "step_checked" and told.get("again"):
-            done.discard(begun.get((event.step, 0), ""))
+            done.discard(begun.get((event.step, None, 0), ""))
         if event.kind == "call_started":
-            begun[event.step, told["call"]] = told["key"]
+            begun[event.step, told.get("item"), told["call"]] = told["key"]
         if event.kind == "review_requested" and "run_plan" in told["asked"]:
             named = told["digest"]
         elif event.kind == "decided":
             named = None if told["settled"] else told["digest"]
         else:
-            named = begun[event.step, told["call"]] if event.kind == "call_finished" else told.get("key")
+            named = (
+                begun[event.step, told.get("item"), told["call"]] if event.kind == "call_finished" else told.get("key")
+            )
         if named in done:
             yield f"{event.kind} {event.step or ''} {named[:8]} once more, at {event.seq}"
-        succeeded = event.kind == "call_finished" and told["status"] == "succeeded"
-        if named and (succeeded or event.kind == "decided" or "response" in told):
+        answered = event.kind == "call_finished" and (told["status"] == "succeeded" or told["call"])
+        if named and (answered or event.kind == "decided" or "response" in told):
             done.add(named)
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import Agent
@@ -55,7 +56,19 @@ EACH = [
         ]
     }
 ]
-PLANS: dict[str, list[Any]] = {"chain": [PLAN], "refined": REFINED, "each": EACH}
+
+
+def asks_for(name: str) -> AIMessage:
+    """Return a model's turn that asks for a call."""
+    return AIMessage("", tool_calls=[{"name": "look", "args": {"name": name}, "id": name}])
+
+
+LOOP = [
+    {"steps": [{"id": "loop", "objective": "look around", "tools": ["look"], "max_calls": 3}]},
+    *map(asks_for, ("a", "odd", "c")),
+    "looked around",
+]
+PLANS: dict[str, list[Any]] = {"chain": [PLAN], "refined": REFINED, "each": EACH, "loop": LOOP}
 
 
 def tools(log: Path, kill_at: str) -> list[BaseTool]:
@@ -66,6 +79,8 @@ def tools(log: Path, kill_at: str) -> list[BaseTool]:
             file.write(f"{name}\n")
         if kill_at == f"after:{name}":
             os.kill(os.getpid(), signal.SIGKILL)
+        if name == "odd":
+            raise ValueError("nothing odd here")
         return f"did {name}"
 
     look = StructuredTool(name="look", description="look", args_schema=ANY, func=effect, metadata={"effect": "read"})

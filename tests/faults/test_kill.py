@@ -103,3 +103,15 @@ def test_items_that_are_done_are_not_done_again(tmp_path: Path, kill_at: str) ->
 
     assert (run.status, run.answer) == ("succeeded", ["did a", "did b", "did c", "did d"])
     assert [effects(log).count(name) for name in "abd"] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kill_at", ["before:c", "after:c"])
+def test_a_models_loop_goes_on_where_it_was_after_calls_that_succeeded_and_failed(tmp_path: Path, kill_at: str) -> None:
+    database, log = crash(tmp_path, kill_at, "loop")
+    left = ScriptedModel(PLANS["loop"][4:])
+
+    with Agent.open(database, planner=left, tools=surviving_tools(log)) as agent:
+        run = agent.resume("crash")
+
+    assert (run.status, run.answer, len(left.prompts)) == ("succeeded", "looked around", 1)
+    assert [effects(log).count(name) for name in ("a", "odd")] == [1, 1]

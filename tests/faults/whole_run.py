@@ -41,11 +41,16 @@ PLAN = {
         {**step("fee", "pay", name="fee", after=["look_1"]), "checks": [{"matches": "never said"}]},
         {**step("news", "fresh", name="news", after=["look_2"]), "checks": [{"non_empty": True}]},
         {**step("think", after=["look_2", "put_1"]), "checks": [{"matches": "again"}]},
-        {**step("buy", after=["look_1"]), "tools": ["pay", "look"]},
+        {**step("buy", after=["look_1"]), "tools": ["pay", "broken", "look"]},
+        {**step("each", after=["look_2"]), "tools": ["look"], "for_each": ["x", "y", "z"]},
+        {**step("work", after=["look_1"]), "refine": True, "tools": ["look"]},
         step("pay_2", "pay", name="second {bad_result}", after=["pay_1", "think", "big"]),
         step("last", "look", name="{pay_2_result}", after=["pay_2", "buy", "shy"]),
     ],
-    "answer": [f"{{{name}_result}}" for name in ("pay_1", "put_1", "think", "buy", "shy", "fee", "news", "last")],
+    "answer": [
+        f"{{{name}_result}}"
+        for name in ("pay_1", "put_1", "think", "buy", "shy", "fee", "news", "last", "each", "work")
+    ],
 }
 INSTEAD = {
     "bad": step("bad", "look", name="instead", after=["look_1"]),
@@ -65,9 +70,24 @@ EXPECTED = [
     "paid fee",
     "newer",
     "saw paid second saw instead",
+    ["each x", "each y", "each z"],
+    ["saw near", "saw deep"],
 ]
+REFINED = {
+    "do work": {
+        "steps": [
+            step("top", "look", name="near"),
+            {**step("dig", after=["top"]), "refine": True, "tools": ["look"]},
+        ],
+        "answer": ["{top_result}", "{dig_result}"],
+    },
+    "do dig": {"steps": [step("deep", "look", name="deep")]},
+}
+"""What a planner makes of the steps that are refined, by their objectives."""
 ROLES = {"failed": "replanner", "criterion": "judge"}
 """What only these roles are told."""
+UNSURE = 'do each"y"'
+"""Who is cut off the first time it is asked, so that an item fails and is done again."""
 ONCE = ("pay", "ask")
 """Tools whose effects may not happen twice."""
 
@@ -104,8 +124,10 @@ class RoleModel(BaseChatModel):
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         document = json.loads(messages[1].content)
         role = next((role for key, role in ROLES.items() if key in document), document.get("objective", "planner"))
+        role += document.get("results", {}).get("item", "")
         turn = sum(isinstance(message, AIMessage) for message in messages)
         self.boundary(f"before model {role} {turn}")
+        role += " again" if f"model {role} 0" in self.logs.lines() and role == UNSURE else ""
         self.logs.note("model", role, str(turn))
         self.boundary(f"after model {role} {turn}")
         return ChatResult(generations=[ChatGeneration(message=_answer(role, turn, document, messages))])
@@ -116,10 +138,20 @@ def _answer(role: str, turn: int, document: Any, messages: Any) -> AIMessage:
         return AIMessage(json.dumps(PLAN))
     if role == "replanner":
         left = [step for step in ("pay_2", "last") if document["results"][step]["status"] == "pending"]
-        return AIMessage(json.dumps({"keep": left, "steps": [INSTEAD[step] for step in document["failed"]]}))
-    if role == "do buy" and turn < 2:
-        call = {"name": ("pay", "look")[turn], "args": {"name": "inner"}, "id": str(turn)}
+        again = [step for step in document["failed"] if step not in INSTEAD]
+        changed = [INSTEAD[step] for step in document["failed"] if step in INSTEAD]
+        return AIMessage(json.dumps({"keep": left + again, "steps": changed}))
+    if role in REFINED:
+        return AIMessage(json.dumps(REFINED[role]))
+    if role == "do buy" and turn < 3:
+        call = {"name": ("pay", "broken", "look")[turn], "args": {"name": "inner"}, "id": str(turn)}
         return AIMessage("", tool_calls=[call])
+    if role == UNSURE:
+        return AIMessage("each", response_metadata={"finish_reason": "length"})
+    if role.startswith("do each"):
+        item = json.loads(document["results"]["item"])
+        call = {"name": "look", "args": {"name": item}, "id": "1"}
+        return AIMessage(f"each {item}") if turn else AIMessage("", tool_calls=[call])
     if role == "judge":
         return AIMessage(json.dumps({"met": "paid" in document["result"], "why": "it says so"}))
     if role == "do think":

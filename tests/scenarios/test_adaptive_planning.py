@@ -91,6 +91,37 @@ def test_a_plan_that_is_kept_after_a_step_is_no_new_revision(build: Build, tools
     assert state["status"] == "succeeded" and state["revision"] == 1
 
 
+def test_after_the_last_round_the_plan_in_force_is_carried_on(build: Build, tools: LoggedTools) -> None:
+    plan = {
+        "steps": [step("a", "search", query="1"), *(step(b, "search", after=[a], query="2") for a, b in ("ab", "bc"))]
+    }
+    better = {"keep": ["c"], "steps": [step("b", "search", after=["a"], query="better")]}
+    graph = build(plan, better, replan="every_step", approval="never", max_rounds=1)
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "succeeded" and len(graph.model.prompts) == 2
+    assert [args["query"] for args in tools.named("search")] == ["1", "better", "2"]
+
+
+@pytest.mark.parametrize("nothing", ["I am not sure.", {"steps": []}, {"steps": [MULTIPLY]}], ids=str)
+def test_a_planner_that_gives_no_next_step_is_no_success(build: Build, tools: LoggedTools, nothing: Any) -> None:
+    graph = build({"steps": [MULTIPLY]}, nothing, nothing, tools=arithmetic(tools), horizon=1, approval="never")
+
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert (state["status"], state["answer"]) == ("partial", 48) and "gave no" in state["reason"]
+
+
+def test_a_planner_that_gives_no_next_step_is_for_a_person_to_see(build: Build, tools: LoggedTools) -> None:
+    graph = build({"steps": [MULTIPLY]}, "Hm.", "Hm.", tools=arithmetic(tools), horizon=1)
+    graph.invoke({"goal": "g"}, on_thread())
+
+    request = asked(graph.invoke(Command(resume="approve"), on_thread()))
+
+    assert "No progress" in request["action_requests"][0]["description"]
+
+
 def test_instructions_of_a_role_are_added_to_what_it_is_told(build: Build) -> None:
     graph = build({"steps": [], "answer": "hello"}, instructions={"planner": "Speak like a pirate."})
 
@@ -206,6 +237,70 @@ def test_steering_that_stays_within_what_was_approved_asks_nobody(tmp_path: Path
         ended = agent.show(run.id)
 
     assert ended.status == "succeeded" and tools.named("buy") == [{"price": 1}]
+
+
+def test_steering_while_the_last_step_is_under_way_is_heeded_before_the_end(tmp_path: Path, tools: LoggedTools) -> None:
+    began, go = threading.Event(), threading.Event()
+
+    def slow() -> str:
+        began.set()
+        assert go.wait(30)
+        return "slow"
+
+    own = [tools.tool("slow", slow, effect="read")]
+    model = ScriptedModel([{"steps": [step("a", "slow")]}, {"steps": [], "answer": "{a_result}, but nicely"}])
+    with Agent.open(tmp_path / "runs.db", planner=model, tools=own, approval="never") as agent:
+        working = threading.Thread(target=lambda: agent.start("g", thread="t"))
+        working.start()
+        assert began.wait(30)
+        with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own) as elsewhere:
+            elsewhere.steer("t", add=["be nice"])
+        go.set()
+        working.join(30)
+        ended = agent.show("t")
+
+        assert (ended.status, ended.answer, ended.constraints) == ("succeeded", "slow, but nicely", ("be nice",))
+        assert told(model)["constraints"] == ["be nice"] and agent.replay("t").is_same
+
+
+def test_what_is_said_of_a_paused_run_is_told_in_full_when_it_goes_on(tmp_path: Path, tools: LoggedTools) -> None:
+    began, go = threading.Event(), threading.Event()
+
+    def slow() -> str:
+        began.set()
+        assert go.wait(30)
+        return "slow"
+
+    own = [tools.tool("slow", slow, effect="read"), tools.tool("buy", lambda price: price, effect="external")]
+    plan = {"steps": [step("a", "slow"), step("b", "buy", after=["a"], price=900)]}
+    model = ScriptedModel([plan, {"steps": [step("b", "buy", after=["a"], price=150)]}])
+    with Agent.open(tmp_path / "runs.db", planner=model, tools=own) as agent:
+        run = agent.start("a chair", constraints=["be quick"])
+        working = threading.Thread(target=lambda: agent.resume(run.id, "approve"))
+        working.start()
+        assert began.wait(30)
+        with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own) as elsewhere:
+            elsewhere.pause(run.id)
+        go.set()
+        working.join(30)
+        assert agent.steer(run.id, add=["spend at most 200"]).status == "paused"
+        agent.steer(run.id, withdraw=["be quick"], feedback="no red one")
+        waiting = agent.resume(run.id)
+        ended = agent.resume(run.id, "approve")
+
+    document = told(model)
+    assert document["why"] == "the user added: spend at most 200; the user withdrew: be quick, said: no red one"
+    assert document["constraints"] == ["spend at most 200"] and document["feedback"] == ["no red one"]
+    assert waiting.status == "waiting" and ended.status == "succeeded" and tools.named("buy") == [{"price": 150}]
+
+
+@pytest.mark.parametrize("nothing", [{}, {"add": [" "]}, {"feedback": ""}, {"add": ["\ud800"]}], ids=str)
+def test_steering_that_says_nothing_is_refused(tmp_path: Path, nothing: dict[str, Any]) -> None:
+    with open_agent(tmp_path, [], {"steps": [step("a")]}) as agent:
+        run = agent.start("g")
+        with pytest.raises(InputError):
+            agent.steer(run.id, **nothing)
+        assert agent.show(run.id).request is not None
 
 
 def test_a_chat_message_steers_the_run_under_way(build: Build, tools: LoggedTools) -> None:

@@ -454,19 +454,30 @@ def test_a_call_is_known_again_by_its_arguments_however_large(args: dict[str, st
     assert known == [given]
 
 
-@pytest.mark.parametrize("ending", ["crash", "error"])
-def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt(ending: str) -> None:
+def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> None:
     async def work(desk: Desk) -> None:
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
-        if ending == "error":
-            await gate.commit([await gate.perform(call)], [])
         with pytest.raises(Uncertain) as doubt:
             await (await desk.gate()).admit(STEP, "send", {}, {})
         assert doubt.value.key == call.key
 
-    at_desk(work, raising(ValueError("half done")))
+    at_desk(work, LoggedTools().tool("send"))
+
+
+@pytest.mark.parametrize("effect", ["read", "external"])
+def test_a_models_call_that_failed_is_told_again_and_not_made_again_when_the_step_is_taken_up(effect: str) -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        call = await admit(gate, STEP, "send", {})
+        await gate.commit([], [call])
+        await gate.commit([await gate.perform(call)], [])
+        recalled = await (await desk.gate()).admit(STEP, "send", {}, {})
+        assert isinstance(recalled, Finished)
+        assert recalled.result.error == "ValueError: half done"
+
+    at_desk(work, raising(ValueError("half done"), effect=effect))
 
 
 @pytest.mark.parametrize("tool", [raising(NothingHappened("no")), raising(ValueError(), effect="read")])
@@ -477,7 +488,6 @@ def test_a_failure_without_effect_leaves_no_doubt(tool: Any) -> None:
         await gate.commit([], [call])
         await gate.commit([await gate.perform(call)], [])
         await admit(gate, STEP, "send", {})
-        await admit(await desk.gate(), STEP, "send", {})
 
     at_desk(work, tool)
 
