@@ -112,7 +112,7 @@ class ModelGate:
         if wait_s := self._turns.wait_s(model.name):
             await asyncio.sleep(wait_s)
         intent: dict[str, Any] = {"key": key, "role": call.role, "model": model.name, "prompt_digest": prompt_digest}
-        intent["reserved"] = aside.to_json()
+        intent |= {"provider": model.provider, "reserved": aside.to_json()}
         shown: list[Kept] = []
         if self._prompts is not None:
             asked = Asked(key, len(prompt), prompt_digest)

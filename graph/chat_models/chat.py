@@ -62,6 +62,11 @@ class Chat:
                 return name
         return type(self.model).__name__
 
+    @property
+    def provider(self) -> str:
+        """Whose model it is, in the words of its package: `openai`, `anthropic`, `ollama`."""
+        return "-".join(part for part in self.model._llm_type.split("-") if part != "chat")
+
     async def once(self, request: Request, without: AbstractSet[str] = frozenset()) -> AIMessage:
         """Make one request; what the model or its client raises is not touched."""
         if self.limiter is not None:

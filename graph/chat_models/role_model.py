@@ -21,6 +21,11 @@ class RoleModel:
         return self.chats[0].name
 
     @property
+    def provider(self) -> str:
+        """Whose model the first one is; empty where something stands in for models, as in a replay."""
+        return self.chats[0].provider if self.chats else ""
+
+    @property
     def names(self) -> tuple[str, ...]:
         """How all that may answer are called."""
         return tuple(chat.name for chat in self.chats)

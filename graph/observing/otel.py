@@ -75,15 +75,16 @@ class OtelObserver:
         match draft.kind:
             case "call_started":
                 about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": said["tool"]}
-                self._start(stretch, _call(draft), f"execute_tool {said['tool']}", draft, about)
+                about["gen_ai.tool.type"] = "function"
+                self._start(stretch, _call(draft), f"execute_tool {said['tool']}", draft, about, SpanKind.INTERNAL)
             case "call_finished":
                 _close(stretch.calls.pop(_call(draft), None), said)
                 if said["call"] == 0 and said.get("item") is None:
                     _close(stretch.steps.pop(draft.step or "", None), said)
             case "model_started":
                 about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(said["model"])}
-                about["planner_executor.role"] = said["role"]
-                self._start(stretch, (said["key"],), f"chat {said['model']}", draft, about)
+                about |= {"gen_ai.provider.name": said["provider"], "planner_executor.role": said["role"]}
+                self._start(stretch, (said["key"],), f"chat {said['model']}", draft, about, SpanKind.CLIENT)
             case "model_finished":
                 _close_model(stretch.calls.pop((said["key"],), None), said)
             case "step_finished":
@@ -95,11 +96,11 @@ class OtelObserver:
             case "call_refused" | "step_held" | "budget_reached" | "steered":
                 stretch.root.add_event(draft.kind, {"step": draft.step or ""})
 
-    def _start(self, stretch: Stretch, key: tuple[Any, ...], name: str, draft: Draft, about: dict[str, str]) -> None:
+    def _start(
+        self, stretch: Stretch, key: tuple[Any, ...], name: str, draft: Draft, about: dict[str, str], kind: SpanKind
+    ) -> None:
         parent = self._step(stretch, draft) if draft.step else self._planning(stretch, str(draft.payload.get("role")))
-        stretch.calls[key] = self._tracer.start_span(
-            name, trace.set_span_in_context(parent), SpanKind.CLIENT, attributes=about
-        )
+        stretch.calls[key] = self._tracer.start_span(name, trace.set_span_in_context(parent), kind, attributes=about)
 
     def _step(self, stretch: Stretch, draft: Draft) -> Span:
         step = draft.step or ""

@@ -10,7 +10,7 @@ from graph.run.redaction import NAME
 from graph.run.telling import told
 from graph.run.values import to_text
 
-WORLD = frozenset({"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver"})
+WORLD = frozenset({"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider"})
 """Fields that the world outside of the run decides."""
 
 WORDS = frozenset({"shown", "prompt", "reserved"})

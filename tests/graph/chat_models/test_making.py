@@ -36,7 +36,7 @@ def test_the_defaults_are_temperature_0_one_layer_of_retries_and_tokens_counted_
     model: Any = chat.model
 
     assert (model.temperature, model.root_async_client.max_retries, model.stream_usage) == (0, 0, True)
-    assert (chat.patience, chat.timeout_s) == (Patience(), 300)
+    assert (chat.patience, chat.timeout_s, chat.provider) == (Patience(), 300, "openai")
 
 
 def test_a_users_own_chat_model_is_asked_in_the_same_way_and_left_unchanged() -> None:

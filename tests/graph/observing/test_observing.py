@@ -13,6 +13,7 @@ from langgraph.types import Command
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 
 from graph import Agent, build_graph
 from graph.observing.json_lines import JsonLines
@@ -55,7 +56,14 @@ def test_a_run_is_spans_of_planner_review_steps_tools_and_models(build: Build) -
     (tool,), (chat, _) = found["execute_tool search"], found["chat scripted"]
     assert found["plan planner"][0].parent == first.context and chat.parent == found["plan planner"][0].context
     assert found["step a"][0].parent == second.context and tool.parent == found["step a"][0].context
-    assert tool.attributes == {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"}
+    assert tool.attributes == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "search",
+        "gen_ai.tool.type": "function",
+    }
+    asked = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model")
+    assert chat.attributes is not None and [chat.attributes[name] for name in asked] == ["chat", "scripted", "scripted"]
+    assert (tool.kind, chat.kind) == (SpanKind.INTERNAL, SpanKind.CLIENT)
     assert second.links[0].context == first.context and len(found["review"]) == 2
     assert not found["execute_tool broken"][0].status.is_ok and found["step c"]
     assert second.attributes is not None and second.attributes["planner_executor.status"] == "partial"
