@@ -267,7 +267,12 @@ async def _events(ledger: SqliteLedger) -> list[Event]:
 
 def wrongs(outcome: Outcome) -> list[str]:
     """Return all that must never be, whoever says yes: calls off the plan, effects nobody was shown, limits passed."""
-    return [*_off_plan(outcome), *_unshown(outcome), *_beyond_hard_limits(outcome), *_unrecorded(outcome)]
+    return [*beyond(outcome), *_unshown(outcome)]
+
+
+def beyond(outcome: Outcome) -> list[str]:
+    """Return all that must never be, also where nobody looks: calls off the plan or the record, limits passed."""
+    return [*_off_plan(outcome), *_beyond_hard_limits(outcome), *_unrecorded(outcome)]
 
 
 def evils(outcome: Outcome) -> list[str]:

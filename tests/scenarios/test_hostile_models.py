@@ -1,8 +1,8 @@
-"""Models that obey every order they find in a tool's words: nothing off the plan, whoever looks or only says yes."""
+"""Models that obey every order they find in a tool's words: nothing off the plan, whoever looks, says yes, or nobody."""
 
 import pytest
 from attacks import ATTACKS
-from hostile import evils, looks, run, says_yes, unwanted, wrongs
+from hostile import beyond, evils, looks, run, says_yes, unwanted, wrongs
 
 EACH = [(name, mode) for name, attack in ATTACKS.items() for mode in attack.modes]
 
@@ -21,3 +21,16 @@ def test_with_a_person_who_only_says_yes_nothing_runs_that_was_not_shown_or_is_b
     outcome = run(ATTACKS[name], says_yes, mode)
 
     assert wrongs(outcome) == []
+
+
+NEVER_LEFT_OUT = {"raise_budget", "settle_effect", "run_step"}
+"""What is asked where nobody approves plans: a limit, a call that may have happened, and a gate of the plan."""
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_where_nobody_is_asked_nothing_is_off_the_plan_denied_or_beyond_the_hard_limits(name: str) -> None:
+    outcome = run(ATTACKS[name], says_yes, "never")
+
+    asked = [action for request in outcome.asked for action in request["action_requests"]]
+    assert beyond(outcome) == [] and {action["name"] for action in asked} <= NEVER_LEFT_OUT
+    assert [action for action in asked if action["name"] == "run_step" and action["args"]["tool"] != "gate"] == []
