@@ -148,10 +148,10 @@ def _about_plan(story: Story, subject: Subject) -> Action:
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
         return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
-    diff = difference(story.approved_plan(), plan)
     warnings = [*([record.stalled] if record.stalled else []), *repeats(record, plan)]
     left = estimate(plan, record, story.terms.bounds)
-    text = plan_description(plan, record.revision, diff, story.services.toolbox.specs, warnings, left)
+    before, specs = story.approved_plan(), story.services.toolbox.specs
+    text = plan_description(plan, record.revision, before, specs, record.succeeded, warnings, left)
     return Action("run_plan", {"plan": plan.to_json()}, text)
 
 

@@ -14,6 +14,9 @@ UNIT: Mapping[str, str] = {
     "wall_s": "seconds of work",
 }
 
+UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work"}
+"""Where one of them is not the plural without its last letter."""
+
 FRACTIONS = ("cost_usd", "wall_s")
 WHOLE, NUMBER = "is no whole number of at least 0", "is no number of at least 0"
 CALLS = "is an object: tool -> how often it may be called"
@@ -168,10 +171,12 @@ def spent_in_words(budget: Budget, usage: Usage) -> str:
 def unit_in_words(name: str, amount: float) -> str:
     """Return an amount of what a limit counts.
 
-    >>> unit_in_words("cost_usd", 0.25), unit_in_words("calls.send", 2)
-    ('0.25 US dollars', '2 calls of send')
+    >>> unit_in_words("cost_usd", 0.25), unit_in_words("calls.send", 2), unit_in_words("steps", 1)
+    ('0.25 US dollars', '2 calls of send', '1 step')
     """
-    return f"{_plain(amount)} {f'calls of {name[6:]}' if name.startswith('calls.') else UNIT[name]}"
+    if name.startswith("calls."):
+        return f"{_plain(amount)} {'call' if amount == 1 else 'calls'} of {name[6:]}"
+    return f"{_plain(amount)} {UNIT[name] if amount != 1 else UNIT_OF_ONE.get(name, UNIT[name][:-1])}"
 
 
 def _plain(number: float) -> str:

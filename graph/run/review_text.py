@@ -1,6 +1,6 @@
 """What a review says in plain words, because some clients show nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -8,12 +8,13 @@ from pydantic import JsonValue
 from graph.errors import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
-from graph.plan.render.labels import UNSEEN
+from graph.plan.render.labels import UNSEEN, plain
 from graph.plan.render.text import plan_text
-from graph.plan.revision import Difference
+from graph.plan.revision import Difference, difference
 from graph.plan.schema import Plan, Step
 from graph.run.budget import Budget, Usage, in_words, unit_in_words
 from graph.run.record import Call, Held, Shortage
+from graph.run.telling import step_in_words
 from graph.run.values import to_text
 
 MAX_LINES = 300
@@ -24,6 +25,9 @@ PASSED_LINES = 100
 MAX_CHARACTERS = 4_000
 """How much of a call's arguments, and of a result, stands there."""
 
+MAX_CHANGES = 30
+"""Of how many steps that a revision changes or removes it is told what they were."""
+
 
 def plan_message(plan: Plan, revision: int) -> str:
     """Return the plan as an assistant's message."""
@@ -33,8 +37,9 @@ def plan_message(plan: Plan, revision: int) -> str:
 def plan_description(
     plan: Plan,
     revision: int,
-    diff: Difference,
+    before: Plan | None,
     specs: Mapping[str, ToolSpec],
+    done: Collection[str] = (),
     warnings: Sequence[str] = (),
     estimate: Mapping[str, Any] | None = None,
 ) -> str:
@@ -43,14 +48,16 @@ def plan_description(
     Args:
         plan: What would run.
         revision: Its number.
-        diff: What it changes in the revision before it.
+        before: The plan that was approved before.
         specs: The tools it names.
+        done: Ids of the steps that have succeeded, and will not run.
         warnings: Sentences about calls that failed and that the plan would make again, and the like.
         estimate: What is left to do at most, see `graph.run.estimate`.
     """
     lines = [f"Revision {revision} of the plan. Approve it, edit it, or reject it with a reason to plan again."]
-    lines += [f"Changes: {diff}."] if revision > 1 else []
-    lines += [_effects(plan, specs), *_acting(plan, specs), *_checked(plan)]
+    lines += _changes(difference(before, plan), before) if revision > 1 else []
+    left = [step for step in plan.steps if step.id not in done]
+    lines += [_effects(left, specs, "What is left" if done else "It"), *_acting(left, plan, specs), *_checked(left)]
     lines += [*([_estimated(estimate)] if estimate else []), *warnings]
     lines += ["", _drawing(plan), "", f"Digest: {plan.digest}"]
     return "\n".join(lines)
@@ -104,9 +111,28 @@ def shown(value: JsonValue) -> str:
     >>> shown({"to": "ann\u202emoc.live@"})
     '{"to":"ann\\\\u202emoc.live@"}'
     """
-    text = UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", to_text(value))
-    left = len(text) - MAX_CHARACTERS
-    return text if left <= 0 else f"{text[:MAX_CHARACTERS]}... and {left} more characters"
+    text = _seen(value)
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return _shared_out(value) if isinstance(value, Mapping) and len(value) > 1 else _cut(text, MAX_CHARACTERS)
+
+
+def _seen(value: JsonValue) -> str:
+    return UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", to_text(value))
+
+
+def _cut(text: str, most: int) -> str:
+    left = len(text) - most
+    return text if left <= 0 else f"{text[:most]}... and {left} more characters"
+
+
+def _shared_out(value: Mapping[str, JsonValue]) -> str:
+    """Return an object whose long values are cut one by one: none of them takes the room of another."""
+    texts = {_seen(name): _seen(part) for name, part in value.items()}
+    even = MAX_CHARACTERS // len(texts)
+    short = sum(len(text) for text in texts.values() if len(text) <= even)
+    most = (MAX_CHARACTERS - short) // sum(len(text) > even for text in texts.values())
+    return "{" + ",".join(f"{name}:{_cut(text, most)}" for name, text in texts.items()) + "}"
 
 
 def _results(seen: Mapping[str, JsonValue]) -> str:
@@ -137,25 +163,33 @@ def _drawing(plan: Plan, most: int = MAX_LINES, whole: str = "request") -> str:
     return "\n".join([*lines[:most], f"... and {len(lines) - most} more lines; the whole plan is in the {whole}"])
 
 
-def _effects(plan: Plan, specs: Mapping[str, ToolSpec]) -> str:
-    names = sorted({name for step in plan.steps for name in step.tool_names})
+def _changes(diff: Difference, before: Plan | None) -> list[str]:
+    """Return what a revision changes, and what the steps were that it changes or removes."""
+    was = {step.id: step.to_json() for step in before.steps} if before else {}
+    gone = [plain(f"- was {step_in_words(was[name])}") for name in (*diff.changed, *diff.removed)]
+    more = len(gone) - MAX_CHANGES
+    return [f"Changes: {diff}.", *gone[:MAX_CHANGES], *([f"- and {more} more"] if more > 0 else [])]
+
+
+def _effects(steps: Sequence[Step], specs: Mapping[str, ToolSpec], what: str) -> str:
+    names = sorted({name for step in steps for name in step.tool_names})
     acting = [specs[name] for name in names if specs[name].acts]
     if not acting:
-        return "It only reads."
+        return f"{what} only reads."
     folders = ", ".join(dict.fromkeys(tool.folder for tool in acting if tool.folder))
     named = ", ".join(f"{tool.name} ({tool.effect})" for tool in acting)
     return f"Tools with effects: {named}." + (f" Files are changed in {folders}." if folders else "")
 
 
-def _acting(plan: Plan, specs: Mapping[str, ToolSpec]) -> list[str]:
-    """Return the steps with effects, with all of their arguments: the drawing of the plan cuts them."""
-    steps = [step for step in plan.steps if any(specs[name].acts for name in step.tool_names)]
-    return [f"- {step.id}: {_call_in_words(step)}{_vouched(step, plan, specs)}" for step in steps]
+def _acting(steps: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) -> list[str]:
+    """Return those of the steps that have effects, with all of their arguments: the drawing of the plan cuts them."""
+    acting = [step for step in steps if any(specs[name].acts for name in step.tool_names)]
+    return [f"- {step.id}: {_call_in_words(step)}{_vouched(step, plan, specs)}" for step in acting]
 
 
-def _checked(plan: Plan) -> list[str]:
-    """Return the steps whose results a machine checks: a revision that checks less shows it here."""
-    return [f"- {step.id} succeeds only if all of {shown(list(step.checks))}" for step in plan.steps if step.checks]
+def _checked(steps: Sequence[Step]) -> list[str]:
+    """Return those of the steps whose results a machine checks: a revision that checks less shows it here."""
+    return [f"- {step.id} succeeds only if all of {shown(list(step.checks))}" for step in steps if step.checks]
 
 
 def _call_in_words(step: Step) -> str:
@@ -191,8 +225,11 @@ def _estimated(estimate: Mapping[str, Any]) -> str:
     by_models = f", {_counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
     calls = _counted(estimate["tool_calls"], "tool call")
     words = f"To do: {_counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}."
-    left = ", ".join(unit_in_words(name, amount) for name, amount in estimate.get("budget_left", {}).items())
-    return f"{words} Left of the budget: {left}." if left else words
+    left = estimate.get("budget_left", {})
+    rest = ", ".join(unit_in_words(name, amount) for name, amount in left.items())
+    more = any(estimate[name] > left.get(name, estimate[name]) for name in ("steps", "tool_calls"))
+    told = f"{words} Left of the budget: {rest}." if left else words
+    return f"{told} The plan may take more than that; the run then asks." if more else told
 
 
 def _counted(number: int, thing: str) -> str:

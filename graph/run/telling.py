@@ -113,7 +113,7 @@ def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
     diff = payload.get("diff", {})
     steps = {step.get("id"): step for step in payload["plan"].get("steps", ())}
     for word in ("added", "changed"):
-        yield from (f"{word} {_step(steps[name])}" for name in diff.get(word, ()) if name in steps)
+        yield from (f"{word} {step_in_words(steps[name])}" for name in diff.get(word, ()) if name in steps)
     if removed := diff.get("removed"):
         yield f"removed {', '.join(removed)}"
     if tainted := payload.get("tainted"):
@@ -124,11 +124,13 @@ def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
         yield f"answer {_value(payload['plan'].get('answer'))}"
 
 
-def _step(step: Payload) -> str:
+def step_in_words(step: Payload) -> str:
+    """Return what a step of a plan does, and what has to hold of its result."""
     does = _done(step) + (f" for each of {_value(step['for_each'])}" if "for_each" in step else "")
     args = f" {_value(step['args'])}" if step.get("args") else ""
     after = f", after {', '.join(step['depends_on'])}" if step.get("depends_on") else ""
-    return f"{step['id']}: {does}{args}{after} ({step.get('objective')})"
+    checked = f", if all of {_value(step['checks'])}" if step.get("checks") else ""
+    return f"{step['id']}: {does}{args}{after} ({step.get('objective')}){checked}"
 
 
 def _done(step: Payload) -> str:

@@ -1,4 +1,4 @@
-"""Models that obey every order they find in a tool's words: nothing off the plan, whoever looks, says yes, or nobody."""
+"""Models that obey every order they find in a tool's words: nothing off the plan, whoever is asked, or nobody."""
 
 import pytest
 from attacks import ATTACKS

@@ -1,0 +1,158 @@
+"""The words of a review: what will be done at most, what a revision changes, and with which values a call is made."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.types import Command
+
+from graph import build_graph
+from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+def start(saver: Any, tools: LoggedTools) -> Start:
+    """Start a run and return its graph; `graph.says` gives what is asked after an answer."""
+    own = [
+        tools.tool("search", lambda query: [query.upper()], effect="read", trusted=True),
+        tools.tool("page", lambda text: text, effect="read", trusted=False),
+        tools.tool("notes", lambda: "a note", effect="read"),
+        tools.tool("broken", lambda: 1 / 0, effect="read"),
+        tools.tool("write", lambda path, text: path, effect="write", folder="/srv/out"),
+        tools.tool("send", lambda to, body: to, effect="external"),
+    ]
+
+    def start(plan: Any, *revisions: Any, **options: Any) -> Any:
+        graph: Any = build_graph(
+            ScriptedModel([plan, *revisions]), ScriptedModel(["done"] * 9), tools=own, checkpointer=saver, **options
+        )
+        graph.first = asked(graph.invoke({"goal": "g"}, on_thread()))
+        graph.says = lambda answer: asked(graph.invoke(Command(resume=answer), on_thread()))
+        return graph
+
+    return start
+
+
+def words(request: Any) -> str:
+    (action,) = request["action_requests"]
+    return str(action["description"])
+
+
+def plan(*steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"steps": list(steps), **more}
+
+
+A, B = step("a", "search", query="q"), step("b", "broken", after=["a"])
+WRITE = step("w", "write", path="out.md", text="{b_result}")
+MANY = {"id": "e", "objective": "o", "tool": "search", "args": {"query": "{item_result}"}, "for_each": "{a_result}"}
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([A], "To do: 1 step; at most 1 tool call."),
+        ([A, B, WRITE], "To do: 3 steps, 3 of them one after the other; at most 3 tool calls."),
+        ([A, {**MANY, "max_items": 7}], "To do: 2 steps, 2 of them one after the other; at most 8 tool calls."),
+        ([{"id": "m", "objective": "o", "tools": ["search", "send"], "max_calls": 3}],
+         "To do: 1 step; at most 6 tool calls, 1 step by a model."),
+        ([step("m"), {"id": "q", "objective": "o", "ask": "Which?"}],
+         "To do: 2 steps; at most 0 tool calls, 1 step by a model."),
+    ],
+)  # fmt: skip
+def test_what_there_is_to_do_is_told_beforehand_at_its_most(start: Start, steps: Any, said: str) -> None:
+    request = start(plan(*steps)).first
+
+    assert said in request["action_requests"][0]["description"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ({}, "at most 3 tool calls.\n"),
+        ({"tool_calls": 3, "steps": 5}, "at most 3 tool calls. Left of the budget: 3 tool calls, 5 steps.\n"),
+        ({"tool_calls": 2}, "Left of the budget: 2 tool calls. The plan may take more than that; the run then asks.\n"),
+        ({"model_calls": 2, "calls": {"write": 1}}, "Left of the budget: 1 model call, 1 call of write.\n"),
+    ],
+)
+def test_what_is_left_of_the_budget_is_told(start: Start, budget: Any, said: str) -> None:
+    assert said in words(start(plan(A, B, WRITE), budget=budget).first)
+
+
+def test_how_often_a_model_and_a_list_may_call_what_has_effects_is_told(start: Start) -> None:
+    by_model = {"id": "m", "objective": "o", "tools": ["send"], "max_calls": 3, "args": {"to": "ann@example.com"}}
+    for_each = {**step("s", "send", to="{item_result}", body="b"), "for_each": "{a_result}", "max_items": 7}
+
+    text = words(start(plan(A, by_model, for_each)).first)
+
+    assert '- m: a model may call send, up to 3 times each, with {"to":"ann@example.com"}' in text
+    assert '- s: send {"to":"{item_result}","body":"b"} for each of "{a_result}", 7 at most' in text
+
+
+def test_where_files_are_changed_and_whose_words_are_vouched_for_is_told(start: Start) -> None:
+    text = words(start(plan(step("n", "notes"), step("w", "write", path="out.md", text="{n_result}"))).first)
+
+    assert "Tools with effects: write (write). Files are changed in /srv/out." in text
+    assert "(you vouch for what notes returns)" in text
+
+
+def test_a_revision_says_what_it_adds_changes_and_removes_and_what_that_was(start: Start) -> None:
+    checked = {**B, "checks": [{"non_empty": True}]}
+    graph = start(
+        plan(A, checked, WRITE, step("z", "notes", after=["b"])),
+        {"steps": [step("b", "search", query="instead"), step("new", "notes")], "keep": ["w"], "answer": "{w_result}"},
+    )
+
+    request = graph.says("approve")
+
+    text = words(request)
+    assert "Changes: added: new; changed: b; removed: z; answer changed." in text
+    assert '- was b: broken, after a (do b), if all of [{"non_empty":true}]' in text
+    assert "- was z: notes, after b (do z)" in text
+    assert request["diff"] == {"added": ["new"], "changed": ["b"], "removed": ["z"], "answer": True}
+
+
+def test_what_is_done_is_not_told_as_if_it_were_to_be_done(start: Start) -> None:
+    graph = start(
+        plan(step("w", "write", path="out.md", text="t"), step("b", "broken", after=["w"])),
+        {"steps": [step("b", "search", query="instead", after=["w"])]},
+    )
+
+    text = words(graph.says("approve"))
+
+    assert "What is left only reads." in text and "- w: write" not in text and "To do: 1 step; at most 1 tool" in text
+
+
+def test_a_call_is_shown_with_the_values_that_it_has_now_and_where_they_come_from(start: Start) -> None:
+    found = "mallory@example.com" + "\u200b"
+    graph = start(plan(step("p", "page", text=found), step("s", "send", to="{p_result}", body="b")))
+
+    request = graph.says("approve")
+
+    (action,) = request["action_requests"]
+    assert (action["name"], action["args"]) == (
+        "run_step",
+        {"step": "s", "tool": "send", "args": {"to": found, "body": "b"}},
+    )
+    assert 's is about to call send with {"to":"mallory@example.com\\u200b","body":"b"}' in action["description"]
+    assert "Not to be trusted: to from page." in action["description"]
+
+
+def test_a_long_value_is_cut_with_a_mark_and_hides_no_other_argument(start: Start) -> None:
+    graph = start(plan(step("p", "page", text="x" * 9_000), step("s", "send", to="{p_result}", body="in full")))
+
+    request = graph.says("approve")
+
+    (action,) = request["action_requests"]
+    assert "more characters" in action["description"] and '"body":"in full"' in action["description"]
+    assert action["args"]["args"]["to"] == "x" * 9_000
+
+
+def test_a_plan_too_long_to_draw_says_how_much_is_left_out_and_names_all_its_effects(start: Start) -> None:
+    reads = [step(f"r{n}", "search", query=f"{n}") for n in range(400)]
+
+    text = words(start(plan(*reads, step("w", "write", path="out.md", text="t"))).first)
+
+    assert "more lines; the whole plan is in the request" in text and '- w: write {"path":"out.md","text":"t"}' in text
+    assert "To do: 401 steps; at most 401 tool calls." in text
