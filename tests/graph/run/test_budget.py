@@ -115,6 +115,6 @@ def test_limits_are_told_in_words() -> None:
     usage = Usage(tool_calls=2, cost_usd=0.12345, calls={"send": 1})
 
     assert in_words("tool_calls", Budget(tool_calls=3), usage) == "2 of 3 tool calls"
-    assert in_words("cost_usd", Budget(cost_usd=1.0), usage) == "0.1235 of 1 US dollars"
-    assert in_words("calls.send", Budget(calls={"send": 1}), usage) == "1 of 1 calls of send"
+    assert in_words("cost_usd", Budget(cost_usd=1.0), usage) == "0.1235 of 1 US dollar"
+    assert in_words("calls.send", Budget(calls={"send": 1}), usage) == "1 of 1 call of send"
     assert unit_in_words("wall_s", 1.5) == "1.5 seconds of work"
