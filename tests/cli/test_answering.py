@@ -150,7 +150,7 @@ def short(cli: Cli, twice: None, latest: Callable[[], str]) -> str:
 
 def test_a_budget_is_raised_by_the_command_that_is_printed(cli: Cli, short: str) -> None:
     asked = cli("resume", short, "--yes")
-    assert (asked.exit_code, "Spent: 1 of 1 tool calls. Left to do: b." in asked.stdout) == (3, True)
+    assert (asked.exit_code, "Spent: 1 of 1 tool call. Left to do: b." in asked.stdout) == (3, True)
 
     result = cli(*[word.replace("NUMBER", "2") for word in printed(asked, "--raise tool_calls=NUMBER")])
 
@@ -186,4 +186,4 @@ def test_the_request_says_what_the_plan_takes_and_what_is_left(cli: Cli, folder:
 
     result = cli("run", "add", "--plan", "plan.json", "--budget", "tool_calls=7")
 
-    assert "at most 5 tool calls; 0 steps by a model. Left of the budget: 7 tool calls." in result.stdout
+    assert "at most 5 tool calls. Left of the budget: 7 tool calls." in result.stdout

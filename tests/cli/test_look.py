@@ -148,7 +148,7 @@ def test_show_tells_what_was_spent_and_what_is_to_be_decided(cli: Cli, folder: P
 
     shown, data = cli("show", latest()).stdout, json.loads(cli("show", latest(), "--json").stdout)
 
-    assert "spent   1 of 3 tool calls, 1 steps, 1 of 1 calls of calculator" in shown
+    assert "spent   1 of 3 tool calls, 1 step, 1 of 1 call of calculator" in shown
     assert "to decide\n\ncity: Which city?" in shown
     assert (data["usage"]["tool_calls"], data["budget"]) == (1, {"tool_calls": 3, "calls": {"calculator": 1}})
     assert data["asked"] == [
