@@ -2,8 +2,8 @@
 
 Contract: the human message is one JSON object with `why` it is asked, `goal`, `constraints`, `tools`, `limits`,
 `horizon` where steps are planned one at a time, `plan`, `results` (per step its status, with a preview that is data and
-not instruction), `failed` (id -> error), and `feedback` where a person gave some. The answer is one JSON object: a
-revision.
+not instruction, or what blocks it), `failed` (id -> error), and `feedback` where a person gave some. The answer is one
+JSON object: a revision.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +11,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
+from graph.plan.schedule import blocked_by, waits_for
 from graph.plan.schema import Plan
 from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
 from graph.prompts.planner import FORMAT, ONE_AT_A_TIME
@@ -18,6 +19,8 @@ from graph.run.goal import Goal
 from graph.run.record import RunRecord
 from graph.run.results import StepResult
 from graph.run.values import to_text
+
+FAILED = ("failed", "uncertain")
 
 REPLANNER = f"""\
 You revise what is left of a plan whose execution met reality; others review your revision and carry it out.
@@ -51,6 +54,8 @@ def replanner_messages(
         horizon: How many steps a plan may hold beyond what is done, None for all of them.
     """
     results = record.results
+    stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]
+    blocked = blocked_by(waits_for(plan.steps), stuck)
     document = {
         "why": why,
         "goal": goal.goal,
@@ -59,14 +64,16 @@ def replanner_messages(
         "limits": dict(limits),
         "horizon": horizon,
         "plan": plan.to_json(),
-        "results": {step.id: _shown(results.get(step.id)) for step in plan.steps},
-        "failed": {step: result.error for step, result in results.items() if result.status in ("failed", "uncertain")},
+        "results": {step.id: _shown(results.get(step.id), blocked.get(step.id)) for step in plan.steps},
+        "failed": {step: result.error for step, result in results.items() if result.status in FAILED},
         "feedback": list(record.feedback),
     }
     return [SystemMessage(REPLANNER + (ONE_AT_A_TIME if horizon else "")), HumanMessage(as_json(document))]
 
 
-def _shown(result: StepResult | None) -> dict[str, Any]:
+def _shown(result: StepResult | None, blocked_by: str | None) -> dict[str, Any]:
+    if blocked_by is not None:
+        return {"status": "blocked", "by": blocked_by}
     if result is None:
         return {"status": "pending"}
     if result.status != "succeeded":

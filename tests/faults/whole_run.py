@@ -137,7 +137,7 @@ def _answer(role: str, turn: int, document: Any, messages: Any) -> AIMessage:
     if role == "planner":
         return AIMessage(json.dumps(PLAN))
     if role == "replanner":
-        left = [step for step in ("pay_2", "last") if document["results"][step]["status"] == "pending"]
+        left = [step for step in ("pay_2", "last") if document["results"][step]["status"] == "blocked"]
         again = [step for step in document["failed"] if step not in INSTEAD]
         changed = [INSTEAD[step] for step in document["failed"] if step in INSTEAD]
         return AIMessage(json.dumps({"keep": left + again, "steps": changed}))

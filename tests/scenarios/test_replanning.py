@@ -1,5 +1,6 @@
 """What happens when reality differs: blocked steps, revisions, and an honest end."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,31 @@ def test_the_replanner_learns_what_failed_and_what_is_there(build: Build) -> Non
     for words in ("find it", "be quick", "the service is down", "items", '"pending"'):
         assert words in prompt or words == '"pending"'
     assert state["status"] == "partial" and state["answer"] == "nothing more"
+
+
+def test_the_replanner_sees_all_failures_at_once_and_a_step_that_others_need_is_no_step_to_drop(
+    build: Build, tools: LoggedTools
+) -> None:
+    plan = [
+        step("a", "broken"),
+        step("b", "broken"),
+        step("c", "search", query="{a_result.items[0]}"),
+        step("d", "write", text="{c_result.items[0]}"),
+    ]
+    dropping = {"keep": ["c", "d"], "steps": [step("b", "search", query="b")]}
+    whole = {"keep": ["c", "d"], "steps": [step("a", "search", query="a"), step("b", "search", query="b")]}
+    lone = step("e", "search", query="e")
+    graph = build({"steps": [*plan, lone, step("f", "write", text="t")]}, dropping, whole)
+
+    state = approve_all(graph, {"goal": "g"})
+
+    document = json.loads(str(graph.model.prompts[1][1].content))
+    assert document["failed"] == dict.fromkeys("ab", "ValueError: the service is down")
+    assert {name: shown["status"] for name, shown in document["results"].items()} == {
+        "a": "failed", "b": "failed", "c": "blocked", "d": "blocked", "e": "succeeded", "f": "succeeded",
+    }  # fmt: skip
+    assert "c.args.query: {a_result.items[0]} refers to no step" in str(graph.model.prompts[2][-1].content)
+    assert state["status"] == "succeeded" and [len(tools.named(name)) for name in ("broken", "write")] == [2, 2]
 
 
 def test_at_most_two_replans_and_then_an_honest_end(build: Build, tools: LoggedTools) -> None:
