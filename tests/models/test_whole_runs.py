@@ -12,8 +12,10 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
+from typer.testing import CliRunner
 
 from graph import Agent, build_graph
+from graph.cli import app as command_line
 from graph.testing import LoggedTools, on_thread, step
 from tools import default_tools
 
@@ -175,3 +177,26 @@ def test_a_server_that_refuses_ends_the_run_with_one_sentence(aimock: Any) -> No
     state = graph.invoke({"goal": "g"}, on_thread())
 
     assert state["reason"].startswith("the planner model scripted-model failed 2 times: the server refuses the request")
+
+
+@pytest.mark.parametrize(
+    ("plan", "answer"),
+    [
+        ({"steps": [], "answer": "Paris"}, "Paris"),
+        ({"steps": [step("sum", "calculator", expression="40 + 2")]}, "42"),
+    ],
+    ids=["no step", "one step that reads"],
+)
+def test_the_direct_road_by_the_command_line(
+    replies: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan: Any, answer: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "planner-executor.toml").write_text(
+        f'[models.planner]\nmodel = "openai:m"\nbase_url = "{replies.base_url}"\napi_key = "k"\n'
+    )
+    replies.say(plan)
+
+    done = CliRunner().invoke(command_line, ["run", "g", "--approval", "side_effects"])
+
+    assert done.exit_code == 0 and answer in done.stdout, done.output
+    assert len([path for path, _, _ in replies.requests if path.endswith("completions")]) == 1
