@@ -19,7 +19,7 @@ APPROVE = {"decisions": [{"type": "approve"}]}
 
 
 def script_a_brief(aimock: Any) -> None:
-    aimock.answers("planner", aimock.fails(429, "slow down", retryAfter=0), aimock.says(PLAN))
+    aimock.answers("planner", aimock.fails(429, f"slow down, {aimock.key}", retryAfter=0), aimock.says(PLAN))
     search = aimock.calls("search_documents", query="battery storage")
     aimock.answers("executor", search, aimock.says("Offshore wind grows fastest"))
 
