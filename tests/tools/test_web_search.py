@@ -110,7 +110,13 @@ def test_without_a_key_the_public_engines_are_asked(engines: Any) -> None:
         ("RatelimitException", "202", "asked too often", "TAVILY_API_KEY"),
         ("DDGSException", "No results found.", "nothing found, or asked too often", "wait a few minutes"),
         ("TimeoutException", "timed out", "took too long", "try again later"),
-        ("DDGSException", "DNSError: no records", "DNSError: no records", "search local documents"),
+        (
+            "DDGSException",
+            "DNSError: DNSError('error for url (http://x/?q=a)",
+            "be reached: DNSError",
+            "local documents",
+        ),
+        ("DDGSException", "what is this", "what is this", "search local documents"),
         ("DDGSException", "cannot use socks5://me:secret@proxy.example", "socks5://…@proxy.example", "later"),
     ],
 )
@@ -126,7 +132,7 @@ def test_what_the_engines_refuse_is_an_error_that_helps(
 
     assert reason in failure.value.reason
     assert advice in failure.value.advice
-    assert "secret" not in str(failure.value)
+    assert "secret" not in str(failure.value) and "http://x" not in str(failure.value)
 
 
 def test_with_a_key_tavily_is_asked_and_the_description_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

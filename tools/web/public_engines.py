@@ -1,10 +1,13 @@
 """Search by the public engines that `ddgs` asks, without a key. Needs the extra `web`."""
 
+import re
+
 from tools.shown import without_passwords
 from tools.web.searching import Found, NoAnswerError
 
 _TIMEOUT_S = 10
 _LONGEST_REASON = 300
+_UNREACHED = re.compile(r"\b(DNS|Connect\w*)Error\b")
 _SLOW_DOWN = (
     "wait a few minutes, use other words, or have a person set TAVILY_API_KEY for an engine that wants a key; "
     "until then search local documents"
@@ -40,4 +43,6 @@ def ask_public_engines(query: str, limit: int) -> list[Found]:
 def _no_answer(words: str) -> NoAnswerError:
     if words.startswith("No results"):
         return NoAnswerError("nothing found, or asked too often", _SLOW_DOWN)
+    if found := _UNREACHED.search(words):
+        return NoAnswerError(f"the public engines cannot be reached: {found[0]}")
     return NoAnswerError(without_passwords(" ".join(words.split()))[:_LONGEST_REASON])
