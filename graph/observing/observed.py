@@ -1,5 +1,6 @@
 """A ledger that tells others of each event as it is written; nothing else has to know that somebody looks on."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
@@ -8,14 +9,16 @@ from graph.run.events import Draft
 from graph.run.values import Kept
 
 Observer = Callable[[RunKey, Sequence[Draft]], None]
-"""Called with a run and events that have just been written, on the event loop: it must not block, and not raise."""
+"""Called with a run and events that have just been written, on the event loop: it must not block."""
+
+LOGGER = logging.getLogger("planner_executor.observing")
 
 
 class ObservedLedger:
-    """The ledger behind it, and observers of what is written to it."""
+    """The ledger behind it, and observers of what is written to it; one that fails is told nothing more."""
 
     def __init__(self, ledger: Ledger, observers: Sequence[Observer]) -> None:
-        self._ledger, self._observers = ledger, observers
+        self._ledger, self._observers = ledger, list(observers)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
@@ -46,8 +49,12 @@ class ObservedLedger:
         return messages
 
     def _tell(self, run: RunKey, drafts: Sequence[Draft]) -> None:
-        for observer in self._observers:
-            observer(run, drafts)
+        for observer in tuple(self._observers):
+            try:
+                observer(run, drafts)
+            except Exception as error:  # noqa: BLE001  (anybody's code; a run does not end because of who looks on)
+                LOGGER.warning("an observer failed and is told nothing more: %r: %r", observer, error)
+                self._observers.remove(observer)
 
 
 def observed(ledger: Callable[[], Awaitable[Ledger]], observers: Sequence[Observer]) -> Callable[[], Awaitable[Ledger]]:

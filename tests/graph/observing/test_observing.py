@@ -139,6 +139,28 @@ def test_what_is_counted_over_runs_is_what_happened(tmp_path: Path, tools: Logge
     assert 'planner_executor_model_calls_total{model="scripted",role="planner"} 2' in counters.to_text()
 
 
+def test_an_observer_that_fails_is_told_nothing_more_and_stops_no_run(
+    build: Build, caplog: pytest.LogCaptureFixture, tools: LoggedTools
+) -> None:
+    calls, seen = [], StringIO()
+
+    def broken(_: Any, drafts: Any) -> None:
+        calls.extend(drafts)
+        if drafts[0].kind == "call_started":
+            raise OSError("no space left")
+
+    graph = build(
+        {"steps": [step("a", "send", to="x"), {**step("b", "send", to="y"), "depends_on": ["a"]}]},
+        observers=[broken, JsonLines(seen)],
+        approval="never",
+    )
+    state = graph.invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "succeeded" and [args for _, args in tools.calls] == [{"to": "x"}, {"to": "y"}]
+    assert calls[-1].kind == "call_started" and '"run_ended"' in seen.getvalue()
+    assert len([line for line in caplog.messages if "no space left" in line]) == 1
+
+
 def test_looking_on_needs_no_package_of_its_own_unless_it_is_asked_for() -> None:
     import subprocess
     import sys
