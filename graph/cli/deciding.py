@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graph.cli.answers import Answer
 from graph.cli.asking import Asking
-from graph.cli.requests import DIGEST_CHARACTERS, asked_digest, say_how_to_decide, show_request
+from graph.cli.requests import DIGEST_CHARACTERS, say_how_to_decide, show_request
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.run.answering import Said, answer_to, asked
@@ -60,7 +60,7 @@ class Deciding:
 
     def _by_options(self, run: Run) -> Answer:
         assert run.request is not None
-        if self.digest and not (waits := asked_digest(run.request)).startswith(self.digest):
+        if self.digest and not (waits := run.request["digest"]).startswith(self.digest):
             raise InputError("--digest", f"something else is asked now, digest {waits}; look at it first")
         answer = Answer(answer_to(run.request, self.said))
         self.said, self._given = Said(), True

@@ -7,11 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import JsonValue
-
 from graph.cli.options import DATABASE
 from graph.cli.screen import Screen
-from graph.plan.canonical import digest
 from graph.plan.render import plan_text
 from graph.run.answering import Request, asked
 from graph.run.budget import Usage, read_budget
@@ -40,18 +37,6 @@ def program() -> str:
     return shlex.quote(str(called)) if called.name == NAME and shutil.which(NAME) is None else NAME
 
 
-def asked_digest(request: Request) -> str:
-    """Return the digest of all that is asked: the plan's own where nothing but the plan is.
-
-    What `--digest` names, so that an answer cannot be about a call or a question that was not shown.
-    """
-    others: list[JsonValue] = [
-        [action["name"], action["args"]] for action in request["action_requests"] if action["name"] != "run_plan"
-    ]
-    plan: str = request["digest"]
-    return digest([plan, len(request["action_requests"]), others]) if others else plan
-
-
 def show_request(screen: Screen, run: Run) -> None:
     """Print everything that is asked, drawings as wide as the screen."""
     assert run.request is not None
@@ -76,7 +61,7 @@ def say_how_to_decide(screen: Screen, run: Run, database: Path) -> None:
 def _answers(request: Request) -> list[str]:
     """Return the options that answer all that is asked, one way a line."""
     kinds = {action["name"] for action in request["action_requests"]}
-    shown = f"--digest {asked_digest(request)[:DIGEST_CHARACTERS]}"
+    shown = f"--digest {request['digest'][:DIGEST_CHARACTERS]}"
     happened = ["--happened true|false"] * len(asked(request, "settle_effect"))
     rest = [f"--answer {action['args']['step']}=TEXT" for action in asked(request, "answer_question")] + happened
     rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _reached(action)]

@@ -131,7 +131,7 @@ def _name(request: ReviewRequest) -> str:
 def _words(request: ReviewRequest) -> str:
     """Return the descriptions in a block of their own: Markdown would tear the drawing of the plan apart."""
     told: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
-    text = "\n\n".join([*told, *([] if request.digest in "".join(told) else [f"Digest: {request.digest}"])])
+    text = "\n\n".join(told)
     longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"Your decision is needed. {HOW_TO_REJECT}\n\n{fence}text\n{text}\n{fence}"

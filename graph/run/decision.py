@@ -18,6 +18,9 @@ KEYS = {
     "reject": {"type", "digest", "message", "final"},
 }
 
+ABOUT = {"step", "tool", "args", "question"}
+"""Arguments of a request that say what it is about, and that no edit changes."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -64,7 +67,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
     if isinstance(answer, dict) and "type" in answer:
         if not single:
             raise UnreadableAnswer(_count_message(request))
-        return (_read_decision(answer, request.actions[0], request.digest),)
+        return (_read_decision(answer, request.actions[0], request.asked),)
     if single and request.actions[0].name == "run_plan":
         return (_read_short(answer),)
     raise UnreadableAnswer(_count_message(request))
@@ -85,12 +88,12 @@ def _no_constant(name: str) -> None:
 def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decision, ...]:
     if set(answer) - {"decisions", "digest"}:
         raise UnreadableAnswer('an answer is {"decisions": [...]} and nothing beside it')
-    _check_digest(answer, request.digest)
+    _check_digest(answer, request.asked)
     decisions = answer["decisions"]
     if not isinstance(decisions, list) or len(decisions) != len(request.actions):
         raise UnreadableAnswer(_count_message(request))
     return tuple(
-        _read_decision(decision, action, request.digest)
+        _read_decision(decision, action, request.asked)
         for decision, action in zip(decisions, request.actions, strict=True)
     )
 
@@ -149,6 +152,9 @@ def _edited_args(edited: Any, action: Action) -> Mapping[str, Any]:
     args = {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
     for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
         raise UnreadableAnswer(f"{path.lstrip('.')} is {message}")
+    for name in ABOUT & set(args):
+        if args[name] != action.args[name]:
+            raise UnreadableAnswer(f"the decision is about another {name} than what is asked now; look at it")
     if action.name == "answer_question" and _is_blank(args.get("answer")):
         raise UnreadableAnswer("fill in the answer")
     return args

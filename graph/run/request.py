@@ -59,10 +59,16 @@ class ReviewRequest:
     @property
     def subject(self) -> str:
         """Digest of what is asked, tools included: two requests about the same are one."""
-        others: list[JsonValue] = [
-            [action.name, dict(action.args)] for action in self.actions if action.name != "run_plan"
-        ]
-        return digest([self.digest, self.binding, len(self.actions), others])
+        return digest([self.digest, self.binding, len(self.actions), self._others])
+
+    @property
+    def asked(self) -> str:
+        """Digest that an answer may name: of all that is asked, the plan's own where nothing but the plan is."""
+        return digest([self.digest, len(self.actions), self._others]) if self._others else self.digest
+
+    @property
+    def _others(self) -> list[JsonValue]:
+        return [[action.name, dict(action.args)] for action in self.actions if action.name != "run_plan"]
 
     def again(self, error: str, issues: Sequence[Mapping[str, Any]]) -> "ReviewRequest":
         """Return the request as it is asked again; without new issues the old ones stand."""
@@ -80,7 +86,7 @@ class ReviewRequest:
             ],
             "run": self.run,
             "revision": self.revision,
-            "digest": self.digest,
+            "digest": self.asked,
             "diff": dict(self.diff),
             "issues": [dict(issue) for issue in self.issues],
             "estimate": dict(self.estimate),
@@ -89,6 +95,6 @@ class ReviewRequest:
 
     def _described(self, action: Action) -> str:
         text = action.description
-        if self.digest not in text:
-            text = f"{text}\n\nDigest: {self.digest}"
+        if self.asked not in text:
+            text = f"{text}\n\nDigest of all that is asked: {self.asked}"
         return f"Asked again: {self.error}\n\n{text}" if self.error else text

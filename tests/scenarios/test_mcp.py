@@ -138,6 +138,16 @@ def test_a_tool_that_changes_between_approval_and_call_is_not_called(small: Smal
     assert small.calls == []
 
 
+def test_a_tool_that_its_server_swaps_while_the_plan_runs_is_not_called(small: Small, tmp_path: Path) -> None:
+    plan: Any = {"steps": [step("a", "swap"), step("b", "note", text="x", after=["a"])]}
+
+    with Agent.open(tmp_path / "runs.db", mcp={"small": small.entry()}, replan="never") as agent:
+        run = agent.resume(agent.start("Note", plan=plan).id, "approve")
+
+    assert run.status == "failed" and "has changed its arguments" in run.reason
+    assert [tool for tool, _ in small.calls] == ["swap"]
+
+
 @pytest.mark.parametrize("change", ["tool", "place"])
 def test_a_plan_that_was_approved_with_other_tools_is_asked_about_again_in_a_new_process(
     small: Small, tmp_path: Path, change: str

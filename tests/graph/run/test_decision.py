@@ -341,7 +341,16 @@ def test_a_result_is_read_as_json_where_it_is_json_and_stays_text_elsewhere(text
 
 
 def test_where_the_request_had_text_text_stays_text() -> None:
-    assert one(edit("settle_effect", step="5", happened=True), "settle_effect").args == {"step": "5", "happened": True}
+    assert one(edit("settle_effect", step="a", happened=True), "settle_effect").args == {"step": "a", "happened": True}
+
+
+@pytest.mark.parametrize("other", [{"step": "b"}, {"step": "5"}, {"tool": "pay"}, {"args": {"to": "y"}}, {"args": {}}])
+def test_an_edit_about_another_call_is_none(other: dict[str, Any]) -> None:
+    assert f"another {next(iter(other))}" in refused(edit("settle_effect", happened=True, **other), "settle_effect")
+
+
+def test_an_edit_about_another_question_is_none() -> None:
+    assert "another question" in refused(edit("answer_question", question="Why?", answer="x"), "answer_question")
 
 
 def test_an_object_that_came_as_text_is_an_object_again() -> None:

@@ -49,7 +49,17 @@ def test_there_is_one_action_and_one_config_for_each_thing_to_decide() -> None:
 
 
 def test_every_description_repeats_the_digest() -> None:
-    assert all(REQUEST.digest in action["description"] for action in REQUEST.to_json()["action_requests"])
+    value = REQUEST.to_json()
+
+    assert all(value["digest"] in action["description"] for action in value["action_requests"])
+
+
+def test_the_digest_is_the_plans_where_only_the_plan_is_asked_about_and_else_of_all_that_is() -> None:
+    alone = replace(REQUEST, actions=(PLAN,))
+    others = [replace(REQUEST, actions=(PLAN, replace(DOUBT, args={**DOUBT.args, "step": s}))) for s in ("a", "b")]
+
+    assert alone.asked == alone.digest
+    assert len({request.asked for request in (alone, *others)}) == 3
 
 
 def test_a_description_that_says_the_digest_says_it_once() -> None:
