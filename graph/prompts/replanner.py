@@ -72,7 +72,7 @@ def replanner_messages(
 
 
 def _shown(result: StepResult | None, blocked_by: str | None) -> dict[str, Any]:
-    if blocked_by is not None:
+    if blocked_by is not None and (result is None or result.status != "succeeded"):
         return {"status": "blocked", "by": blocked_by}
     if result is None:
         return {"status": "pending"}
