@@ -74,6 +74,7 @@ def _made(settings: ModelSettings) -> BaseChatModel:
         options.setdefault("timeout", settings.timeout_s)
     model = _constructed(name, options)
     _check_options(name, model, options)
+    _check_headers(name, model)
     if settings.base_url is None and (variable := missing_key(model)):
         raise ModelKeyError(name, f"no key; set {variable}, or leave the model out to stay offline")
     if retries_itself(tuned(model)) and "max_retries" not in settings.options:
@@ -156,6 +157,20 @@ def _check_options(name: str, model: BaseChatModel, options: dict[str, Any]) -> 
             close = difflib.get_close_matches(option, known, 1)
             hint = f"; did you mean {close[0]}?" if close else "; what a server takes besides goes into extra_body"
             raise ModelConfigError(name, f"{type(model).__name__} has no option {option!r}{hint}")
+
+
+def _check_headers(name: str, model: BaseChatModel) -> None:
+    """Refuse keys and headers that cannot be sent, such as one that was read from a file with its line break."""
+    keys = [value.get_secret_value() for _, value in model if isinstance(value, SecretStr)]
+    if not all(map(_is_sendable, keys)):
+        raise ModelKeyError(name, "the key holds a line break or a character beyond ASCII; set it anew, without")
+    headers: Any = getattr(model, "default_headers", None) or {}
+    if faulty := [header for header, value in headers.items() if not _is_sendable(str(value))]:
+        raise ModelConfigError(name, f"header {faulty[0]} holds a line break or a character beyond ASCII; do without")
+
+
+def _is_sendable(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _fault(part: Any) -> str:

@@ -12,6 +12,7 @@ MIN_CHARACTERS = 8
 """Shorter values are no keys: to take them out would only make words unreadable."""
 
 _NAMES = re.compile(r"(?i)(key|token|secret|password|credentials?|authorization|cookie)$")
+_SPACE = re.compile(r"[\s\x00-\x1f]+")
 _SENT_ALONG = re.compile(r"(?i)(headers|query)$")
 """Options whose values are all taken for secrets: gateways call theirs what they like."""
 
@@ -36,8 +37,11 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def secrets_of(value: Any) -> frozenset[str]:
-    """Return the secrets that a chat model, a setting or an option holds, wherever in it."""
-    return frozenset(_secrets_in(value, ""))
+    """Return the secrets that a chat model, a setting or an option holds, wherever in it; their words each too.
+
+    Errors quote what holds a line break in another form than it has, and a scheme may stand before a token.
+    """
+    return frozenset(part for secret in _secrets_in(value, "") for part in (secret, *_SPACE.split(secret)))
 
 
 def _secrets_in(value: Any, name: str) -> Iterator[str]:
@@ -46,7 +50,6 @@ def _secrets_in(value: Any, name: str) -> Iterator[str]:
     elif isinstance(value, str):
         if _NAMES.search(name) or _SENT_ALONG.search(name):
             yield value
-            yield from value.split()[1:]  # the scheme before a token is no secret
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _secrets_in(item, name if _SENT_ALONG.search(name) else str(key))

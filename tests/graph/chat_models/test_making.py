@@ -58,6 +58,16 @@ def test_a_model_that_retries_by_itself_is_asked_once(monkeypatch: pytest.Monkey
     assert chat_of(Retrying(max_retries=0)).patience == Patience()
 
 
+@pytest.mark.parametrize("key", ["key-of-a-file\n", "schl\u00fcssel", "two\nlines"])
+def test_a_key_or_header_that_cannot_be_sent_is_told_and_not_shown(key: str) -> None:
+    with pytest.raises(ModelKeyError) as refused:
+        made(api_key=SecretStr(key))
+    with pytest.raises(ModelConfigError, match="X-Key") as refused_too:
+        made(options={"default_headers": {"X-Key": key}})
+
+    assert not [word for word in key.split() if word in f"{refused.value} {refused_too.value}"]
+
+
 @pytest.mark.parametrize(
     ("secrets", "key", "variable"),
     [

@@ -51,11 +51,11 @@ def test_the_secrets_of_a_chat_model_are_found_in_its_options_too() -> None:
         model="x",
         api_key=SecretStr(KEY),
         default_headers={"Authorization": "Bearer abcdefghij", "X-Tenant": "tenant-1234"},
-        default_query={"sig": "signed-1234"},
+        default_query={"sig": "signed-1234\nsecond-1234"},
         extra_body={"user": "plain-user", "api_key": "body-key-1234"},
     )
 
     found = secrets_of(model)
 
-    assert {KEY, "abcdefghij", "tenant-1234", "signed-1234", "body-key-1234"} <= found
+    assert {KEY, "abcdefghij", "tenant-1234", "signed-1234", "second-1234", "body-key-1234"} <= found
     assert "plain-user" not in found
