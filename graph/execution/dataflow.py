@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from graphlib import TopologicalSorter
 from typing import Any
 
@@ -23,6 +24,7 @@ Announce = Callable[[str, StepResult], None]
 class Dataflow:
     """One pass over a plan: runs what can run, and returns when nothing more can start.
 
+    A step that is under way has a place of `work.at_once`; where it is done for each of a list, each item has one.
     Where a limit of the budget is reached (`limit`), what is under way comes to its end and nothing more starts; with
     `stops_early`, as soon as one step has come to its end (`progressed`).
 
@@ -31,7 +33,6 @@ class Dataflow:
 
     plan: Plan
     work: StepWork
-    max_concurrency: int
     announce: Announce
     stops_early: bool = False
     progressed: bool = False
@@ -46,8 +47,10 @@ class Dataflow:
         self._sorter.prepare()
         self._ready = deque(self._in_plan_order(self._sorter.get_ready()))
         self._running = 0
+        self._places = 0
+        self._waits_for_place = False
         self._stale: StaleRunError | None = None
-        self._ended: asyncio.Queue[StepEnd] = asyncio.Queue()
+        self._ended: asyncio.Queue[StepEnd | None] = asyncio.Queue()
 
     async def run(self) -> None:
         """Run the plan as far as it goes; `results`, `doubts` and `limit` then tell what came of it."""
@@ -63,28 +66,31 @@ class Dataflow:
     async def _drive(self, tasks: asyncio.TaskGroup) -> None:
         ended: list[StepEnd] = []
         while True:
-            calls, pieces = await self._start_ready(ended)
-            calls = await self._commit(ended, calls)
+            calls, pieces = await self._start_ready(tasks, ended)
+            may_start = await self._commit(ended, calls)
             for end in ended:
                 self._note(end.step, end.result)
-            for call in calls:
-                self._begin(tasks, call.step, self.work.make(self.plan.by_id[call.step], call))
-            for step, piece in pieces if self._stale is None else ():
-                self._begin(tasks, step, piece())
-            if not self._running:
+            made: list[tuple[str, Task]] = [
+                (call.step, partial(self.work.make, self.plan.by_id[call.step], call)) for call in calls
+            ]
+            for step, work in [*made, *pieces]:
+                if may_start:
+                    self._begin(tasks, step, work())
+                elif self._has_one(step):
+                    self.work.at_once.release()
+            if not self._running and not self._waits_for_place:
                 break
-            ended = [await self._ended.get()]
-            while not self._ended.empty():
-                ended.append(self._ended.get_nowait())
+            ended = await self._next_ends()
             self._running -= len(ended)
+            self._places += sum(self._has_one(end.step) for end in ended)
             for end in ended:
                 self._settle(end)
 
         if self._stale is not None:
             raise self._stale
 
-    async def _commit(self, ended: list[StepEnd], calls: list[ToolCall]) -> list[ToolCall]:
-        """Write what has ended and what is to start; return what may start.
+    async def _commit(self, ended: list[StepEnd], calls: list[ToolCall]) -> bool:
+        """Write what has ended and what is to start; return whether it may start.
 
         Where the run has changed meanwhile nothing more starts, and what is under way comes to its end first.
         """
@@ -94,24 +100,58 @@ class Dataflow:
                 await self.work.gate.commit(told, calls, [end.kept for end in ended if end.kept])
             except StaleRunError as error:
                 self._stale = error
-                return []
-        return calls
+                return False
+        return True
 
-    async def _start_ready(self, ended: list[StepEnd]) -> tuple[list[ToolCall], list[tuple[str, Task]]]:
+    async def _next_ends(self) -> list[StepEnd]:
+        """Wait until steps have come to their ends, or there is a place for one that waits for it."""
+        told = [await self._ended.get()]
+        while not self._ended.empty():
+            told.append(self._ended.get_nowait())
+        return [end for end in told if end is not None]
+
+    async def _start_ready(
+        self, tasks: asyncio.TaskGroup, ended: list[StepEnd]
+    ) -> tuple[list[ToolCall], list[tuple[str, Task]]]:
         """Return what is to start now; steps that end without a call are settled and added to `ended`."""
         calls: list[ToolCall] = []
         pieces: list[tuple[str, Task]] = []
-        while self._goes_on and self._ready and self._running + len(calls) + len(pieces) < self.max_concurrency:
-            step = self.plan.by_id[self._ready.popleft()]
+        while self._goes_on and self._ready:
+            step = self.plan.by_id[self._ready[0]]
+            if self._has_one(step.id) and not await self._place_taken(tasks):
+                break
+            self._ready.popleft()
             opened = await self.work.open(step)
             if isinstance(opened, StepEnd):
+                self._places += self._has_one(step.id)
                 self._settle(opened)
                 ended.append(opened)
             elif isinstance(opened, ToolCall):
                 calls.append(opened)
             else:
                 pieces.append((step.id, opened))
+        for _ in range(self._places):  # which no step needs now
+            self.work.at_once.release()
+        self._places = 0
         return calls, pieces
+
+    async def _place_taken(self, tasks: asyncio.TaskGroup) -> bool:
+        """Take a place for a step, first of those that steps have left; where items have all wait for one aside."""
+        if self._places:
+            self._places -= 1
+        elif not self.work.at_once.locked():
+            await self.work.at_once.acquire()
+        else:
+            if not self._waits_for_place:
+                self._waits_for_place = True
+                tasks.create_task(self._place_found(), name="place")
+            return False
+        return True
+
+    async def _place_found(self) -> None:
+        await self.work.at_once.acquire()
+        self._places, self._waits_for_place = self._places + 1, False
+        self._ended.put_nowait(None)
 
     @property
     def _goes_on(self) -> bool:
@@ -121,6 +161,10 @@ class Dataflow:
         self._running += 1
         self.announce(step, StepResult("running", started_at=time.time()))
         tasks.create_task(self._report(step, work), name=step)
+
+    def _has_one(self, step: str) -> bool:
+        """Whether a step takes a place for itself."""
+        return self.plan.by_id[step].for_each is None
 
     async def _report(self, step: str, work: Any) -> None:
         try:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,9 @@ class Outcome:
     value: JsonValue
     label: Label
     called: Mapping[str, int]
+
+
+Work = Callable[[], Coroutine[Any, Any, Outcome]]
 
 
 def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
@@ -58,19 +61,25 @@ class Items:
     asks: list[Held | Uncertain | BudgetReached] = field(default_factory=list)
     stale: StaleRunError | None = None
 
-    async def do(self, place: int, work: Callable[[], Coroutine[Any, Any, Outcome]]) -> None:
-        """Do one item, and note what came of it; where the run has changed meanwhile, none is begun any more."""
-        async with self.at_once:
-            if self.stale is not None:
-                return
-            try:
+    async def do(self, works: Iterable[Work]) -> None:
+        """Do the work of each item when there is a place for it; where the run has changed, none is begun any more."""
+        async with asyncio.TaskGroup() as tasks:
+            for place, work in enumerate(works):
+                await self.at_once.acquire()
+                tasks.create_task(self._do_one(place, work), name=f"{self.step.id}[{place}]")
+
+    async def _do_one(self, place: int, work: Work) -> None:
+        try:
+            if self.stale is None:
                 self.done[place] = await work()
-            except StaleRunError as error:
-                self.stale = error
-            except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
-                self.failed[place] = str(error)
-            except (Held, Uncertain, BudgetReached) as reason:
-                self.asks.append(reason)
+        except StaleRunError as error:
+            self.stale = error
+        except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
+            self.failed[place] = str(error)
+        except (Held, Uncertain, BudgetReached) as reason:
+            self.asks.append(reason)
+        finally:
+            self.at_once.release()
 
     def end(self, account: Account, count: int) -> StepEnd:
         """Return the end of the step: values in order, with the error of an item in its place where that is allowed.

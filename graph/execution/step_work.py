@@ -134,10 +134,7 @@ class StepWork:
         account = self._account(step, items)
         tools = [label_of_tool(self.toolbox.specs[name]) for name in step.tool_names]
         ends = Items(step, self.at_once, joined([self._read(step), *tools]))
-        async with asyncio.TaskGroup() as tasks:
-            for place, item in enumerate(items):
-                work = partial(self._item, step, place, item)
-                tasks.create_task(ends.do(place, work), name=f"{step.id}[{place}]")
+        await ends.do(partial(self._item, step, place, item) for place, item in enumerate(items))
         return await self._settled(step, ends.end(account, len(items)))
 
     async def _item(self, step: Step, place: int, item: JsonValue) -> Outcome:

@@ -85,11 +85,11 @@ class Executor:
 
     def _flow(self, story: Story, plan: Plan, progress: Progress) -> Dataflow:
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
-        most, gate = settings.max_concurrency, story.gate()
+        gate = story.gate()
         criteria = Criteria(story.record, gate, models.judge, toolbox.file, settings.max_retries)
-        at_once = asyncio.Semaphore(most)
+        at_once = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(story.record, gate, toolbox, models.executors, waits_for(plan.steps), at_once, criteria)
-        return Dataflow(plan, work, most, progress.announce, stops_early=story.outlook.looks_at_each_step(story.record))
+        return Dataflow(plan, work, progress.announce, stops_early=story.outlook.looks_at_each_step(story.record))
 
     async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
         await story.reload()

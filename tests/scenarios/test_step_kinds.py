@@ -1,16 +1,20 @@
 """Each kind of step in a whole run: questions, gates, lists, plans within plans, and who does a model step."""
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 from langgraph.types import Command
 
 from graph import build_graph
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 Build = Callable[..., Any]
+ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 
 
 def answered(*decisions: dict[str, Any]) -> Command[Any]:
@@ -223,6 +227,42 @@ def test_a_budget_that_ends_in_the_middle_of_a_list_keeps_what_is_done(build: Bu
 
     assert [action["name"] for action in request["action_requests"]] == ["raise_budget"] and done == 7
     assert state["status"] == "succeeded" and len(tools.named("fetch")) == 20
+
+
+def test_steps_and_items_together_are_no_more_at_once_than_is_allowed(build: Build) -> None:
+    under_way, most, too_many = 0, [0], asyncio.Event()
+
+    async def work(**args: Any) -> Any:
+        nonlocal under_way
+        under_way += 1
+        most.append(under_way)
+        if under_way > 3:
+            too_many.set()
+        with suppress(TimeoutError):  # time for those that may start
+            await asyncio.wait_for(too_many.wait(), 0.02)
+        under_way -= 1
+        return args
+
+    tool = StructuredTool(name="work", description="work", args_schema=ANY, coroutine=work, metadata={"effect": "read"})
+    one = {"objective": "o", "tool": "work", "args": {"n": "{item_result}"}, "for_each": list(range(8))}
+    steps = [{**one, "id": "x"}, {**one, "id": "y"}, *(step(f"s{n}", "work", n=n) for n in range(8))]
+
+    state = build({"steps": steps}, tools=[tool], approval="never", max_concurrency=3).invoke(
+        {"goal": "g"}, on_thread()
+    )
+
+    assert state["status"] == "succeeded" and max(most) == 3 and len(most) == 1 + 24
+
+
+def test_a_long_list_does_not_hold_up_the_steps_beside_it(build: Build, tools: LoggedTools) -> None:
+    fetch = {"objective": "fetch each", "tool": "fetch", "args": {"n": "{item_result}"}, "for_each": list(range(20))}
+    chain = [step(f"s{n}", "fetch", after=[f"s{n - 1}"] if n else [], n=100 + n) for n in range(3)]
+    plan = {"steps": [{"id": "pages", **fetch}, *chain]}
+
+    build(plan, tools=listing(tools), approval="never", max_concurrency=2).invoke({"goal": "g"}, on_thread())
+
+    order = [call["n"] for call in tools.named("fetch")]
+    assert order.index(102) < order.index(10) and len(order) == 23
 
 
 def test_a_longer_list_than_was_approved_fails_the_step(build: Build, tools: LoggedTools) -> None:
