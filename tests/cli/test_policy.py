@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from graph.prompts.executor import EXECUTOR
 from graph.prompts.roles import PROMPTS
 
 Cli = Callable[..., Result]
@@ -70,7 +71,7 @@ def test_show_lists_what_is_asked_what_is_denied_what_stops_a_run_and_the_prompt
         assert line in lines
     for role in PROMPTS:
         assert f"{role}:" in lines
-    assert "  You carry out one step of an approved plan. Reach its objective; do nothing else." in lines
+    assert f"  {EXECUTOR.splitlines()[0]}" in lines
 
 
 def test_show_without_a_file_shows_what_runs_get(cli: Cli, monkeypatch: pytest.MonkeyPatch, policy: Path) -> None:
