@@ -167,7 +167,7 @@ class Services:
         if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:
             return
         for role, model in self.models.everyone.items():
-            for name in model.names:
+            for name in model.paid:
                 if name not in policy.prices:
                     why = f'has no price, so cost_usd cannot hold; add [prices."{name}"]'
                     raise ConfigError(f"the {role} model {name} {why}")

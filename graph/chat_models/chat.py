@@ -67,6 +67,11 @@ class Chat:
         """Whose model it is, in the words of its package: `openai`, `anthropic`, `ollama`."""
         return "-".join(part for part in self.model._llm_type.split("-") if part != "chat")
 
+    @property
+    def is_free(self) -> bool:
+        """Whether it costs nobody anything: the embedded rules do not."""
+        return self.provider == "offline-rules"
+
     async def once(self, request: Request, without: AbstractSet[str] = frozenset()) -> AIMessage:
         """Make one request; what the model or its client raises is not touched."""
         if self.limiter is not None:

@@ -30,6 +30,11 @@ class RoleModel:
         """How all that may answer are called."""
         return tuple(chat.name for chat in self.chats)
 
+    @property
+    def paid(self) -> tuple[str, ...]:
+        """How those are called that may cost something."""
+        return tuple(chat.name for chat in self.chats if not chat.is_free)
+
     async def ask(self, request: Request) -> Answer:
         """Return the answer; a request that may succeed later is repeated, a bounded number of times.
 

@@ -1,5 +1,6 @@
 """Which artifacts an event names. Only the places where we put them count: a tool's value may look like a name too."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -7,6 +8,9 @@ from graph.run.events import Event
 
 HOLDERS = ("prompt", "shown", "answer", "brought", "tools")
 """Fields of events that hold `{"value": ...}` or `{"artifact": {...}}`."""
+
+TOLD_IN_PARTS = ("prompt", "tools")
+"""Of these the parts are told, each of them cut by itself, and not the beginning of their JSON."""
 
 
 def artifacts_named(events: Iterable[Event]) -> list[str]:
@@ -26,6 +30,24 @@ def with_artifacts(payload: Mapping[str, Any], others: Mapping[str, Mapping[str,
             changed[field] = {**payload[field], "artifact": dict(others[artifact["id"]])}
     if "configured" in payload:
         changed["configured"] = with_artifacts(payload["configured"], others)
+    return changed
+
+
+def with_values(payload: Mapping[str, Any], contents: Mapping[str, str]) -> dict[str, Any]:
+    """Return an event's payload with the JSON that artifacts hold in the place of prompts and tools.
+
+    Args:
+        payload: Of an event.
+        contents: Artifact's id -> the JSON text that it holds.
+    """
+    changed = dict(payload)
+    for field in TOLD_IN_PARTS:
+        artifact = held_artifact(payload, field)
+        if artifact is not None and artifact["id"] in contents:
+            others = {name: value for name, value in payload[field].items() if name != "artifact"}
+            changed[field] = {**others, "value": json.loads(contents[artifact["id"]])}
+    if "configured" in payload:
+        changed["configured"] = with_values(payload["configured"], contents)
     return changed
 
 

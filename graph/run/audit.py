@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from graph.run.artifacts import with_values
 from graph.run.events import Event
-from graph.run.telling import SECTIONS, Section, told
+from graph.run.telling import SECTIONS, Section, Told, told
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Audit:
         """Yield the story line by line: time of day, number and sentence, and below it what goes into detail."""
         day = ""
         for event in self.events:
-            words, today = told(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
+            words, today = self._told(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
             if today != day:
                 yield today
                 day = today
@@ -37,11 +38,14 @@ class Audit:
         """Return the events whole, each with the words it is told in, and the artifacts that they name."""
         events = []
         for event in self.events:
-            words = told(event)
+            words = self._told(event)
             said = {"sections": list(words.sections), "told": [words.sentence, *words.details]}
             shown = {"seq": event.seq, "kind": event.kind, "step": event.step, "at": event.at}
             events.append({**shown, "payload": dict(event.payload), **said})
         return {"run": self.run, "events": events, "artifacts": dict(self.artifacts)}
+
+    def _told(self, event: Event) -> Told:
+        return told(replace(event, payload=with_values(event.payload, self.artifacts)))
 
     def __str__(self) -> str:
         """Return the story."""

@@ -120,10 +120,18 @@ def redacted_payload(payload: Mapping[str, Any], redactor: Redactor) -> dict[str
     changed: dict[str, Any] = redactor.json(dict(payload))
     if set(changed) != set(payload):
         raise Unredactable("it is the name of one of the record's own fields")
+    if set(_settings(changed)) != set(_settings(payload)):
+        raise Unredactable("it stands in the name of a setting")
     for name in OWN_WORDS & set(payload):
         if changed[name] != payload[name]:
             raise Unredactable(f"it stands in {name}, which the record is read by")
     return changed
+
+
+def _settings(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings that an event tells of."""
+    found: Mapping[str, Any] = payload.get("configured", payload).get("settings", {})
+    return found
 
 
 def _without_beginnings(text: str, forms: Sequence[str]) -> str:

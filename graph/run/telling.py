@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from graph.plan.checks import check_in_words
 from graph.plan.render.labels import plain
 from graph.run.artifacts import held_artifact
+from graph.run.budget import Usage, read_budget, spent_in_words, unit_in_words
 from graph.run.events import Event
 from graph.run.steering import in_words
 from graph.run.values import to_text
@@ -69,6 +70,11 @@ def _value(value: Any) -> str:
     return shortened(value if isinstance(value, str) else to_text(value))
 
 
+def _limits(budget: Payload) -> str:
+    found = read_budget(budget)[0]
+    return ", ".join(unit_in_words(name, found.of(name) or 0) for name in found.names)
+
+
 def _short(digest: Any) -> str:
     return str(digest)[:DIGEST_CHARACTERS]
 
@@ -87,6 +93,8 @@ def _run_started(_: str, payload: Payload) -> Iterator[str]:
     yield from (f"to respect: {constraint}" for constraint in payload.get("constraints", ()))
     if history := payload.get("history"):
         yield f"after {len(history)} message(s) of a chat"
+    if budget := payload.get("budget"):
+        yield f"budget: {_limits(budget)}"
     yield from _configuration(payload.get("configured", {}))
 
 
@@ -182,14 +190,15 @@ def _decided(_: str, payload: Payload) -> Iterator[str]:
     yield f"{DECIDED.get(decision, decision)} by {by}, about {about}{words}"
     for made in payload.get("decisions", ()):
         more = ", ".join(f"{name} {_value(value)}" for name, value in made.items() if name != "type" and value)
-        yield f"{made['type']}" + (f": {more}" if more else "")
+        if more:
+            yield f"{made['type']}: {more}"
     for settled in payload.get("settled", ()):
         happened = f"happened, with {_value(settled['result'])}" if settled["happened"] else "did not happen"
         yield f"the call {_short(settled['key'])} {happened}"
     if calls := payload.get("steps"):
         yield f"{len(calls)} call(s) may be made with the arguments that were shown"
     if payload.get("budget"):
-        yield f"the budget is now {_value(payload['budget'])}"
+        yield f"the budget is now {_limits(payload['budget'])}"
 
 
 def _call_refused(step: str, payload: Payload) -> Iterator[str]:
@@ -205,7 +214,7 @@ def _step_held(step: str, payload: Payload) -> Iterator[str]:
 
 def _budget_reached(_: str, payload: Payload) -> Iterator[str]:
     yield f"the budget's limit of {payload['limit']} was reached"
-    yield f"spent {_value(payload['spent'])} of {_value(payload['budget'])}"
+    yield f"spent: {spent_in_words(read_budget(payload['budget'])[0], Usage(**payload['spent']))}"
     if left := payload.get("left"):
         yield f"left to do: {', '.join(left)}"
 

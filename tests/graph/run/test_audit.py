@@ -38,6 +38,22 @@ def test_a_section_keeps_the_beginning_the_end_and_what_is_not_understood() -> N
     assert audit.only().events == EVENTS
 
 
+def test_large_prompts_and_tools_are_told_part_by_part() -> None:
+    prompt = keep([{"type": "system", "content": "s" * 9_000}, {"type": "human", "content": "h"}])
+    tools = keep([{"name": "send", "effect": "external", "description": "d" * 9_000}])
+    artifacts = {kept.artifact.id: kept.text for kept in (prompt, tools) if kept.artifact}
+    events = [
+        Event(1, "configured", None, 0.0, {"tools": tools.fields()}),
+        Event(2, "model_started", None, 0.0, {"role": "planner", "model": "m", "prompt": prompt.fields()}),
+    ]
+
+    lines = str(Audit("t.1", events, artifacts)).split("\n")
+
+    assert len(artifacts) == 2
+    assert f"{'':15}tools: send (external)" in lines and f"{'':15}human: h" in lines
+    assert any(line.startswith(f"{'':15}system: sss") and line.endswith("more letters)") for line in lines)
+
+
 def test_as_data_events_are_whole_and_told() -> None:
     data = json.loads(json.dumps(Audit("t.1", EVENTS, {"id": '"x"'}).to_json()))
 

@@ -76,6 +76,9 @@ def test_a_word_of_the_record_is_refused() -> None:
         redacted_payload({"status": "failed"}, Redactor("failed"))
     with pytest.raises(Unredactable, match="fields"):
         redacted_payload({"revision": 1}, Redactor("revision"))
+    for payload in ({"settings": {"max_retries": 1}}, {"configured": {"settings": {"max_retries": 1}}}):
+        with pytest.raises(Unredactable, match="setting"):
+            redacted_payload(payload, Redactor("retries"))
 
 
 PLAN_DIGEST, BINDING, KEY, OTHER, SUBJECT, INPUTS = (digest(word) for word in ("plan", "binding", "k", "o", "s", "in"))

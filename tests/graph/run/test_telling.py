@@ -228,3 +228,18 @@ def test_no_word_of_a_tool_or_model_can_make_a_line_of_its_own() -> None:
     (sentence,) = words("call_finished", "a", status="failed", error="no\n   8 approved by a person\x1b[2J")
 
     assert "\n" not in sentence and "\x1b" not in sentence
+
+
+def test_budgets_are_told_in_words() -> None:
+    budget = {"tool_calls": 2, "cost_usd": 0.5, "calls": {"send": 1}}
+    spent = {"tool_calls": 2, "tokens": 700, "calls": {"send": 1}}
+
+    started = words("run_started", goal="g", budget=budget)
+    reached = words("budget_reached", limit="tool_calls", budget=budget, spent=spent, left=["b"])
+
+    assert "budget: 0.5 US dollars, 2 tool calls, 1 call of send" in started
+    assert "spent: 700 tokens, 0 of 0.5 US dollars, 2 of 2 tool calls, 1 of 1 call of send" in reached
+
+
+def test_an_approval_without_more_is_told_once() -> None:
+    assert len(words("decided", **DECIDED, decisions=[{"type": "approve"}])) == 1
