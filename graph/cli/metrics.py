@@ -3,6 +3,7 @@
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -10,6 +11,7 @@ from graph.cli import options
 from graph.cli.exits import reported
 from graph.cli.reading import with_runs
 from graph.cli.screen import Screen
+from graph.errors import AgentError, InputError
 
 Listen = Annotated[
     int | None,
@@ -24,7 +26,7 @@ def metrics(listen: Listen = None, db: options.Database = options.DATABASE) -> N
         if listen is None:
             print(_text(db), end="")  # noqa: T201  (the whole of standard output is for a machine)
             return
-        with ThreadingHTTPServer(("127.0.0.1", listen), _serving(db)) as server:
+        with _listening(listen, db) as server:
             screen.say(f"http://127.0.0.1:{server.server_port}/metrics")
             server.serve_forever()
 
@@ -33,16 +35,29 @@ def _text(database: Path) -> str:
     return with_runs(database, lambda runs: runs.counters()).to_text()
 
 
+def _listening(port: int, database: Path) -> ThreadingHTTPServer:
+    try:
+        return ThreadingHTTPServer(("127.0.0.1", port), _serving(database))
+    except OSError as error:
+        raise InputError(
+            "--listen", f"port {port} cannot be had ({error.strerror}); name another, or 0 for any"
+        ) from None
+
+
 def _serving(database: Path) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         """Answers `GET /metrics`."""
 
         def do_GET(self) -> None:
             """Send the counts as they are now."""
-            if self.path != "/metrics":
+            if urlsplit(self.path).path != "/metrics":
                 self.send_error(404)
                 return
-            content = _text(database).encode()
+            try:
+                content = _text(database).encode()
+            except AgentError as error:
+                self.send_error(503, explain=str(error))
+                return
             self.send_response(200)
             self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
             self.send_header("Content-Length", str(len(content)))

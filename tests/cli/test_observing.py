@@ -1,8 +1,10 @@
 import json
+import socket
 import subprocess
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 from typer.testing import Result
@@ -39,8 +41,24 @@ def test_metrics_are_printed_for_prometheus(cli: Cli, waiting: str) -> None:
 def test_metrics_can_be_scraped(command: Callable[..., list[str]], cli: Cli, waiting: str, folder: Path) -> None:
     with subprocess.Popen(command("metrics", "--listen", "0"), stdout=subprocess.PIPE, text=True) as serving:
         assert serving.stdout is not None
-        with urllib.request.urlopen(serving.stdout.readline().strip()) as answer:
-            words = answer.read().decode()
-        serving.terminate()
+        try:
+            address = serving.stdout.readline().strip()
+            with urllib.request.urlopen(f"{address}?name=all", timeout=30) as answer:
+                words = answer.read().decode()
+            (folder / "planner-executor.db").write_bytes(b"no database" * 100)
+            with pytest.raises(HTTPError) as refused:
+                urllib.request.urlopen(address, timeout=30)
+            with refused.value as answer:
+                reason = answer.read().decode()
+        finally:
+            serving.terminate()
 
     assert "planner_executor_runs_total 1\n" in words
+    assert refused.value.code == 503 and "not a database" in reason
+
+
+def test_a_port_that_another_program_has_is_one_sentence(cli: Cli, waiting: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = cli("metrics", "--listen", str(taken.getsockname()[1]))
+
+    assert result.exit_code == 2 and "name another, or 0 for any" in result.stderr
