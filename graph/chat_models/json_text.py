@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,14 +18,39 @@ NEAR_CHARACTERS = 20
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHTS_BEGAN_BEFORE = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(r"""[{\[](?=\s*(?:["'{\[\]}/#-]|\d|[A-Za-z_]\w*\s*[:,\]]))""")
-_NOTHING_BUT_JSON = re.compile(
-    r"(?:<(think|thinking|reasoning)>.*?</\1>\s*)*(?:```\w*\s)?(.*?)(?:```)?", re.DOTALL | re.IGNORECASE
-)
+_THOUGHTS_FIRST = re.compile(r"(?:<(think|thinking|reasoning)>.*?</\1>\s*)+", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```\w*\s(.*)```", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class NoJson(ValueError):
     """The text holds no JSON object or list, or one that is cut off or cannot be read."""
+
+
+def after_thoughts(text: str) -> str:
+    """Return a model's answer without the thoughts that it begins with.
+
+    >>> after_thoughts("<think>A capital, so...</think> Paris")
+    'Paris'
+    """
+    said = text.strip()
+    thoughts = _THOUGHTS_FIRST.match(said)
+    return said[thoughts.end() :] if thoughts else said
+
+
+def value_from(text: str) -> Any:
+    """Return the JSON value that a model's answer is, a number or a text too, else the object or list in it.
+
+    Raises:
+        NoJson: There is none, or it is cut off or cannot be read; the message says which.
+
+    >>> value_from("```json\\n42\\n```"), value_from("True"), value_from("It is {'n': 1}.")
+    (42, True, {'n': 1})
+    """
+    for read in (json.loads, lenient_json):
+        with suppress(ValueError, RecursionError):
+            return read(_unfenced(text))
+    return json_from(text)
 
 
 def json_from(text: str, keys: Collection[str] = ()) -> Any:
@@ -80,11 +106,15 @@ class _Search:
 
 def _whole(text: str) -> Any:
     """Return the value of an answer that, after its thoughts, is JSON and nothing else: tags within it are its own."""
-    answer = _NOTHING_BUT_JSON.fullmatch(text.strip())
-    try:
-        return json.loads(answer[2], strict=False) if answer else None
-    except (ValueError, RecursionError):
-        return None
+    with suppress(ValueError, RecursionError):
+        return json.loads(_unfenced(text), strict=False)
+    return None
+
+
+def _unfenced(text: str) -> str:
+    said = after_thoughts(text)
+    fenced = _FENCED.fullmatch(said)
+    return fenced[1].strip() if fenced else said
 
 
 def _without_thoughts(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from pydantic import JsonValue
@@ -13,7 +13,7 @@ from graph.calls.model_gate import ModelCall
 from graph.calls.tool_call import Finished
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Flaw, flaw_of
-from graph.chat_models.json_text import NoJson, json_from
+from graph.chat_models.json_text import NoJson, after_thoughts, value_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.inline_schema import misfits
 from graph.plan.schema import Step
@@ -140,20 +140,33 @@ class ModelStep:
         """Return the result in the asked form, or what is wrong with it."""
         if uncalled := [name for name in self.step.required_tools if name not in self._asked_for]:
             return None, f"You have not called {', '.join(uncalled)}, which this step requires."
-        text = str(answer.text).strip()
+        text = after_thoughts(str(answer.text))
         if not text:
             return None, "Your answer is empty. Answer with the result of the step."
         output = self.step.output
-        if output is None:
-            return text, None
-        try:
-            value = json_from(text)
-        except NoJson as error:
-            return None, f"{error}. Answer with the result as JSON only."
-        if output == "json":
-            return value, None
-        faults = misfits(output, value)
-        return value, f"The result does not fit its schema: {'; '.join(faults)[:1000]}" if faults else None
+        return (text, None) if output is None else _formed(text, output)
+
+
+def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tuple[JsonValue, str | None]:
+    """Return the result in the form that `output` asks for, or what is wrong with it; a text need not be in quotes."""
+    value, fault = None, None
+    try:
+        value = value_from(text)
+    except NoJson as error:
+        fault = f"{error}. Answer with the result as JSON only."
+    if output == "json":
+        return value, fault
+    if fault is None and (faults := misfits(output, value)):
+        fault = f"The result does not fit its schema: {'; '.join(faults)[:1000]}"
+    if fault is not None and _allows_text(output) and not misfits(output, text):
+        return text, None
+    return value, fault
+
+
+def _allows_text(schema: Mapping[str, JsonValue]) -> bool:
+    """Whether a schema speaks of text; one that leaves the type open is met by any text."""
+    kinds = schema.get("type")
+    return "enum" in schema or (kinds == "string" or (isinstance(kinds, list) and "string" in kinds))
 
 
 def _unreadable(request: Any) -> BaseMessage:

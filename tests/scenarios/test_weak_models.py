@@ -115,6 +115,36 @@ def test_a_step_never_has_half_an_answer_or_a_refusal_for_a_result(build: Build,
     assert result["status"] == "failed" and why in result["error"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "output", "value"),
+    [
+        ("42", {"type": "integer"}, 42),
+        ("```json\n42\n```", "json", 42),
+        ("True", {"type": "boolean"}, True),
+        ("null", {"type": ["string", "null"]}, None),
+        ('"it blows"', {"type": "string"}, "it blows"),
+        ("it blows {hard}", {"type": "string"}, "it blows {hard}"),
+        ("42", {"type": "string"}, "42"),
+        ("yes", {"enum": ["yes", "no"]}, "yes"),
+        ("<think>[1]?</think>\n['wind',]", {"type": "array"}, ["wind"]),
+        ("<think>wind?</think>it blows", None, "it blows"),
+    ],
+)
+def test_a_result_is_a_number_a_word_or_a_text_as_well_as_an_object(
+    build: Build, answer: str, output: Any, value: Any
+) -> None:
+    result = executed(build, answer, output=output)
+
+    assert (result["status"], result.get("value")) == ("succeeded", value)
+
+
+@pytest.mark.parametrize("output", [{"type": "integer"}, {"required": ["n"]}, {"enum": ["yes", "no"]}], ids=str)
+def test_prose_is_no_result_where_a_schema_does_not_ask_for_text(build: Build, output: Any) -> None:
+    prose = "Let me think about the weather."
+
+    assert executed(build, *[prose] * 10, output=output)["status"] == "failed"
+
+
 def invalid(args: str) -> AIMessage:
     return AIMessage("", invalid_tool_calls=[{"name": "search", "args": args, "id": "1", "error": None}])
 
