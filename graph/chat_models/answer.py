@@ -10,6 +10,7 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.messages.utils import count_tokens_approximately
 
 from graph.chat_models.json_text import NoJson, json_from
+from graph.chat_models.settings import OFFLINE
 
 Flaw = Literal["refused", "truncated", "empty"]
 
@@ -86,9 +87,11 @@ def settled(message: AIMessage) -> AIMessage:
 
 
 def usage_of(messages: list[BaseMessage], answer: AIMessage) -> dict[str, Any]:
-    """Return the tokens that a call took, estimated where the server does not say."""
-    if counted := answer.usage_metadata or _counted_elsewhere(answer):
-        return {name: counted.get(name) or 0 for name in ("input_tokens", "output_tokens", "total_tokens")}
+    """Return the tokens that a call took, estimated where the server does not say, or says that it took none."""
+    counted: Mapping[str, Any] = answer.usage_metadata or _counted_elsewhere(answer) or {}
+    told = {name: counted.get(name) or 0 for name in ("input_tokens", "output_tokens", "total_tokens")}
+    if any(told.values()) or answer.response_metadata.get("model_provider") == OFFLINE:
+        return told
     asked, given = count_tokens_approximately(messages), count_tokens_approximately([answer])
     return {"input_tokens": asked, "output_tokens": given, "total_tokens": asked + given, "estimated": True}
 

@@ -15,6 +15,7 @@ from graph.chat_models.offline.asked import Asked, document_in
 from graph.chat_models.offline.one_step import next_step
 from graph.chat_models.offline.planning import plan_for
 from graph.chat_models.offline.revising import revision_for
+from graph.chat_models.settings import OFFLINE
 
 
 class OfflineModel(BaseChatModel):
@@ -24,7 +25,7 @@ class OfflineModel(BaseChatModel):
     succeed with an excuse for a result.
     """
 
-    model_name: str = "offline"
+    model_name: str = OFFLINE
 
     @property
     def _llm_type(self) -> str:
@@ -42,7 +43,8 @@ class OfflineModel(BaseChatModel):
         **kwargs: Any,  # noqa: ARG002  (LangChain's signature)
     ) -> ChatResult:
         usage = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
-        message = AIMessage(answer_to(messages), usage_metadata=usage)
+        told = {"model_provider": OFFLINE}
+        message = AIMessage(answer_to(messages), usage_metadata=usage, response_metadata=told)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(

@@ -68,8 +68,9 @@ def test_tokens_are_those_the_server_counted() -> None:
     assert usage_of([HumanMessage("hello")], counted) == {"input_tokens": 7, "output_tokens": 2, "total_tokens": 9}
 
 
-def test_tokens_that_nobody_counted_are_estimated_and_said_to_be() -> None:
-    usage = usage_of([HumanMessage("a" * 400)], AIMessage("b" * 40))
+@pytest.mark.parametrize("counted", [None, {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}])
+def test_tokens_that_nobody_counted_are_estimated_and_said_to_be(counted: Any) -> None:
+    usage = usage_of([HumanMessage("a" * 400)], AIMessage("b" * 40, usage_metadata=counted))
 
     assert usage["estimated"] is True
     assert 100 <= usage["input_tokens"] <= 120 and 10 <= usage["output_tokens"] <= 20
