@@ -10,6 +10,7 @@ from graph.cli.requests import DIGEST_CHARACTERS, say_how_to_decide, show_reques
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.run.answering import Said, answer_to, asked
+from graph.run.request import digest_of_all
 from graph.runs import Run
 
 
@@ -60,7 +61,7 @@ class Deciding:
 
     def _by_options(self, run: Run) -> Answer:
         assert run.request is not None
-        if self.digest and not (waits := run.request["digest"]).startswith(self.digest):
+        if self.digest and not (waits := digest_of_all(run.request)).startswith(self.digest):
             raise InputError("--digest", f"something else is asked now, digest {waits}; look at it first")
         answer = Answer(answer_to(run.request, self.said))
         self.said, self._given = Said(), True

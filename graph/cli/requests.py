@@ -12,6 +12,7 @@ from graph.cli.screen import Screen
 from graph.plan.render import plan_text
 from graph.run.answering import Request, asked
 from graph.run.budget import Usage, read_budget
+from graph.run.request import digest_of_all
 from graph.runs import Run
 
 DIGEST_CHARACTERS = 12
@@ -61,7 +62,7 @@ def say_how_to_decide(screen: Screen, run: Run, database: Path) -> None:
 def _answers(request: Request) -> list[str]:
     """Return the options that answer all that is asked, one way a line."""
     kinds = {action["name"] for action in request["action_requests"]}
-    shown = f"--digest {request['digest'][:DIGEST_CHARACTERS]}"
+    shown = f"--digest {digest_of_all(request)[:DIGEST_CHARACTERS]}"
     happened = ["--happened true|false"] * len(asked(request, "settle_effect"))
     rest = [f"--answer {action['args']['step']}=TEXT" for action in asked(request, "answer_question")] + happened
     rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _reached(action)]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.errors import InputError
+from graph.run.request import digest_of_all
 
 Request = Mapping[str, Any]
 """A review request as JSON, see `graph.run.request.ReviewRequest.to_json`."""
@@ -48,12 +49,12 @@ class Said:
 
 
 def answer_to(request: Request, said: Said) -> dict[str, Any]:
-    """Return one decision for each thing asked, about the digest that was shown.
+    """Return one decision for each thing asked, about all that was shown and nothing else.
 
     Raises:
         InputError: Something that is asked has no answer, or an answer is about nothing that is asked.
     """
-    return {"decisions": _decisions(request["action_requests"], said), "digest": request["digest"]}
+    return {"decisions": _decisions(request["action_requests"], said), "digest": digest_of_all(request)}
 
 
 def asked(request: Request, name: str) -> list[Action]:

@@ -67,7 +67,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
     if isinstance(answer, dict) and "type" in answer:
         if not single:
             raise UnreadableAnswer(_count_message(request))
-        return (_read_decision(answer, request.actions[0], request.asked),)
+        return (_read_decision(answer, request.actions[0], request.digests),)
     if single and request.actions[0].name == "run_plan":
         return (_read_short(answer),)
     raise UnreadableAnswer(_count_message(request))
@@ -88,12 +88,12 @@ def _no_constant(name: str) -> None:
 def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decision, ...]:
     if set(answer) - {"decisions", "digest"}:
         raise UnreadableAnswer('an answer is {"decisions": [...]} and nothing beside it')
-    _check_digest(answer, request.asked)
+    _check_digest(answer, request.digests)
     decisions = answer["decisions"]
     if not isinstance(decisions, list) or len(decisions) != len(request.actions):
         raise UnreadableAnswer(_count_message(request))
     return tuple(
-        _read_decision(decision, action, request.asked)
+        _read_decision(decision, action, request.digests)
         for decision, action in zip(decisions, request.actions, strict=True)
     )
 
@@ -103,7 +103,7 @@ def _count_message(request: ReviewRequest) -> str:
     return f'answer {{"decisions": [...]}} with {len(request.actions)} decision(s), in order: {names}'
 
 
-def _read_decision(decision: Any, action: Action, digest: str) -> Decision:
+def _read_decision(decision: Any, action: Action, digests: Sequence[str]) -> Decision:
     if not isinstance(decision, dict) or not isinstance(decision.get("type"), str):
         raise UnreadableAnswer('a decision is an object with "type"')
     kind = decision["type"]
@@ -112,7 +112,7 @@ def _read_decision(decision: Any, action: Action, digest: str) -> Decision:
     extra = {key for key, value in decision.items() if value is not None} - KEYS[kind]
     if extra:
         raise UnreadableAnswer(f"{kind} takes no {', '.join(sorted(map(str, extra)))}")
-    _check_digest(decision, digest)
+    _check_digest(decision, digests)
     if kind == "reject":
         return _read_reject(decision)
     if kind == "edit":
@@ -120,10 +120,10 @@ def _read_decision(decision: Any, action: Action, digest: str) -> Decision:
     return Decision("approve")
 
 
-def _check_digest(holder: Mapping[str, Any], digest: str) -> None:
+def _check_digest(holder: Mapping[str, Any], digests: Sequence[str]) -> None:
     given = holder.get("digest")
-    if given is not None and given != digest:
-        raise UnreadableAnswer(f"the decision is about digest {str(given)[:80]}, but {digest} is what is asked now")
+    if given is not None and given not in digests:
+        raise UnreadableAnswer(f"the decision is about digest {str(given)[:80]}, but {digests[0]} is what is asked now")
 
 
 def _read_reject(decision: Mapping[str, Any]) -> Decision:

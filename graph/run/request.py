@@ -59,16 +59,13 @@ class ReviewRequest:
     @property
     def subject(self) -> str:
         """Digest of what is asked, tools included: two requests about the same are one."""
-        return digest([self.digest, self.binding, len(self.actions), self._others])
+        actions = [action.to_json() for action in self.actions]
+        return digest([self.digest, self.binding, len(actions), _beside_plans(actions)])
 
     @property
-    def asked(self) -> str:
-        """Digest that an answer may name: of all that is asked, the plan's own where nothing but the plan is."""
-        return digest([self.digest, len(self.actions), self._others]) if self._others else self.digest
-
-    @property
-    def _others(self) -> list[JsonValue]:
-        return [[action.name, dict(action.args)] for action in self.actions if action.name != "run_plan"]
+    def digests(self) -> tuple[str, str]:
+        """What an answer may name as what it is about: the plan, or all that is asked (see `digest_of_all`)."""
+        return self.digest, digest_of_all(self.to_json())
 
     def again(self, error: str, issues: Sequence[Mapping[str, Any]]) -> "ReviewRequest":
         """Return the request as it is asked again; without new issues the old ones stand."""
@@ -86,7 +83,7 @@ class ReviewRequest:
             ],
             "run": self.run,
             "revision": self.revision,
-            "digest": self.asked,
+            "digest": self.digest,
             "diff": dict(self.diff),
             "issues": [dict(issue) for issue in self.issues],
             "estimate": dict(self.estimate),
@@ -95,6 +92,20 @@ class ReviewRequest:
 
     def _described(self, action: Action) -> str:
         text = action.description
-        if self.asked not in text:
-            text = f"{text}\n\nDigest of all that is asked: {self.asked}"
+        if self.digest not in text:
+            text = f"{text}\n\nDigest: {self.digest}"
         return f"Asked again: {self.error}\n\n{text}" if self.error else text
+
+
+def digest_of_all(request: Mapping[str, Any]) -> str:
+    """Return the digest of all that a request asks: the plan's own where nothing but the plan is.
+
+    An answer that names it is none to another request about the same plan, such as the next call or question.
+    """
+    actions = request["action_requests"]
+    others = _beside_plans(actions)
+    return digest([request["digest"], len(actions), others]) if others else str(request["digest"])
+
+
+def _beside_plans(actions: Sequence[Mapping[str, Any]]) -> list[JsonValue]:
+    return [[action["name"], action["args"]] for action in actions if action["name"] != "run_plan"]

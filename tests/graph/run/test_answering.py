@@ -24,7 +24,7 @@ def request(*actions: Action) -> ReviewRequest:
 def decisions(said: Said, *actions: Action) -> list[dict[str, Any]]:
     answer = answer_to(request(*actions).to_json(), said)
     read_answer(answer, request(*actions))  # the review understands it
-    assert answer["digest"] == request(*actions).asked
+    assert answer["digest"] == request(*actions).digests[1]
     return answer["decisions"]
 
 
