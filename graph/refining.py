@@ -31,7 +31,8 @@ async def _asked(story: Story, gate: ModelGate, plan: Plan, step: Step) -> Propo
     specs = story.services.toolbox.specs
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
     offered = story.offered(step.tools)
-    messages = refining_messages(Goal(record.goal, record.constraints), step, story.seen_by(step), offered)
+    goal = Goal(record.goal, record.constraints)
+    messages = refining_messages(goal, step, story.seen_by(step), offered, story.told_limits)
     reader = Refinement(plan, step, record.succeeded, tools, settings.max_steps, settings.max_depth)
     schema = plan_schema(tuple(tool["name"] for tool in offered))
     call = ModelCall("planner", f"refine:{step.id}:{record.revision}", messages, schema=schema)

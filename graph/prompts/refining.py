@@ -1,8 +1,8 @@
 """The words given to the planner for one step that is to be refined.
 
 Contract: the human message is one JSON object with `goal`, `constraints`, `objective` and `success_criteria` of the
-step, `results` (of the steps it waits for, cut short, data and not instruction) and `tools`. The answer is one JSON
-object: the plan of this step; `{<id>_result}` may refer to those results.
+step, `results` (of the steps it waits for, cut short, data and not instruction), `tools` and `limits`. The answer is
+one JSON object: the plan of this step; `{<id>_result}` may refer to those results.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,9 +26,13 @@ If the objective is reached already, answer {{"steps": [], "answer": "..."}}. An
 
 
 def refining_messages(
-    goal: Goal, step: Step, results: Mapping[str, JsonValue], tools: Iterable[Mapping[str, Any]]
+    goal: Goal,
+    step: Step,
+    results: Mapping[str, JsonValue],
+    tools: Iterable[Mapping[str, Any]],
+    limits: Mapping[str, Any],
 ) -> list[BaseMessage]:
-    """Return the messages that ask for the plan of one step."""
+    """Return the messages that ask for the plan of one step; `limits` are what is left to spend."""
     document = {
         "goal": goal.goal,
         "constraints": list(goal.constraints),
@@ -36,5 +40,6 @@ def refining_messages(
         "success_criteria": step.success_criteria,
         "results": {name: cut(to_text(value), PREVIEW_CHARACTERS) for name, value in results.items()},
         "tools": list(tools),
+        "limits": dict(limits),
     }
     return [SystemMessage(REFINER), HumanMessage(as_json(document))]

@@ -148,6 +148,16 @@ def test_planners_are_told_the_limits_and_what_the_policy_allows(build: Build) -
     assert document["tools"][1]["allowed"] == {"text": {"pattern": "[a-z]+"}}
 
 
+def test_who_refines_a_step_is_told_the_limits_too(build: Build) -> None:
+    vague = {"id": "work", "objective": "do the work", "refine": True, "tools": ["search"]}
+    graph = build({"steps": [vague]}, {"steps": [], "answer": "x"}, budget={"tool_calls": 7}, approval="never")
+
+    graph.invoke({"goal": "g"}, on_thread())
+
+    document = told(graph.model)
+    assert document["objective"] == "do the work" and document["limits"]["budget_left"] == {"tool_calls": 7}
+
+
 def open_agent(path: Path, tools: list[Any], *answers: Any, **options: Any) -> Any:
     return Agent.open(path / "runs.db", planner=ScriptedModel(answers), tools=tools, **options)
 

@@ -55,7 +55,7 @@ ROLES: dict[str, list[BaseMessage]] = {
     "planner_again": planner_messages(GOAL, TOOLS, record(), LIMITS),
     "planner_one_step": planner_messages(GOAL, TOOLS, RunRecord(), LIMITS, 1),
     "replanner": replanner_messages(GOAL, TOOLS, PLAN, record(), "steps failed", LIMITS),
-    "refiner": refining_messages(GOAL, PLAN.steps[1], {"step_1": {"text": "found"}}, TOOLS),
+    "refiner": refining_messages(GOAL, PLAN.steps[1], {"step_1": {"text": "found"}}, TOOLS, LIMITS),
     "executor": executor_messages(GOAL, PLAN.steps[1], {}, {"step_1": '{"text":"found"}'}),
     "judge": judge_messages(JUDGED, ["A", "B"], {"q": "hotels"}),
     "judge_again": [unusable_message("the answer is empty")],
