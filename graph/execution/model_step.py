@@ -19,7 +19,6 @@ from graph.plan.inline_schema import misfits
 from graph.plan.schema import Step
 from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
-from graph.run.goal import Goal
 from graph.run.grants import Grant, Refused
 from graph.run.labels import Label, joined
 from graph.run.values import to_text
@@ -67,11 +66,11 @@ class ModelStep:
         self._name += f" again {self.anew}" if self.anew else ""
         self._pinned = {name: label for name, label in self.labels.items() if name in pinned}
 
-    async def run(self, goal: Goal, results: Mapping[str, JsonValue]) -> JsonValue:
+    async def run(self, goal: str, results: Mapping[str, JsonValue]) -> JsonValue:
         """Return the step's result.
 
         Args:
-            goal: What the run is for, and what it is to respect.
+            goal: What the run is for.
             results: Step id -> result, of the steps it depends on.
 
         Raises:

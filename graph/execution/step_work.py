@@ -22,7 +22,6 @@ from graph.execution.step_end import Account, StepEnd, for_a_person, waiting
 from graph.plan.canonical import digest
 from graph.plan.references import resolve
 from graph.plan.schema import ITEM, Step
-from graph.run.goal import Goal
 from graph.run.grants import Refused
 from graph.run.labels import PLAN, USER, Label, argument_labels, joined, label_of_tool
 from graph.run.record import RunRecord
@@ -118,7 +117,7 @@ class StepWork:
         account = self._account(step, args)
         work = self._model_step(step, args)
         try:
-            end = await self._thought(account, work, work.run(self._goal, self._before(step)))
+            end = await self._thought(account, work, work.run(self.record.goal, self._before(step)))
         except (Held, Uncertain, BudgetReached) as reason:
             return for_a_person(step.id, reason)
         return await self._settled(step, end, lambda unmet: self._thought(account, work, work.mend(unmet)))
@@ -148,7 +147,7 @@ class StepWork:
         if step.tool is None:
             work = self._model_step(step, args, place)
             return Outcome(
-                normalise(await work.run(self._goal, {**self._before(step), ITEM: item})), work.label, work.called
+                normalise(await work.run(self.record.goal, {**self._before(step), ITEM: item})), work.label, work.called
             )
         admitted = await self.gate.admit(step, step.tool, args, self._argument_labels(step), item=place)
         if isinstance(admitted, ToolCall):
@@ -158,10 +157,6 @@ class StepWork:
         if admitted.result.status != "succeeded":
             raise StepFailed(str(admitted.result.error))
         return Outcome(admitted.value, admitted.call.label, {step.tool: 1})
-
-    @property
-    def _goal(self) -> Goal:
-        return Goal(self.record.goal, self.record.constraints)
 
     def _model_step(self, step: Step, args: Mapping[str, JsonValue], item: int | None = None) -> ModelStep:
         model, labels = self.executors[step.executor], self._argument_labels(step)

@@ -205,7 +205,13 @@ class RunRecord:
         return failed and self.result_revision.get(step) == revision
 
     def begins_anew(self, step: str, item: int | None) -> int:
-        """Return how often a step or an item of it has been begun anew after it had failed for good."""
+        """Return how often a model begins a step, or an item of it, anew after it had failed for good.
+
+        It does not where a call of it had an effect, or may have had one: another conversation might have it again.
+        """
+        calls = (self.calls[key] for key in self.calls_of.get(step, ()))
+        if any(call.item == item and not (call.repeatable or call.nothing_happened) for call in calls):
+            return 0
         return self.failed[step, None] + (self.failed[step, item] if item is not None else 0)
 
     def doubt_about(self, tool: str, args_digest: str, revision: int, key: str) -> Call | None:

@@ -50,7 +50,7 @@ def test_awaited_it_answers_the_same() -> None:
 
 
 def test_a_step_for_a_model_is_refused_and_not_answered_with_an_excuse() -> None:
-    messages = executor_messages(Goal("any"), Step(id="step_1", objective="Decide which matters most"), {}, {})
+    messages = executor_messages("any", Step(id="step_1", objective="Decide which matters most"), {}, {})
 
     with pytest.raises(NotImplementedError, match="executor"):
         OfflineModel().invoke(messages)

@@ -56,7 +56,7 @@ ROLES: dict[str, list[BaseMessage]] = {
     "planner_one_step": planner_messages(GOAL, TOOLS, RunRecord(), LIMITS, 1),
     "replanner": replanner_messages(GOAL, TOOLS, PLAN, record(), "steps failed", LIMITS),
     "refiner": refining_messages(GOAL, PLAN.steps[1], {"step_1": {"text": "found"}}, TOOLS, LIMITS),
-    "executor": executor_messages(GOAL, PLAN.steps[1], {}, {"step_1": '{"text":"found"}'}),
+    "executor": executor_messages(GOAL.goal, PLAN.steps[1], {}, {"step_1": '{"text":"found"}'}),
     "judge": judge_messages(JUDGED, ["A", "B"], {"q": "hotels"}),
     "judge_again": [unusable_message("the answer is empty")],
     "direct": [SystemMessage(DIRECT), direct_message(GOAL.goal, GOAL.constraints)],
