@@ -55,7 +55,8 @@ def lines(found: Verification) -> Iterator[str]:
     yield f"head {found.head}"
     yield _sealed(found)
     if found.noted_seq is not None:
-        yield f"the hash that was noted is of event {found.noted_seq}; {found.events - found.noted_seq} came after it"
+        later = found.events - found.noted_seq
+        yield f"the hash that was noted is of event {found.noted_seq}; {later or 'none'} came after it"
     for redaction in found.redactions:
         events = ", ".join(map(str, redaction.events))
         yield f"redacted: events {events} by {redaction.by} at {local_time(redaction.at)}: {redaction.reason}"

@@ -40,14 +40,14 @@ def test_nothing_is_found_where_nothing_is_asked() -> None:
     assert found(step("a", "crm"), step("b", "quiet"), mode="side_effects") == []
 
 
-def test_a_denied_tool_and_a_literal_out_of_bounds_come_first() -> None:
+def test_of_a_plan_of_which_something_is_denied_nothing_is_asked() -> None:
     policy = {"effects": {"write": "deny"}, "tools": {"mail": {"args": {"to": {"domains": ["example.com"]}}}}}
 
     lines = found(step("a", "save"), step("b", "mail", args={"to": "eve@evil.org"}), policy=policy, mode="always")
 
     assert lines[0] == "denied: a: tool: the policy denies save"
     assert lines[1].startswith("denied: b: args.to: the policy does not allow mail this value")
-    assert lines[2] == "asked: every plan is shown, since approval is always"
+    assert len(lines) == 2
 
 
 def test_why_a_plan_is_shown_is_told_for_each_step() -> None:
