@@ -249,11 +249,12 @@ class Story:
         new = (read.untrusted or heard) and author in ("planner", "replanner")
         return [step.id for step in plan.steps if (step.id in record.tainted if step.id in kept else new)]
 
-    async def short_of(self, limit: str, plan: Plan | None) -> None:
-        """Record that a limit of the budget was reached, and what is left to do."""
+    async def short_of(self, limit: str, by: str, plan: Plan | None) -> None:
+        """Record that a limit of the budget was reached, by which node, and what is left to do."""
         left = [step.id for step in plan.steps if step.id not in self.record.succeeded] if plan else []
         payload = {
             "limit": limit,
+            "by": by,
             "budget": self.terms.bounds.to_json(),
             "spent": self.record.usage.to_json(),
             "left": left,

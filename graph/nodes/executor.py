@@ -40,7 +40,7 @@ class Executor:
             return story.update(status="waiting", doubts=[])
         async with story.owned():
             plan = self._approved(story, state)
-            if story.record.steered:
+            if story.record.steered or story.record.replanner_is_due:
                 return story.update(status="planning", doubts=[])
             if story.record.ended or plan is None:
                 return story.ended() if story.record.ended else story.update(status="waiting", doubts=[])
@@ -100,7 +100,7 @@ class Executor:
         if story.record.steered:
             return story.update(status="planning", results=results, doubts=[])
         if flow.limit is not None:
-            await story.short_of(flow.limit, plan)
+            await story.short_of(flow.limit, "executor", plan)
         due = open_questions(plan, story.record)
         if flow.doubts or flow.limit is not None or story.record.waiting_calls or due:
             said = message_about(story, plan, flow.doubts)

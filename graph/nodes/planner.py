@@ -70,7 +70,7 @@ class Planner:
     async def _short(self, story: Story, limit: str) -> StateUpdate:
         """There is no plan to go on with, because the budget does not allow to ask for one: a person is asked."""
         plan = story.recorded_plan()
-        await story.short_of(limit, plan)
+        await story.short_of(limit, "planner", plan)
         shown = {} if plan is not None else {"plan": None, "digest": None}
         said = message_without_plan(story)
         return story.update(goal=story.record.goal, status="waiting", reason=None, messages=[said], doubts=[], **shown)

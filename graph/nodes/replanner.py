@@ -53,7 +53,7 @@ class Replanner:
         """The budget does not allow another revision: a person is asked about the plan as it is."""
         plan = story.recorded_plan()
         assert plan is not None
-        await story.short_of(limit, plan)
+        await story.short_of(limit, "replanner", plan)
         return self._to_review(story, plan)
 
     async def _revised(self, story: Story) -> StateUpdate:

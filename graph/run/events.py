@@ -28,7 +28,7 @@ Kind = Literal[
     "step_finished",
     # met, checks: [{check, met, seen}], judged: {criterion, met, why}, error, revision, again
     "step_checked",
-    "budget_reached",  # limit, budget, spent, left: ids of the steps that are left
+    "budget_reached",  # limit, by: who could not go on, budget, spent, left: ids of the steps that are left
     "paused",  # reason
     "redacted",  # left: [{seq, digest}] of the payloads that stand in place of others, by, reason
     "run_ended",  # status, reason

@@ -82,8 +82,8 @@ class Outlook:
 def forecast(plan: Plan, terms: Terms) -> list[Finding]:
     """Return what would come of a valid plan that nothing was approved of before.
 
-    A plan of which something is denied is refused, and nothing is asked of it. What a model will do is not known: of its
-    steps all is told that it could make necessary.
+    A plan of which something is denied is refused, so nothing is asked of it. What a model will do is not known: of
+    its steps all is told that it could make necessary.
     """
     denied = [Finding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
     asked = (*_plan(plan, terms), *_later(plan, terms), *_untrusted(plan, terms), *_limits(plan, terms))

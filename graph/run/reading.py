@@ -60,7 +60,7 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.plan, record.digest = event.payload["plan"], event.payload["digest"]
     record.binding = event.payload.get("binding")
     record.dropped = (*record.dropped_before, *event.payload.get("dropped", ()))
-    record.awaits_plan = False
+    record.awaits_plan = record.replanner_is_due = False
     record.retries = Counter()
     record.revised_at[event.payload.get("checkpoint", "")] = event.payload
     by_replanner = event.payload["author"] == "replanner" and event.payload.get("cause", "failure") == "failure"
@@ -185,12 +185,14 @@ def _call_refused(record: RunRecord, event: Event) -> None:
 
 def _budget_reached(record: RunRecord, event: Event) -> None:
     record.shortage = Shortage(event.payload["limit"], tuple(event.payload["left"]))
+    record.replanner_is_due = event.payload.get("by") == "replanner"
 
 
 def _model_started(record: RunRecord, event: Event) -> None:
     first = event.step is not None and event.step not in record.begun
     if event.step is not None:
         record.begun.add(event.step)
+    record.replanner_is_due = record.replanner_is_due and event.step is not None
     aside = record.reserved[event.payload["key"]] = event.payload.get("reserved", {})
     record.usage = record.usage.plus(model_calls=1, steps=int(first), **aside)
 

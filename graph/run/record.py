@@ -96,10 +96,10 @@ class RunRecord:
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
     `failed` counts how often a step was given up, and, where it is done for each of a list, an item of it.
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
-    of all calls of a step. `dropped` are failed steps that a revision dropped, `dropped_before` those that were when a
-    plan was approved last. `reserved` is what was set aside for model calls of which no end is on record; it counts as
-    spent. `unchecked` are results that still have to meet their step's criteria, `retries` counts how often this
-    revision tried a step again.
+    of all calls of a step. `replanner_is_due` says that the budget did not allow to ask it when it was due. `dropped`
+    are failed steps that a revision dropped, `dropped_before` those that were when a plan was approved last. `reserved`
+    is what was set aside for model calls of which no end is on record; it counts as spent. `unchecked` are results that
+    still have to meet their step's criteria, `retries` counts how often this revision tried a step again.
     """
 
     thread: str = ""
@@ -113,6 +113,7 @@ class RunRecord:
     usage: Usage = field(default_factory=Usage)
     begun: set[str] = field(default_factory=set)
     shortage: Shortage | None = None
+    replanner_is_due: bool = False
     held: dict[str, Held] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
