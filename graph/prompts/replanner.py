@@ -55,7 +55,9 @@ def replanner_messages(
     """
     results = record.results
     stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]
-    blocked = blocked_by(waits_for(plan.steps), stuck)
+    done = {step for step, result in results.items() if result.status == "succeeded"}
+    waits = {step: () if step in done else befores for step, befores in waits_for(plan.steps).items()}
+    blocked = blocked_by(waits, stuck)
     document = {
         "why": why,
         "goal": goal.goal,
@@ -72,7 +74,7 @@ def replanner_messages(
 
 
 def _shown(result: StepResult | None, blocked_by: str | None) -> dict[str, Any]:
-    if blocked_by is not None and (result is None or result.status != "succeeded"):
+    if blocked_by is not None:
         return {"status": "blocked", "by": blocked_by}
     if result is None:
         return {"status": "pending"}

@@ -106,11 +106,13 @@ def test_what_tools_and_results_say_stands_in_one_json_document() -> None:
 
 
 def test_a_result_that_is_there_is_shown_also_where_what_it_rests_on_failed_since() -> None:
-    steps = (*PLAN.steps, FIND.model_copy(update={"id": "step_3", "depends_on": ("step_1",)}))
-    known = {"step_1": StepResult("failed", error="gone"), "step_2": StepResult("succeeded", "judged")}
+    after = [FIND.model_copy(update={"id": f"after_{step}", "depends_on": (step,)}) for step in ("step_1", "step_2")]
+    known = {"step_1": StepResult("failed", error="gone"), "step_2": StepResult("succeeded", 5)}
+    plan = Plan(steps=(*PLAN.steps, *after))
 
-    messages = replanner_messages(GOAL, TOOLS, Plan(steps=steps), RunRecord(results=known), "steps failed", LIMITS)
+    messages = replanner_messages(GOAL, TOOLS, plan, RunRecord(results=known), "steps failed", LIMITS)
 
     shown = json.loads(str(messages[1].content))["results"]
-    assert shown["step_2"] == {"status": "succeeded", "preview": "judged"}
-    assert shown["step_3"] == {"status": "blocked", "by": "step_1"}
+    assert shown["step_2"] == {"status": "succeeded", "preview": "5"}
+    assert shown["after_step_1"] == {"status": "blocked", "by": "step_1"}
+    assert shown["after_step_2"] == {"status": "pending"}
