@@ -224,7 +224,10 @@ def _estimated(estimate: Mapping[str, Any]) -> str:
     chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
     by_models = f", {_counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
     calls = _counted(estimate["tool_calls"], "tool call")
-    words = f"To do: {_counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}."
+    beside = (
+        f", and what comes of {_counted(estimate['to_refine'], 'step')} to refine" if "to_refine" in estimate else ""
+    )
+    words = f"To do: {_counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}{beside}."
     left = estimate.get("budget_left", {})
     rest = ", ".join(unit_in_words(name, amount) for name, amount in left.items())
     more = any(estimate[name] > left.get(name, estimate[name]) for name in ("steps", "tool_calls"))

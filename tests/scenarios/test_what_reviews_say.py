@@ -59,6 +59,8 @@ MANY = {"id": "e", "objective": "o", "tool": "search", "args": {"query": "{item_
          "To do: 1 step; at most 6 tool calls, 1 step by a model."),
         ([step("m"), {"id": "q", "objective": "o", "ask": "Which?"}],
          "To do: 2 steps; at most 0 tool calls, 1 step by a model."),
+        ([A, {"id": "r", "objective": "o", "refine": True, "tools": ["search", "send"]}],
+         "To do: 2 steps; at most 1 tool call, and what comes of 1 step to refine."),
     ],
 )  # fmt: skip
 def test_what_there_is_to_do_is_told_beforehand_at_its_most(start: Start, steps: Any, said: str) -> None:

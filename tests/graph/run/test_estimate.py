@@ -33,6 +33,14 @@ def test_all_that_a_plan_may_do_is_counted_at_its_most() -> None:
     }
 
 
+def test_what_a_step_is_refined_to_cannot_be_counted_and_that_is_told() -> None:
+    plan = Plan(steps=(step("a", tool="get"), step("b", "a", refine=True, tools=("get", "send"))))
+
+    found = estimate(plan, RunRecord(), Budget())
+
+    assert (found["tool_calls"], found["to_refine"]) == (1, 1)
+
+
 def test_what_is_done_is_not_counted_again() -> None:
     done = RunRecord(results={"a": StepResult("succeeded"), "b": StepResult("failed")})
 
