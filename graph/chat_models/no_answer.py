@@ -47,7 +47,10 @@ def _text_of(error: Exception) -> str | None:
     response: Any = getattr(error, "response", None)
     if not 200 <= (getattr(response, "status_code", None) or 0) < 300:
         return None
-    return str(getattr(response, "text", ""))
+    try:
+        return str(getattr(response, "text", ""))
+    except RuntimeError:  # of a stream that was not read to its end
+        return None
 
 
 def _json_of(text: str | None) -> Any:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from typing import Any
 
+import httpx
 import pytest
 
 from graph.chat_models.failures import BrokenOff, Failure, failure_of
@@ -69,6 +70,14 @@ def test_the_kind_says_whether_another_attempt_may_help(error: Exception, kind: 
     failure = failure_of(error, NOW)
 
     assert (failure.kind, failure.repeatable) == (kind, repeatable)
+
+
+def test_an_error_in_a_stream_whose_body_was_not_read_is_an_error_all_the_same() -> None:
+    unread = httpx.Response(200, stream=httpx.ByteStream(b"event: error"))
+    error = ValueError("the stream broke")
+    error.response = unread  # type: ignore[attr-defined]
+
+    assert failure_of(error, NOW) == Failure("other", "ValueError: the stream broke")
 
 
 @pytest.mark.parametrize(
