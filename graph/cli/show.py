@@ -132,7 +132,7 @@ def decision_line(made: dict[str, Any]) -> str:
     about = (
         f"revision {made['revision']}, digest {made['digest'][:DIGEST_CHARACTERS]}"
         if made["digest"]
-        else "a plan that cannot run"
+        else "no plan that can run"
     )
     words = f": {one_line(made['message'])}" if made["message"] and made["message"] != made["decision"] else ""
     return f"{local_time(made['at'])} {made['decision']} by {by}, {about}{words}"

@@ -191,7 +191,8 @@ class Review:
 
     async def _stop(self, story: Story, subject: Subject, verdict: Verdict, stop: Decision) -> StateUpdate:
         told = Verdict(decisions=verdict.decisions)
-        decided = self._decided(story, subject.plan, "reject", told, message=stop.message)
+        word = "finish" if stop.finishes else "reject"
+        decided = self._decided(story, subject.plan, word, told, message=stop.message)
         plan = story.recorded_plan() or Plan()
         kept = await story.ending(plan)
         answer = kept.answer if story.record.succeeded else None

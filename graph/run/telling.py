@@ -24,7 +24,13 @@ Teller = Callable[[str, Payload], Iterator[str]]
 
 MOST_CHARACTERS = 800
 DIGEST_CHARACTERS = 12
-DECIDED = {"approve": "approved", "reject": "rejected", "feedback": "sent back", "settle": "settled"}
+DECIDED = {
+    "approve": "approved",
+    "reject": "rejected",
+    "finish": "finished with what there is",
+    "feedback": "sent back",
+    "settle": "settled",
+}
 
 
 @dataclass(frozen=True)
@@ -184,7 +190,7 @@ def _review_requested(_: str, payload: Payload) -> Iterator[str]:
 def _decided(_: str, payload: Payload) -> Iterator[str]:
     who = payload.get("approver")
     by = {"person": f"a person ({who})", "unseen": f"{who}, unseen"}.get(payload["by"], f"the {payload['by']}")
-    about = f"digest {_short(payload['digest'])}" if payload.get("digest") else "a plan that cannot run"
+    about = f"digest {_short(payload['digest'])}" if payload.get("digest") else "no plan that can run"
     decision, message = payload["decision"], payload.get("message")
     words = f": {message}" if message and message != decision else ""
     yield f"{DECIDED.get(decision, decision)} by {by}, about {about}{words}"

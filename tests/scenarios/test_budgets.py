@@ -171,6 +171,8 @@ def test_finished_with_what_there_is_the_answer_has_what_was_done_and_the_reason
     run = world.go_on(finish=True)
 
     assert (run.status, run.answer) == ("budget_exhausted", {"apart": "did apart"})
+    with world.open() as agent:
+        assert "finished with what there is by a person" in str(agent.audit("t", "budget"))
     assert f"limit of {case.limit} was reached" in str(run.reason) and "b did not run" in str(run.reason)
     assert sorted(world.made) == sorted(case.made) and world.prompts == case.prompts
 

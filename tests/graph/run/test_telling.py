@@ -106,7 +106,9 @@ def test_a_request_that_is_asked_again_tells_the_answer_that_was_none() -> None:
         ({}, "approved by a person (ann), about digest dddddddddddd"),
         ({"by": "policy", "message": "never"}, "approved by the policy, about digest dddddddddddd: never"),
         ({"decision": "feedback", "message": "less"}, "sent back by a person (ann), about digest dddddddddddd: less"),
-        ({"decision": "reject", "digest": None}, "rejected by a person (ann), about a plan that cannot run: approve"),
+        ({"decision": "reject", "digest": None}, "rejected by a person (ann), about no plan that can run: approve"),
+        ({"decision": "finish", "digest": None, "by": "policy", "message": None},
+         "finished with what there is by the policy, about no plan that can run"),
     ],
 )  # fmt: skip
 def test_a_decision_tells_who_decided_what(more: Any, sentence: str) -> None:
