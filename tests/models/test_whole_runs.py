@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,35 @@ def test_the_main_job_by_the_command_line(aimock: Any, tmp_path: Path, monkeypat
     check_the_brief(tmp_path / "workspace" / "report.md")
     kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert not [data for data in [*kept, (done.stdout + done.stderr).encode()] if aimock.key.encode() in data]
+
+
+@pytest.mark.slow
+def test_the_main_job_on_the_tools_of_a_filesystem_server(
+    aimock: Any, node_package: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = node_package("@modelcontextprotocol/server-filesystem") / "dist" / "index.js"
+    shutil.copytree(TEXTS, tmp_path / "files")
+    entry = {"command": "node", "args": [str(script), str(tmp_path / "files")]}
+    rules = {"write_file": {"free_args": ["content"]}}
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"files": {**entry, "tools": rules}}}))
+    sources = [str(tmp_path / "files" / name) for name in ("solar-power.md", "energy-storage.md")]
+    report = str(tmp_path / "files" / "report.md")
+    plan = [
+        *(step(f"read_{n}", "read_text_file", path=source) for n, source in enumerate(sources)),
+        step("trends", "summarize_text", text=["{read_0_result.content}", "{read_1_result.content}"]),
+        step("write", "files_write_file", path=report, content="# Trends\n\n{trends_result.summary}\n"),
+    ]
+    aimock.answers("planner", aimock.says({"steps": plan, "answer": "{trends_result.summary}"}))
+    for name, value in {"": "openai:scripted-model", "_BASE_URL": aimock.base_url, "_API_KEY": aimock.key}.items():
+        monkeypatch.setenv(f"PLANNER_EXECUTOR_PLANNER{name}", value)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = [sys.executable, "-m", "planner_executor", "run", GOAL, "--mcp", "servers.json", "--yes"]
+
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert Path(report).read_text().startswith("# Trends\n\n") and len(aimock.requests) == 1
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and aimock.key.encode() in path.read_bytes()]
 
 
 def app(aimock: Any, **options: Any) -> tuple[Any, LoggedTools]:
