@@ -133,11 +133,14 @@ def test_a_bounded_cost_wants_the_price_of_every_model(where: str, which: str) -
     build_graph(**given, policy={"prices": {**PRICED, "unpriced": PRICED["scripted"]}, **limits})
 
 
-def test_a_client_cannot_choose_a_model_that_has_no_price_where_the_cost_is_bounded() -> None:
+def test_a_client_cannot_choose_a_model_that_has_no_price_where_the_cost_is_bounded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k-0123456789")
     graph = build(policy={"prices": PRICED}, budget={"cost_usd": 1.0}, approval="never")
 
     with pytest.raises(ConfigError, match="has no price"):
-        graph.invoke({"goal": "g"}, on_thread(), context={"executor": "offline"})
+        graph.invoke({"goal": "g"}, on_thread(), context={"executor": "openai:unpriced"})
 
 
 @pytest.fixture
