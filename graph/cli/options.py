@@ -102,4 +102,5 @@ MaxConcurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, 
 Json = Annotated[
     bool, typer.Option("--json", help="Write each event to standard output as a line of JSON; ask nobody.")
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Approve every plan without asking; never settles an uncertain call.")]

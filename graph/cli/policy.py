@@ -52,12 +52,9 @@ def show(
 ) -> None:
     """List what is in force: what leads to a review, what is denied, what stops a run, and the prompts by role."""
     screen = Screen.here()
-    with reported(screen):
-        check_folders(docs, workspace)
-        setup = Setup.default().changed(documents=docs, workspace=workspace, mcp=mcp, config=config, policy=file)
-        with in_force(setup.changed(approval=approval and approval.value)) as rules:
-            for line in lines(rules):
-                screen.say(line)
+    with reported(screen), in_force(file, docs, workspace, mcp=mcp, config=config, approval=approval) as rules:
+        for line in lines(rules):
+            screen.say(line)
 
 
 @policy.command(
@@ -76,10 +73,8 @@ def check(
     """Say whether a policy is understood, and what would be denied and asked of a plan, and why; nothing is run."""
     screen = Screen.here()
     with reported(screen):
-        check_folders(docs, workspace)
-        setup = Setup.default().changed(documents=docs, workspace=workspace, mcp=mcp, config=config, policy=file)
         brought = read_plan_file("PLAN", plan) if plan is not None else None
-        with in_force(setup.changed(approval=approval and approval.value)) as rules:
+        with in_force(file, docs, workspace, mcp=mcp, config=config, approval=approval) as rules:
             screen.say(f"{file} is understood, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
             if brought is None:
                 return
@@ -106,21 +101,35 @@ class Rules:
 
 
 @contextmanager
-def in_force(setup: Setup) -> Iterator[Rules]:
+def in_force(
+    policy: Path | None,
+    documents: Path | None,
+    workspace: Path | None,
+    *,
+    mcp: Path | None,
+    config: Path | None,
+    approval: options.Approval | None,
+) -> Iterator[Rules]:
     """Yield what holds, with the tools of MCP servers, checked as a run would check it.
 
     Raises:
+        InputError: A folder that is named cannot serve.
         ConfigError: No run could be started.
     """
     from graph.builder import build_graph
     from graph.calls.toolbox import Toolbox
     from graph.configuration import policy_named, settings_of
 
+    check_folders(documents, workspace)
+    folders = {"documents": documents, "workspace": workspace}
+    setup = Setup.default().changed(
+        **folders, mcp=mcp, config=config, policy=policy, approval=approval and approval.value
+    )
     with setup.opened() as built:
         build_graph(**built)
         source = policy_named(setup.policy, setup.config)
-        approval = {"approval": setup.approval} if setup.approval else {}
-        settings = settings_of({**approval, "policy": source, "max_replans": setup.max_replans})
+        mode = {"approval": setup.approval} if setup.approval else {}
+        settings = settings_of({**mode, "policy": source, "max_replans": setup.max_replans})
         specs = Toolbox(built["tools"]).specs
         named = tuple(setup.role_models.named)
         yield Rules(source, settings, Terms(specs, settings.approval, settings.policy, executors=named))

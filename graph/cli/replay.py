@@ -16,11 +16,13 @@ Planner = Annotated[
     str | None,
     typer.Option("--planner", metavar="MODEL", help="Ask this model for plans instead of taking those on record."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def replay(
-    run: options.RunOrFile, planner: Planner = None, as_json: AsJson = False, db: options.Database = options.DATABASE
+    run: options.RunOrFile,
+    planner: Planner = None,
+    as_json: options.AsJson = False,
+    db: options.Database = options.DATABASE,
 ) -> None:
     """Play a run again, models and tools answered from its record, and say where it first differs.
 

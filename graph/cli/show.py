@@ -23,7 +23,6 @@ from graph.terminal import one_line
 
 VALUE_CHARACTERS = 160
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 StepName = Annotated[
     str | None,
     typer.Option("--value", metavar="STEP", help="Print only the whole value of this step.", callback=options.text),
@@ -33,7 +32,7 @@ WholeAnswer = Annotated[bool, typer.Option("--answer", help="Print only the whol
 
 def show(
     run: options.RunName,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
     step: StepName = None,
     answer: WholeAnswer = False,
     db: options.Database = options.DATABASE,

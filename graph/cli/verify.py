@@ -23,14 +23,13 @@ Head = Annotated[
 KeyFile = Annotated[
     Path | None, typer.Option("--key-file", metavar="FILE", help="The key that the run is sealed with.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def verify(
     run: options.RunOrFile,
     head: Head = None,
     key_file: KeyFile = None,
-    as_json: AsJson = False,
+    as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
     """Recompute the chain of a run's record, or of an exported file, and name the first bad event."""

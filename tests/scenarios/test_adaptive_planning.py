@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,28 @@ Build = Callable[..., Any]
 MULTIPLY = step("step_1", "multiply", a=12, b=4)
 ADD = step("step_2", "add", a="{step_1_result}", b=5)
 DONE = {"steps": [], "answer": "{step_2_result}"}
+
+
+class Slow:
+    """A tool's work that goes on until it is let go."""
+
+    def __init__(self) -> None:
+        self._began, self._go = threading.Event(), threading.Event()
+
+    def work(self) -> str:
+        self._began.set()
+        assert self._go.wait(30)
+        return "slow"
+
+    @contextmanager
+    def under_way(self, run: Callable[[], Any]) -> Iterator[None]:
+        """Run in another thread, be in the middle of the work within the block, and wait for the run's end after it."""
+        running = threading.Thread(target=run)
+        running.start()
+        assert self._began.wait(30)
+        yield
+        self._go.set()
+        running.join(30)
 
 
 def told(model: ScriptedModel, call: int = -1) -> dict[str, Any]:
@@ -194,26 +217,18 @@ def test_a_run_that_has_ended_cannot_be_steered(tmp_path: Path) -> None:
 
 
 def test_a_run_that_executes_elsewhere_starts_nothing_more_and_plans_again(tmp_path: Path, tools: LoggedTools) -> None:
-    began, go = threading.Event(), threading.Event()
-
-    def slow() -> str:
-        began.set()
-        assert go.wait(30)
-        return "slow"
-
-    own = [tools.tool("slow", slow, effect="read"), tools.tool("buy", lambda price: price, effect="external")]
+    slow = Slow()
+    own = [tools.tool("slow", slow.work, effect="read"), tools.tool("buy", lambda price: price, effect="external")]
     dear = {"steps": [step("a", "slow"), step("b", "buy", after=["a"], price=900)]}
     cheap = {"steps": [step("b", "buy", after=["a"], price=150)]}
     model = ScriptedModel([dear, cheap])
     with Agent.open(tmp_path / "runs.db", planner=model, tools=own) as agent:
         run = agent.start("a chair")
-        working = threading.Thread(target=lambda: agent.resume(run.id, "approve"))
-        working.start()
-        assert began.wait(30)
-        with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own) as elsewhere:
+        with (
+            slow.under_way(lambda: agent.resume(run.id, "approve")),
+            Agent.open(tmp_path / "runs.db", tools=own) as elsewhere,
+        ):
             elsewhere.steer(run.id, add=["spend at most 200"])
-        go.set()
-        working.join(30)
         waiting = agent.show(run.id)
         assert tools.named("buy") == [] and waiting.request is not None
         ended = agent.resume(run.id, "approve")
@@ -223,50 +238,34 @@ def test_a_run_that_executes_elsewhere_starts_nothing_more_and_plans_again(tmp_p
 
 
 def test_steering_that_stays_within_what_was_approved_asks_nobody(tmp_path: Path, tools: LoggedTools) -> None:
-    began, go = threading.Event(), threading.Event()
-
-    def slow() -> str:
-        began.set()
-        assert go.wait(30)
-        return "slow"
-
-    own = [tools.tool("slow", slow, effect="read"), tools.tool("buy", lambda price: price, effect="external")]
+    slow = Slow()
+    own = [tools.tool("slow", slow.work, effect="read"), tools.tool("buy", lambda price: price, effect="external")]
     plan = {
         "steps": [step("a", "slow"), step("b", "buy", after=["a"], price=1), step("c", "buy", after=["a"], price=2)]
     }
     model = ScriptedModel([plan, {"keep": ["b"], "answer": "{b_result}"}])
     with Agent.open(tmp_path / "runs.db", planner=model, tools=own) as agent:
         run = agent.start("g")
-        working = threading.Thread(target=lambda: agent.resume(run.id, "approve"))
-        working.start()
-        assert began.wait(30)
-        with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own) as elsewhere:
+        with (
+            slow.under_way(lambda: agent.resume(run.id, "approve")),
+            Agent.open(tmp_path / "runs.db", tools=own) as elsewhere,
+        ):
             elsewhere.steer(run.id, feedback="one is enough")
-        go.set()
-        working.join(30)
         ended = agent.show(run.id)
 
     assert ended.status == "succeeded" and tools.named("buy") == [{"price": 1}]
 
 
 def test_steering_while_the_last_step_is_under_way_is_heeded_before_the_end(tmp_path: Path, tools: LoggedTools) -> None:
-    began, go = threading.Event(), threading.Event()
-
-    def slow() -> str:
-        began.set()
-        assert go.wait(30)
-        return "slow"
-
-    own = [tools.tool("slow", slow, effect="read")]
+    slow = Slow()
+    own = [tools.tool("slow", slow.work, effect="read")]
     model = ScriptedModel([{"steps": [step("a", "slow")]}, {"steps": [], "answer": "{a_result}, but nicely"}])
     with Agent.open(tmp_path / "runs.db", planner=model, tools=own, approval="never") as agent:
-        working = threading.Thread(target=lambda: agent.start("g", thread="t"))
-        working.start()
-        assert began.wait(30)
-        with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own) as elsewhere:
+        with (
+            slow.under_way(lambda: agent.start("g", thread="t")),
+            Agent.open(tmp_path / "runs.db", tools=own) as elsewhere,
+        ):
             elsewhere.steer("t", add=["be nice"])
-        go.set()
-        working.join(30)
         ended = agent.show("t")
 
         assert (ended.status, ended.answer, ended.constraints) == ("succeeded", "slow, but nicely", ("be nice",))
@@ -274,25 +273,17 @@ def test_steering_while_the_last_step_is_under_way_is_heeded_before_the_end(tmp_
 
 
 def test_what_is_said_of_a_paused_run_is_told_in_full_when_it_goes_on(tmp_path: Path, tools: LoggedTools) -> None:
-    began, go = threading.Event(), threading.Event()
-
-    def slow() -> str:
-        began.set()
-        assert go.wait(30)
-        return "slow"
-
-    own = [tools.tool("slow", slow, effect="read"), tools.tool("buy", lambda price: price, effect="external")]
+    slow = Slow()
+    own = [tools.tool("slow", slow.work, effect="read"), tools.tool("buy", lambda price: price, effect="external")]
     plan = {"steps": [step("a", "slow"), step("b", "buy", after=["a"], price=900)]}
     model = ScriptedModel([plan, {"steps": [step("b", "buy", after=["a"], price=150)]}])
     with Agent.open(tmp_path / "runs.db", planner=model, tools=own) as agent:
         run = agent.start("a chair", constraints=["be quick"])
-        working = threading.Thread(target=lambda: agent.resume(run.id, "approve"))
-        working.start()
-        assert began.wait(30)
-        with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=own) as elsewhere:
+        with (
+            slow.under_way(lambda: agent.resume(run.id, "approve")),
+            Agent.open(tmp_path / "runs.db", tools=own) as elsewhere,
+        ):
             elsewhere.pause(run.id)
-        go.set()
-        working.join(30)
         assert agent.steer(run.id, add=["spend at most 200"]).status == "paused"
         agent.steer(run.id, withdraw=["be quick"], feedback="no red one")
         waiting = agent.resume(run.id)

@@ -22,10 +22,10 @@ def root(tmp_path: Path) -> Root:
     """A workspace with a file and a folder, and beside it a folder that holds a secret."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "a.txt").write_bytes(SECRET)
-    (tmp_path / "work" / "sub").mkdir(parents=True)
-    (tmp_path / "work" / "a.txt").write_bytes(b"inside")
-    (tmp_path / "work" / "sub" / "a.txt").write_bytes(b"inside too")
-    return Root(tmp_path / "work", "workspace")
+    (tmp_path / "folder" / "sub").mkdir(parents=True)
+    (tmp_path / "folder" / "a.txt").write_bytes(b"inside")
+    (tmp_path / "folder" / "sub" / "a.txt").write_bytes(b"inside too")
+    return Root(tmp_path / "folder", "workspace")
 
 
 def content(root: Root, path: str) -> bytes:
@@ -240,7 +240,7 @@ PARTS = st.sampled_from(
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
-@given(path=st.lists(PARTS, max_size=6).map("/".join), lead=st.sampled_from(["", "/", "./", "../work/"]))
+@given(path=st.lists(PARTS, max_size=6).map("/".join), lead=st.sampled_from(["", "/", "./", "../folder/"]))
 def test_no_path_reads_or_writes_anything_outside(root: Root, path: str, lead: str) -> None:
     outside = root.path.parent / "outside"
     if not (root.path / "out").is_symlink():
@@ -255,4 +255,4 @@ def test_no_path_reads_or_writes_anything_outside(root: Root, path: str, lead: s
         write(root, lead + path, b"new", overwrite=True)
 
     assert [(file.name, file.read_bytes()) for file in outside.iterdir()] == [("a.txt", SECRET)]
-    assert sorted(file.name for file in root.path.parent.iterdir()) == ["outside", "work"]
+    assert sorted(file.name for file in root.path.parent.iterdir()) == ["folder", "outside"]
