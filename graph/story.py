@@ -64,7 +64,19 @@ class Story:
     def is_fork(self, state: Mapping[str, Any]) -> bool:
         """Whether the state is from before a decision that is closed: such a state goes on as a run of its own."""
         seen = state["run"].get("seq") or 0
-        return not self.here_before and self.record.last_decision_seq > seen
+        closed = not self.here_before and self.record.last_decision_seq > seen
+        return closed and not self._passes_again(state, seen)
+
+    def _passes_again(self, state: Mapping[str, Any], seen: int) -> bool:
+        """Whether the one decision after the state is the policy's, about the plan in it, in a run that goes on.
+
+        With `durability="async"` a process may die after the policy has let a plan pass and before the checkpoint is
+        kept at which it did. LangGraph then makes that checkpoint anew, under another id.
+        """
+        approval, record = self.record.approval, self.record
+        if approval is None or approval.by != "policy" or record.ended or state.get("plan") != record.plan:
+            return False
+        return approval.seq == record.last_decision_seq == seen + 1
 
     @asynccontextmanager
     async def owned(self) -> AsyncIterator[None]:

@@ -1,17 +1,21 @@
 """A run that was begun by a process that died before its first checkpoint was kept: the same input goes on with it."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
 
 from graph import build_graph
 from graph.checkpoint import strict_serializer
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import Draft
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
 OTHER = {"steps": [step("b", "look", name="y")]}
@@ -69,3 +73,31 @@ def test_what_was_asked_or_decided_is_inherited_by_nobody(tmp_path: Path, approv
     state = invoked(tmp_path / "runs.db", ScriptedModel([OTHER]), approval)
 
     assert state["run"]["n"] == 2 and state["plan"]["steps"][0]["id"] == "b"
+
+
+def test_a_checkpoint_lost_after_the_policy_let_its_plan_pass_is_no_fork(tmp_path: Path, tools: LoggedTools) -> None:
+    plan = {"steps": [step("a", "send", to="ann"), {"id": "q", "objective": "o", "ask": "Well?", "depends_on": ["a"]}]}
+    database, own = tmp_path / "runs.db", [tools.tool("send", lambda to: to)]
+
+    def invoked_with(given: Any) -> Any:
+        with closing(sqlite3.connect(database, check_same_thread=False)) as connection:
+            saver = SqliteSaver(connection, serde=strict_serializer())
+            app = build_graph(ScriptedModel([plan]), tools=own, checkpointer=saver, approval="never")
+            return app.invoke(given, on_thread())
+
+    invoked_with({"goal": "g"})
+    with closing(sqlite3.connect(database)) as db, db:
+        kept = db.execute("SELECT checkpoint_id FROM checkpoints ORDER BY checkpoint_id LIMIT 2").fetchall()[-1]
+        db.execute("DELETE FROM checkpoints WHERE checkpoint_id > ?", kept)
+        db.execute("DELETE FROM writes WHERE checkpoint_id > ?", kept)
+
+    waits = invoked_with(None)
+    ended = invoked_with(Command(resume={"decisions": [answer("q", "fine")]}))
+
+    assert asked(waits)["run"] == "thread.1" and (ended["run"]["n"], ended["status"]) == (1, "succeeded")
+    assert tools.calls == [("send", {"to": "ann"})]
+
+
+def answer(step_id: str, words: str) -> dict[str, Any]:
+    args = {"step": step_id, "answer": words}
+    return {"type": "edit", "edited_action": {"name": "answer_question", "args": args}}
