@@ -30,7 +30,7 @@ from graph.run.audit import Audit
 from graph.run.record import run_name
 from graph.run.steering import Steer
 from graph.run.telling import Section
-from graph.runs import Log, Run, Runs, open_runs
+from graph.runs import Log, Run, RunPage, Runs, open_runs
 from graph.tool_servers import Servers, Tools, awith_servers
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -78,6 +78,7 @@ class AsyncAgent:
         goal: str,
         *,
         constraints: Sequence[str] = (),
+        tags: Sequence[str] = (),
         plan: JsonValue = None,
         thread: str | None = None,
         setup: Mapping[str, Any] | None = None,
@@ -88,16 +89,17 @@ class AsyncAgent:
         Args:
             goal: What is wanted.
             constraints: What to respect on the way.
+            tags: Words to find the run by in lists.
             plan: A plan to use instead of asking the planner.
             thread: The thread to start on; a new one by default.
             setup: What the caller needs to resume the run elsewhere, such as folder names; kept in the ledger.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
-            InputError: There is no goal.
+            InputError: There is no goal, or a tag is not a short word.
         """
         thread = thread or token_hex(4)
-        given: dict[str, Any] = {"goal": goal, "constraints": list(constraints)}
+        given: dict[str, Any] = {"goal": goal, "constraints": list(constraints), "tags": list(tags)}
         if plan is not None:
             given["plan"] = plan
         await self._drive(given, thread, on_progress, setup=dict(setup or {}))
@@ -141,9 +143,17 @@ class AsyncAgent:
         stands = await self._stands(key.thread)
         return stands if stands.n == key.n else await self.runs.show(key)
 
-    async def list(self) -> list[Run]:
-        """Return all runs, the latest first."""
-        return await self.runs.list()
+    async def list(self, **wanted: Any) -> RunPage:
+        """Return a page of runs, the latest first.
+
+        Args:
+            wanted: Fields of `graph.run.run_filter.RunFilter`: `status="waiting"`, `tag="nightly"`, `since=` (Unix
+                seconds), `text="wind"`, `limit=50`, and for the next page `before=page.next`.
+
+        Raises:
+            InputError: The limit is less than 1.
+        """
+        return await self.runs.list(**wanted)
 
     async def log(self, run: str) -> Log:
         """Return what the ledger says of a run, event by event."""
@@ -282,14 +292,14 @@ class AsyncAgent:
 
     async def _restore(self, thread: str, config: Any) -> None:
         """Where a thread has lost its checkpoints, begin at what the ledger has of its run: that is the truth."""
-        key = await self.runs.find(thread)
+        key = await self.runs.latest(thread)
         seen = (await self.runs.ledger.events(key))[-1].seq
         run = {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen}
         state = {"run": run, "status": "planning", "messages": [HumanMessage("resume")]}
         await self.graph.aupdate_state(config, state, as_node="review")
 
     async def _stands(self, thread: str) -> Run:
-        key = await self.runs.find(thread)
+        key = await self.runs.latest(thread)
         run = await self.runs.show(key)
         state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
         asked = [pending.value for pending in state.interrupts]
@@ -325,9 +335,9 @@ class Agent:
         """See `AsyncAgent.show`."""
         return self._do(lambda: self._agent.show(run))
 
-    def list(self) -> "list[Run]":
+    def list(self, **wanted: Any) -> RunPage:
         """See `AsyncAgent.list`."""
-        return self._do(lambda: self._agent.list())
+        return self._do(lambda: self._agent.list(**wanted))
 
     def log(self, run: str) -> Log:
         """See `AsyncAgent.log`."""

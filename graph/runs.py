@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from pydantic import JsonValue
 
 from graph.errors import InputError, NothingToDecideError, UnknownRunError, listed
-from graph.ledger.protocol import Ledger, RunKey
+from graph.ledger.protocol import RunKey, RunStore
 from graph.ledger.seal import key_from_environment
 from graph.ledger.sqlite import SqliteLedger
 from graph.ledger.values import answer_from_results, value_of
@@ -21,7 +21,9 @@ from graph.run.events import CANCELLED, Draft, Event
 from graph.run.reading import read_record
 from graph.run.record import RunRecord, run_name
 from graph.run.results import StepResult
+from graph.run.run_filter import RunFilter
 from graph.run.steering import Steer
+from graph.run.summary import RunSummary
 from graph.run.telling import told_line
 from graph.run.timeline import timeline_svg
 
@@ -113,22 +115,53 @@ class Log:
 
 
 @dataclass(frozen=True)
+class RunPage(Sequence[RunSummary]):
+    """Some runs, the latest first; `next` is what to give as `before` for the page behind, None after the last."""
+
+    runs: tuple[RunSummary, ...]
+    next: str | None = None
+
+    @overload
+    def __getitem__(self, place: int) -> RunSummary: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RunSummary]: ...
+    def __getitem__(self, place: int | slice) -> RunSummary | Sequence[RunSummary]:
+        return self.runs[place]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+
+@dataclass(frozen=True)
 class Runs:
     """The runs of one ledger."""
 
-    ledger: Ledger
+    ledger: RunStore
 
     async def find(self, name: str) -> RunKey:
-        """Return the run of that id, or the latest run of that thread.
+        """Return the run of that id, or the latest run of that thread, or of the only thread whose name begins so.
 
         Raises:
-            UnknownRunError: There is neither.
+            UnknownRunError: There is none.
+            InputError: Several threads begin so.
         """
-        runs = await self.ledger.runs()
-        by_id = (run for run in runs if run_name(run.thread, run.n) == name)
-        found = next(by_id, None) or next((run for run in runs if run.thread == name), None)
-        if found is None:
+        found = await self.ledger.named(name)
+        if not found:
             raise UnknownRunError(name, self.ledger.name)
+        if len(found) > 1:
+            names = listed([run_name(run.thread, run.n) for run in found])
+            raise InputError("run", f"{name} is the beginning of several runs: {names}; give more of the name")
+        return found[0]
+
+    async def latest(self, thread: str) -> RunKey:
+        """Return the latest run of just that thread.
+
+        Raises:
+            UnknownRunError: There is none.
+        """
+        found = await self.ledger.last_run(thread)
+        if found is None:
+            raise UnknownRunError(thread, self.ledger.name)
         return found
 
     async def show(self, run: RunKey | str) -> Run:
@@ -157,16 +190,23 @@ class Runs:
             return await answer_from_results(self.ledger, record)
         return await value_of(self.ledger, StepResult.of(held))
 
-    async def list(self) -> "list[Run]":
-        """Return all runs, the latest first."""
-        return [await self.show(key) for key in await self.ledger.runs()]
+    async def list(self, **wanted: Any) -> RunPage:
+        """Return a page of runs, the latest first, from the index; see `graph.run.run_filter.RunFilter`.
+
+        Raises:
+            InputError: The limit is less than 1.
+        """
+        asked = RunFilter(**wanted)
+        if asked.limit < 1:
+            raise InputError("limit", f"limit must be an integer >= 1, got {asked.limit}")
+        found = await self.ledger.page(replace(asked, limit=asked.limit + 1))
+        more = len(found) > asked.limit
+        runs = tuple(found[: asked.limit])
+        return RunPage(runs, runs[-1].id if more else None)
 
     async def counters(self) -> Counters:
         """Return what is counted over all runs."""
-        counters = Counters()
-        for key in await self.ledger.runs():
-            counters.count(await self.ledger.events(key))
-        return counters
+        return await self.ledger.counters()
 
     async def cancel(self, name: str) -> Run:
         """End a run: at once, or before its next call where somebody works on it. One that has ended stays so."""

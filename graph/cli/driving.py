@@ -46,15 +46,13 @@ class Driver:
     ) -> None:
         self._open.__exit__(kind, error, trace)
 
-    def start(self, thread: str, goal: str, constraints: list[str], plan: Any, setup: Mapping[str, Any]) -> Run:
-        """Start a run and return it at its end, or waiting."""
+    def start(self, thread: str, **asked: Any) -> Run:
+        """Start a run, with arguments of `AsyncAgent.start`, and return it at its end, or waiting."""
 
         async def begin(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.start(
-                goal, constraints=constraints, plan=plan, thread=thread, setup=setup, on_progress=progress
-            )
+            return await agent.start(**asked, thread=thread, on_progress=progress)
 
-        if plan is None and not self._screen.is_live:
+        if asked["plan"] is None and not self._screen.is_live:
             self._screen.say("planning …")
         return self._on(self._stage(begin, "planning"))
 

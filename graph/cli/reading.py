@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from graph.errors import LedgerCorruptError, UnknownRunError
+from graph.errors import UnknownRunError
 from graph.run.events import Event
 from graph.run.reading import read_record
-from graph.run.record import RunRecord, run_name
-from graph.runs import Run, Runs, open_runs
+from graph.run.record import RunRecord
+from graph.runs import Run, RunPage, Runs, open_runs
 
 Result = TypeVar("Result")
 
@@ -61,24 +61,13 @@ def with_run(database: Path, name: str, look: Callable[[Runs], Awaitable[Result]
     return with_runs(database, look)
 
 
-def latest(database: Path, most: int) -> tuple[list[Run | str], int]:
-    """Return the latest runs, the names of those whose records are damaged among them, and how many more there are.
+def page(database: Path, **wanted: Any) -> RunPage:
+    """Return a page of runs, the latest first, empty if there is no database; see `graph.run.run_filter.RunFilter`.
 
     Raises:
         LedgerUnavailableError: The database cannot be read.
     """
-
-    async def look(runs: Runs) -> tuple[list[Run | str], int]:
-        keys = await runs.ledger.runs()
-        found: list[Run | str] = []
-        for key in keys[:most]:
-            try:
-                found.append(await runs.show(key))
-            except LedgerCorruptError:
-                found.append(run_name(key.thread, key.n))
-        return found, max(0, len(keys) - most)
-
-    return ([], 0) if is_missing(database) else with_runs(database, look)
+    return RunPage(()) if is_missing(database) else with_runs(database, lambda runs: runs.list(**wanted))
 
 
 def with_runs(database: Path, look: Callable[[Runs], Awaitable[Result]]) -> Result:

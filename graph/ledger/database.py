@@ -1,6 +1,7 @@
 """The database behind the ledger: one connection on a thread of its own, to a file that others use too."""
 
 import asyncio
+import logging
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -9,13 +10,15 @@ from typing import TypeVar
 from graph.errors import LedgerError, LedgerUnavailableError
 from graph.ledger.file import advice, create_private, identity, write_ahead
 from graph.ledger.leftovers import compact
+from graph.ledger.migration import bring_up
 from graph.ledger.patience import patience_with
-from graph.ledger.rows import SCHEMA, has_tables
+from graph.ledger.schema import VERSION, check_version
 from graph.ledger.writer import Pulse, WriterThread, begin_at_once
 
 Result = TypeVar("Result")
 
 IN_MEMORY = ":memory:"
+LOGGER = logging.getLogger("planner_executor.ledger")
 
 
 class Database:
@@ -66,11 +69,12 @@ class Database:
         connection.text_factory = _text
         try:
             with self._patience.tried():
+                check_version(connection, self.name)
                 write_ahead(connection, wait_s)
-                if not has_tables(connection):
-                    connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+                if done := bring_up(connection, self.name):
+                    LOGGER.warning("%s was migrated to version %s; as it was: %s", self.name, VERSION, done.backup)
             self._opened, self._waits = None if self.name == IN_MEMORY else identity(self.name), ""
-        except sqlite3.Error:
+        except (sqlite3.Error, LedgerError):
             connection.close()
             raise
         return connection

@@ -17,9 +17,9 @@ from pydantic import ValidationError
 from graph.errors import InputError, LedgerCorruptError
 from graph.ledger.chain import REDACTED, Row, fault_of, payload_digest
 from graph.ledger.checkpoints import erase_checkpoints
+from graph.ledger.event_writer import EventWriter
 from graph.ledger.protocol import Redacted, RunKey
-from graph.ledger.rows import compact_json, run_id_of, transcript_of, write_rows
-from graph.ledger.seal import SealKey
+from graph.ledger.rows import compact_json, run_id_of, transcript_of
 from graph.ledger.transcript import Transcript
 from graph.plan.schema import Plan
 from graph.run.artifacts import artifacts_named, with_artifacts
@@ -79,7 +79,7 @@ def erasure_of(transcript: Transcript, value: str) -> Erasure:
 
 
 def erase(
-    db: sqlite3.Connection, database: str, runs: list[RunKey], value: str, by: str, reason: str, key: SealKey | None
+    db: sqlite3.Connection, writer: EventWriter, runs: list[RunKey], value: str, by: str, reason: str
 ) -> Redacted:
     """Take a value out of all that is stored of a thread, within a transaction; `runs` are all of its runs.
 
@@ -91,12 +91,12 @@ def erase(
     old: dict[str, tuple[Artifact, str]] = {}
     names: dict[str, str] = {}
     for run in runs:
-        erasure = _erasure(transcript_of(db, run), database, value)
+        erasure = _erasure(transcript_of(db, run), writer.database, value)
         old.update(erasure.artifacts)
         names.update(erasure.redactor.names)
         if erasure.rows:
             changed[run] = tuple(erasure.rows)
-            _write(db, database, run, erasure, Draft(REDACTED, _told(erasure, by, reason), safe=False), key)
+            _write(db, writer, run, erasure, Draft(REDACTED, _told(erasure, by, reason), safe=False))
     redactor = Redactor(value, names)
     _replace_artifacts(db, runs, old)
     _erase_messages(db, runs, redactor)
@@ -118,13 +118,12 @@ def _told(erasure: Erasure, by: str, reason: str) -> dict[str, object]:
     return {"left": left, "by": by, "reason": erasure.redactor.text(reason)}
 
 
-def _write(
-    db: sqlite3.Connection, database: str, run: RunKey, erasure: Erasure, redacted: Draft, key: SealKey | None
-) -> None:
+def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Erasure, redacted: Draft) -> None:
     run_id = run_id_of(db, run)
     query = "UPDATE ledger_events SET payload = ?, salt = ? WHERE run = ? AND seq = ?"
     db.executemany(query, [(row.payload, row.salt, run_id, seq) for seq, row in erasure.rows.items()])
-    write_rows(db, database, run, run_id, [redacted], (), key)
+    writer.index.forget(db, run_id)
+    writer.write(db, run, run_id, [redacted])
 
 
 def _artifacts(transcript: Transcript, redactor: Redactor) -> dict[str, tuple[Artifact, str]]:

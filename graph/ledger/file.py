@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from graph.errors import LedgerUnavailableError
+from graph.ledger.schema import check_version
 
 RESTORE = "restore the file from a backup"
 
@@ -38,11 +39,12 @@ def prepare(path: Path, wait_s: float) -> None:
     """Create a database file, if need be, that lets others read while somebody writes.
 
     Raises:
-        LedgerUnavailableError: The folder is missing or not writable.
+        LedgerUnavailableError: The folder is missing or not writable, or the ledger's tables are of a newer version.
         sqlite3.Error: It is no database, or it is locked for longer than `wait_s`.
     """
     create_private(path)
     with closing(sqlite3.connect(path, timeout=wait_s)) as connection:
+        check_version(connection, str(path))
         write_ahead(connection, wait_s)
 
 

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph.ledger.transcript import Transcript
+from graph.run.counters import Counters
 from graph.run.events import Draft, Event
+from graph.run.run_filter import RunFilter
+from graph.run.summary import RunSummary
 from graph.run.values import Kept
 
 
@@ -117,9 +120,6 @@ class Ledger(Protocol):
             LedgerSealError: The run is not sealed with the key at hand; nothing was written.
         """
 
-    async def post(self, run: RunKey, message: Message) -> None:
-        """Leave a message for whoever works on the run next, or now."""
-
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
         """Empty a run's inbox, write what answers its messages in the same transaction, and return them in order.
 
@@ -127,15 +127,32 @@ class Ledger(Protocol):
             LeaseLostError: Somebody else has taken the run over; the inbox is as it was.
         """
 
-    async def is_worked_on(self, run: RunKey) -> bool:
-        """Whether somebody owns the run whose process is not known to be gone."""
-
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:
         """Return a run's events after the `after`-th, in order, their chain checked from there on.
 
         Raises:
             LedgerCorruptError: An event is not what was written.
         """
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the thread's latest run, or None."""
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact's JSON text.
+
+        Raises:
+            LedgerCorruptError: Its bytes are not what was written, or it is not there.
+        """
+
+
+class RunStore(Ledger, Protocol):
+    """A ledger whose runs can be listed, searched, looked at and changed from outside of a graph."""
+
+    async def post(self, run: RunKey, message: Message) -> None:
+        """Leave a message for whoever works on the run next, or now."""
+
+    async def is_worked_on(self, run: RunKey) -> bool:
+        """Whether somebody owns the run whose process is not known to be gone."""
 
     async def transcript(self, run: RunKey) -> Transcript:
         """Return everything that is stored of a run, as it is stored; nothing of it is checked."""
@@ -157,18 +174,23 @@ class Ledger(Protocol):
                 database open kept its old pages from being removed: do it again.
         """
 
-    async def last_run(self, thread: str) -> RunKey | None:
-        """Return the thread's latest run, or None."""
-
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
 
-    async def artifact(self, artifact_id: str) -> str:
-        """Return an artifact's JSON text.
+    async def named(self, name: str) -> list[RunKey]:
+        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
 
-        Raises:
-            LedgerCorruptError: Its bytes are not what was written, or it is not there.
-        """
+    async def page(self, wanted: RunFilter) -> list[RunSummary]:
+        """Return a page of the index of runs, the latest first."""
+
+    async def counters(self) -> Counters:
+        """Return what is counted over all runs."""
+
+    async def reindex(self) -> int:
+        """Make the index of runs anew from their events, and return how many there are."""
+
+    async def misindexed(self) -> list[str]:
+        """Return the names of the runs whose row in the index is not what follows from their events."""
 
     async def health(self) -> Health:
         """Return how the database is."""

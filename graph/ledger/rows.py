@@ -1,57 +1,18 @@
-"""The ledger's tables, and the questions asked of them within a transaction."""
+"""Questions asked of the ledger's tables within a transaction."""
 
 import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from graph.errors import LedgerCorruptError, LedgerSealError
 from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
-from graph.ledger.lease import SCHEMA as LEASES
 from graph.ledger.protocol import RunKey
-from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript
 from graph.run.artifacts import artifacts_named
 from graph.run.events import CONTROL, Draft
 from graph.run.record import run_name
-from graph.run.values import Kept
-
-SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS ledger_runs (
-    id INTEGER PRIMARY KEY,
-    thread TEXT NOT NULL,
-    n INTEGER NOT NULL,
-    events INTEGER NOT NULL DEFAULT 0,
-    key TEXT,
-    seal BLOB,
-    UNIQUE (thread, n)
-);
-CREATE TABLE IF NOT EXISTS ledger_events (
-    run INTEGER NOT NULL REFERENCES ledger_runs (id),
-    seq INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    step TEXT,
-    at REAL NOT NULL,
-    payload TEXT NOT NULL,
-    salt BLOB NOT NULL,
-    digest BLOB NOT NULL,
-    link BLOB NOT NULL,
-    PRIMARY KEY (run, seq)
-);
-CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};
-CREATE TABLE IF NOT EXISTS ledger_artifacts (
-    id TEXT PRIMARY KEY,
-    content TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS ledger_inbox (
-    id INTEGER PRIMARY KEY,
-    run INTEGER NOT NULL REFERENCES ledger_runs (id),
-    message TEXT NOT NULL
-);
-{LEASES}"""
 
 ALL = -(2**63)
 """After which event to begin so that no row is left out, whatever its number."""
@@ -65,12 +26,6 @@ class Standing(NamedTuple):
     events: int
     key: str | None
     seal: bytes | None
-
-
-def has_tables(db: sqlite3.Connection) -> bool:
-    """Whether the tables are there, all of which are made in one transaction."""
-    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_leases'"
-    return db.execute(query).fetchone() is not None
 
 
 def row_of(draft: Draft, seq: int, before: bytes) -> Row:
@@ -141,38 +96,3 @@ def transcript_of(db: sqlite3.Connection, run: RunKey) -> Transcript:
         for name in artifacts_named(bare.events())
     )
     return replace(bare, artifacts=dict(row for row in found if row is not None))
-
-
-def write_rows(
-    db: sqlite3.Connection,
-    database: str,
-    run: RunKey,
-    run_id: int,
-    drafts: Sequence[Draft],
-    artifacts: Sequence[Kept],
-    key: SealKey | None,
-) -> int:
-    """Write events, and the artifacts they name, and return the last sequence number.
-
-    Raises:
-        LedgerCorruptError: Events of the run are missing at its end; `database` names the file in the message.
-        LedgerSealError: The run is not sealed with this key.
-    """
-    seq, before = head_of(db, run_id, run)
-    standing = standing_of(db, run_id)
-    if seq < standing.events:  # another event in its place would hide the loss
-        raise LedgerCorruptError(database, run_name(run.thread, run.n), seq + 1, "is missing")
-    if seq and (fault := seal_fault(key, standing.key, standing.seal, before)):
-        raise LedgerSealError(database, run_name(run.thread, run.n), fault)
-    rows = []
-    for draft in drafts:
-        seq += 1
-        row = row_of(draft, seq, before)
-        before = row.link
-        rows.append((run_id, *row))
-    db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    seal = (key.id, key.seal(before)) if key is not None else (None, None)
-    db.execute("UPDATE ledger_runs SET events = ?, key = ?, seal = ? WHERE id = ?", (seq, *seal, run_id))
-    kept = [(value.artifact.id, value.text) for value in artifacts if value.artifact]
-    db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
-    return seq

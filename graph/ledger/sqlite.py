@@ -21,6 +21,7 @@ from graph.errors import (
 from graph.ledger.chain import fault_of
 from graph.ledger.database import Database
 from graph.ledger.erasure import erase, redactor_of
+from graph.ledger.event_writer import EventWriter
 from graph.ledger.health import examine
 from graph.ledger.lease import (
     BEAT_S,
@@ -45,12 +46,16 @@ from graph.ledger.rows import (
     rows_of,
     run_id_of,
     transcript_of,
-    write_rows,
 )
+from graph.ledger.run_index import differences, rebuild
+from graph.ledger.run_search import counters, page, run_named
 from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript, event_of, is_artifact
+from graph.run.counters import Counters
 from graph.run.events import Draft, Event
 from graph.run.record import run_name
+from graph.run.run_filter import RunFilter
+from graph.run.summary import RunSummary
 from graph.run.values import Kept
 
 
@@ -64,6 +69,7 @@ class SqliteLedger:
         self.name = str(path)
         self._key = key
         self._held: set[Lease] = set()
+        self._writer = EventWriter(self.name, key)
         self._file = Database(self.name, self._beats, BEAT_S)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
@@ -95,7 +101,7 @@ class SqliteLedger:
 
         def write(db: sqlite3.Connection) -> int:
             self._refuse(db, lease, control_seq, heed)
-            return write_rows(db, self.name, lease.run, lease.run_id, drafts, artifacts, self._key)
+            return self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
 
         return await self._file.do(write, full=full)
 
@@ -112,7 +118,7 @@ class SqliteLedger:
             query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
             messages: list[Message] = [message for _, message in sorted(db.execute(query, (lease.run_id,)).fetchall())]
             if drafts := answer(messages):
-                write_rows(db, self.name, lease.run, lease.run_id, drafts, (), self._key)
+                self._writer.write(db, lease.run, lease.run_id, drafts)
             return messages
 
         return await self._file.do(take, full=True)
@@ -152,7 +158,7 @@ class SqliteLedger:
         async with AsyncExitStack() as owned:
             for run in runs:
                 await owned.enter_async_context(self.owned(run))
-            erased = partial(erase, database=self.name, runs=runs, value=value, by=by, reason=reason, key=self._key)
+            erased = partial(erase, writer=self._writer, runs=runs, value=value, by=by, reason=reason)
             done: Redacted = await self._file.do(erased, full=True)
         await self._file.compact()
         return replace(done, remaining=tuple(await self._file.look(lambda db: places_of(db, forms))))
@@ -168,6 +174,26 @@ class SqliteLedger:
             lambda db: db.execute("SELECT thread, n FROM ledger_runs ORDER BY id DESC").fetchall()
         )
         return [RunKey(thread, n) for thread, n in found]
+
+    async def named(self, name: str) -> list[RunKey]:
+        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
+        return await self._file.look(partial(run_named, name=name))
+
+    async def page(self, wanted: RunFilter) -> list[RunSummary]:
+        """Return a page of the index of runs, the latest first."""
+        return await self._file.look(partial(page, wanted=wanted))
+
+    async def counters(self) -> Counters:
+        """Return what is counted over all runs."""
+        return await self._file.look(partial(counters, now=time.time()))
+
+    async def reindex(self) -> int:
+        """Make the index of runs anew from their events, and return how many there are."""
+        return await self._file.do(rebuild, full=True)
+
+    async def misindexed(self) -> list[str]:
+        """Return the names of the runs whose row in the index is not what follows from their events."""
+        return await self._file.look(lambda db: list(differences(db)))
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
@@ -236,7 +262,7 @@ class SqliteLedger:
         db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (thread, n))
         named = [Draft(d.kind, {**d.payload, "thread": thread, "n": n}, d.step, d.safe) for d in drafts]
         run = RunKey(thread, n)
-        write_rows(db, self.name, run, run_id_of(db, run), named, artifacts, self._key)
+        self._writer.write(db, run, run_id_of(db, run), named, artifacts)
         return n
 
     def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:

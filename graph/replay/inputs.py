@@ -20,6 +20,8 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
     """Return the input that a run was started with."""
     started = events[0].payload
     given: dict[str, Any] = {"constraints": list(started["constraints"])}
+    if started.get("tags"):
+        given["tags"] = list(started["tags"])
     if started.get("history"):
         given["messages"] = [*map(_message, started["history"]), HumanMessage(started["goal"])]
     else:

@@ -4,10 +4,10 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 from graph.errors import LedgerError, MessageWaitingError
-from graph.ledger.protocol import Answer, Health, Lease, Message, Redacted, RunKey, unanswered
+from graph.ledger.protocol import Answer, Lease, Message, RunKey, unanswered
 from graph.ledger.transcript import Transcript
 from graph.replay.comparison import WORLD, Difference
 from graph.replay.tape import Tape
@@ -123,38 +123,11 @@ class TapeLedger:
         """Return the run, once it was started."""
         return self._run if self._events and thread == self._run.thread else None
 
-    async def runs(self) -> list[RunKey]:
-        """Return the run."""
-        return [self._run]
-
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact of the record, or one that was written."""
         if artifact_id not in self._artifacts:
             raise LedgerError(self.name, f"there is no artifact {artifact_id}")
         return self._artifacts[artifact_id]
-
-    async def is_worked_on(self, run: RunKey) -> bool:  # noqa: ARG002  (there is one run)
-        """Nobody else is there."""
-        return False
-
-    async def post(self, run: RunKey, message: Message) -> NoReturn:
-        """Nobody leaves messages here."""
-        raise NotImplementedError(f"a replay of {run} takes no {message}")
-
-    async def transcript(self, run: RunKey) -> NoReturn:
-        """A replay has no record of its own."""
-        raise NotImplementedError(f"a replay of {run} has no transcript")
-
-    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
-        """A replay has no record of its own."""
-        raise NotImplementedError(f"a replay of {thread} is not redacted")
-
-    async def health(self) -> Health:
-        """A replay has no file."""
-        raise NotImplementedError("a replay has no file")
-
-    async def close(self) -> None:
-        """There is nothing to let go of."""
 
     def skip(self) -> None:
         """Take the next event of the record as it is: somebody else wrote it."""

@@ -2,10 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 
 from graph.run.events import Event
+from graph.run.summary import CHANGED
 
 Labels = tuple[tuple[str, str], ...]
+Counts = Counter[tuple[str, Labels]]
+"""Name and labels -> how many."""
 
 HELP: Mapping[str, str] = {
     "runs_total": "Runs that were started.",
@@ -20,38 +25,51 @@ HELP: Mapping[str, str] = {
     "questions_total": "Things that people were asked, by kind.",
     "replans_total": "Revisions after failures.",
 }
+GAUGES: Mapping[str, str] = {
+    "runs_waiting": "Runs that wait, by what they wait for.",
+    "oldest_wait_seconds": "How long the run that has waited longest has waited.",
+}
 
 
+@dataclass(frozen=True)
 class Counters:
-    """Counts over any number of runs; a run's events are counted once, in order."""
+    """Counts over all runs, and gauges as they are now."""
 
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[str, Labels]] = Counter()
-        self._tools: dict[tuple[str | None, int | None, int], str] = {}
-
-    def count(self, events: Iterable[Event]) -> None:
-        """Count the events of one run."""
-        self._tools = {}
-        for event in events:
-            self._event(event)
+    counts: Mapping[tuple[str, Labels], float]
+    gauges: Mapping[tuple[str, Labels], float]
 
     def value(self, name: str, **labels: str) -> float:
-        """Return one count."""
-        return self._counts[name, tuple(sorted(labels.items()))]
+        """Return one count or gauge, 0 if nothing was counted."""
+        key = name, tuple(sorted(labels.items()))
+        return (self.gauges if name in GAUGES else self.counts).get(key, 0)
 
     def to_text(self) -> str:
-        """Return the counts in the text format that Prometheus reads.
+        """Return counts and gauges in the text format that Prometheus reads.
 
         Source: Prometheus, "Exposition formats", text-based format 0.0.4.
         """
-        lines = []
-        for name, words in HELP.items():
-            lines += [f"# HELP planner_executor_{name} {words}", f"# TYPE planner_executor_{name} counter"]
-            found = sorted((labels, count) for (counted, labels), count in self._counts.items() if counted == name)
-            lines += [f"planner_executor_{name}{_shown(labels)} {count:g}" for labels, count in found]
+        lines = [*_lines(HELP, "counter", self.counts), *_lines(GAUGES, "gauge", self.gauges)]
         return "\n".join(lines) + "\n"
 
+
+class RunCounter:
+    """Counts the events of one run, each once and in order."""
+
+    def __init__(self) -> None:
+        self._counts: Counts = Counter()
+        self._tools: dict[tuple[str | None, int | None, int], str] = {}
+
+    def count(self, events: Iterable[Event]) -> Counts:
+        """Return what these events add to the counts."""
+        self._counts = Counter()
+        for event in events:
+            with suppress(*CHANGED):
+                self._event(event)
+        return self._counts
+
     def _add(self, name: str, amount: float = 1, **labels: str) -> None:
+        if not amount:
+            return
         self._counts[name, tuple(sorted(labels.items()))] += amount  # type: ignore[assignment]
 
     def _event(self, event: Event) -> None:
@@ -101,6 +119,15 @@ class Counters:
         self._add("tokens_total", usage.get("input_tokens") or 0, direction="input")
         self._add("tokens_total", usage.get("output_tokens") or 0, direction="output")
         self._add("cost_usd_total", said.get("cost_usd") or 0)
+
+
+def _lines(help_: Mapping[str, str], kind: str, values: Mapping[tuple[str, Labels], float]) -> list[str]:
+    lines = []
+    for name, words in help_.items():
+        lines += [f"# HELP planner_executor_{name} {words}", f"# TYPE planner_executor_{name} {kind}"]
+        found = sorted((labels, value) for (valued, labels), value in values.items() if valued == name)
+        lines += [f"planner_executor_{name}{_shown(labels)} {value:g}" for labels, value in found]
+    return lines
 
 
 def _shown(labels: Labels) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal[
-    "run_started",  # goal, constraints, setup, budget, history, configured, thread, n, checkpoint
+    "run_started",  # goal, constraints, tags, setup, budget, history, configured, thread, n, checkpoint
     "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
     # revision, plan, digest, binding, reason, author, dropped, tainted, failures, stalled, checkpoint
     "plan_revised",

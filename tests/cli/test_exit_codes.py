@@ -82,7 +82,9 @@ def test_storage_trouble_is_one_sentence_with_a_code_of_its_own(cli: Cli, args: 
     assert database in result.stderr
 
 
-def test_a_run_whose_records_were_changed_is_listed_as_damaged(cli: Cli, waiting: str, folder: Path) -> None:
+def test_a_run_whose_records_were_changed_is_listed_and_found_by_the_doctor(
+    cli: Cli, waiting: str, folder: Path
+) -> None:
     import sqlite3
 
     cli("run", "What is 6 * 7?", "--yes")
@@ -94,8 +96,10 @@ def test_a_run_whose_records_were_changed_is_listed_as_damaged(cli: Cli, waiting
     listed = cli("runs")
 
     assert listed.exit_code == 0
-    assert f"{waiting}  damaged" in listed.stdout
-    assert "What is 6 * 7?" in listed.stdout
+    assert f"{waiting}  waiting" in listed.stdout and "What is 6 * 7?" in listed.stdout
+    assert f"run {waiting}: its records were changed or are damaged" in cli("doctor").stdout
+    cli("doctor", "--reindex")
+    assert f"{waiting}  damaged" in cli("runs").stdout
     assert cli("show", waiting).exit_code == 4
     assert cli("resume", waiting, "--approve").exit_code == 4
 

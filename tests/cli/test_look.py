@@ -28,7 +28,10 @@ def test_runs_are_listed_with_the_latest_first(cli: Cli, waiting: str) -> None:
     assert lines[1].rstrip().endswith("What is 6 * 7?")
     assert lines[2].startswith(f"{waiting}  waiting")
     assert "0/2" in lines[2]
-    assert cli("runs", "--last", "1").stdout.splitlines()[-1] == "and 1 more; --last 2 lists all"
+    first = cli("runs", "--last", "1").stdout.splitlines()
+    newest = first[1].split()[0]
+    assert first[-1] == f"there are more; go on with: --before {newest}"
+    assert cli("runs", "--before", newest).stdout.splitlines()[1].split() == lines[2].split()
 
 
 def test_show_tells_who_approved_which_digest_and_what_came_of_it(cli: Cli, waiting: str) -> None:

@@ -1,5 +1,6 @@
 """Those who look on: log records, spans, tracers and counters, of whole runs and without a word of their content."""
 
+import asyncio
 import json
 import logging
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from graph import Agent, build_graph
 from graph.observing.json_lines import JsonLines
 from graph.observing.otel import OtelObserver
 from graph.run.counters import Counters
+from graph.runs import open_runs
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 Build = Callable[..., Any]
@@ -121,17 +123,23 @@ def test_each_event_is_a_line_of_json_as_it_is_written(build: Build) -> None:
     assert all(set(line) == {"run", "event", "step", "at", "payload"} for line in lines)
 
 
+def counted(database: Path) -> Counters:
+    async def look() -> Counters:
+        async with open_runs(database) as runs:
+            return await runs.counters()
+
+    return asyncio.run(look())
+
+
 def test_what_is_counted_over_runs_is_what_happened(tmp_path: Path, tools: LoggedTools) -> None:
     search = tools.tool("search", lambda query: query, effect="read")
     plan = {"steps": [step("a", "search", query='odd "name"')]}
     with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([plan, plan]), tools=[search]) as agent:
         agent.resume(agent.start("g").id, "approve")
         waiting = agent.start("g")
-        counters = Counters()
-        for run in agent.list():
-            counters.count(agent.log(run.id))
+    counters = counted(tmp_path / "runs.db")
 
-    assert waiting.request is not None
+    assert waiting.request is not None and counters.value("runs_waiting", waits_for="person") == 1
     assert counters.value("runs_total") == 2 and counters.value("runs_ended_total", status="succeeded") == 1
     assert counters.value("tool_calls_total", tool="search", status="succeeded") == 1
     assert counters.value("steps_total", status="succeeded") == 1

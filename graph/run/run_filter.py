@@ -1,0 +1,20 @@
+"""Which runs of a list are wanted."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RunFilter:
+    """What all runs of a page have in common; what is left out does not matter.
+
+    `status` is one of the statuses that a run shows, `since` the earliest start in Unix seconds, `text` a part of the
+    goal or of the run's name, in any case. The page holds at most `limit` runs, the latest first, and begins behind the
+    run named `before`.
+    """
+
+    status: str | None = None
+    tag: str | None = None
+    since: float | None = None
+    text: str | None = None
+    limit: int = 50
+    before: str | None = None
