@@ -29,6 +29,7 @@ class Input(TypedDict, total=False):
 
     goal: Annotated[str, Field(description="What is wanted, in plain words."), latest]
     constraints: Annotated[list[str], Field(description="What the plan has to respect, one text each."), latest]
+    tags: Annotated[list[str], Field(description="Words to find the run by in lists, such as nightly."), latest]
     plan: Annotated[Any, Field(description="A plan of your own, which skips the planner; usually left out."), latest]
     messages: Annotated[
         list[AnyMessage],
@@ -57,6 +58,8 @@ class State(Input, total=False):
 
 
 StateUpdate = dict[str, Any]
+TAGS = 20
+TAG_CHARACTERS = 64
 REVIEW = "review"
 """Name of the messages that show a plan or say what is asked."""
 END = "-end"
@@ -80,6 +83,23 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
         if any("\ud800" <= letter <= "\udfff" for letter in text):
             raise InputError(field, "text with half a surrogate pair cannot be kept; give clean text")
     return Goal(goal.strip(), tuple(constraints))
+
+
+def tags_of(state: Mapping[str, Any]) -> list[str]:
+    """Return the words that the input gives to find the run by.
+
+    Raises:
+        InputError: They are not a few short words.
+    """
+    tags = state.get("tags") or []
+    if not isinstance(tags, list) or len(tags) > TAGS or not all(_is_tag(tag) for tag in tags):
+        why = f"tags is a list of at most {TAGS} texts of 1 to {TAG_CHARACTERS} visible characters"
+        raise InputError("tags", why)
+    return list(dict.fromkeys(tags))
+
+
+def _is_tag(tag: Any) -> bool:
+    return isinstance(tag, str) and 0 < len(tag.strip()) <= len(tag) <= TAG_CHARACTERS and tag.isprintable()
 
 
 def last_words(messages: Sequence[BaseMessage]) -> str | None:

@@ -36,7 +36,7 @@ from graph.run.results import StepResult
 from graph.run.steering import Steer
 from graph.run.terms import Terms
 from graph.run.values import Kept, keep, to_text
-from graph.state import END, StateUpdate, said_before
+from graph.state import END, StateUpdate, said_before, tags_of
 
 ANSWER_BYTES = 250_000
 """Answers up to this size stand in the state as they are."""
@@ -376,9 +376,11 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
     """Start the thread's next run; `setup` in the configuration is what its caller needs to resume it elsewhere."""
     ledger = await services.ledger()
     configured, tools = services.configuration()
+    tags = tags_of(state)
     payload = {
         "goal": goal.goal,
         "constraints": list(goal.constraints),
+        **({"tags": tags} if tags else {}),
         "history": history_shown(said_before(state.get("messages") or (), goal.goal)),
         "setup": config.get("configurable", {}).get("setup") or {},
         "configured": configured,

@@ -14,6 +14,7 @@ from graph.cli.exits import EPILOG
 from graph.cli.export import export
 from graph.cli.listing import runs
 from graph.cli.metrics import metrics
+from graph.cli.migrate import migrate
 from graph.cli.models_check import models
 from graph.cli.pause import pause
 from graph.cli.policy import policy
@@ -54,6 +55,7 @@ COMMANDS = (
     tools,
     metrics,
     doctor,
+    migrate,
 )
 for command in COMMANDS:
     app.command(epilog=EPILOG)(command)

@@ -1,5 +1,7 @@
 """`planner-executor doctor`: how the database is."""
 
+from typing import Annotated
+
 import typer
 
 from graph.cli import options
@@ -12,13 +14,18 @@ from graph.run.artifacts import artifacts_named
 from graph.run.record import run_name
 from graph.runs import Runs
 
+Reindex = Annotated[bool, typer.Option("--reindex", help="Make the index of runs anew from the records.")]
 
-def doctor(db: options.Database = options.DATABASE) -> None:
+
+def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) -> None:
     """Examine the database: sizes, growth, whether it is whole, runs whose process died."""
     screen = Screen.here()
     with reported(screen):
         if is_missing(db):
             screen.say(f"there is no database {db} yet")
+            return
+        if reindex:
+            screen.say(f"the index has {with_runs(db, lambda runs: runs.ledger.reindex())} runs")
             return
         health = with_runs(db, lambda runs: runs.ledger.health())
         for line in lines(health):
@@ -26,6 +33,8 @@ def doctor(db: options.Database = options.DATABASE) -> None:
         broken = with_runs(db, faults)
         for line in broken:
             screen.say(line)
+        for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
+            screen.say(f"run {name}: the index differs from its records; planner-executor doctor --reindex")
         screen.say("restore the file from a backup" if health.damage or broken else "the file is whole")
         if health.damage or broken:
             raise typer.Exit(STORAGE)

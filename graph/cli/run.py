@@ -27,6 +27,12 @@ Constraints = Annotated[
     list[str] | None,
     typer.Option("--constraint", metavar="TEXT", help="Something to respect; may be given more than once."),
 ]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag", metavar="TAG", help="A word to find the run by, see `runs --tag`; may be given more than once."
+    ),
+]
 PlanFile = Annotated[
     Path | None, typer.Option("--plan", metavar="FILE", help="A plan as JSON, instead of asking the planner.")
 ]
@@ -43,6 +49,7 @@ Budget = Annotated[
 def run(
     goal: Goal,
     constraint: Constraints = None,
+    tag: Tags = None,
     plan: PlanFile = None,
     docs: options.Documents = None,
     workspace: options.Workspace = None,
@@ -94,7 +101,12 @@ def run(
                 screen.say(OFFLINE)
             if brought is None and not Path(setup.documents).is_dir():
                 screen.say(f"there is no folder {setup.documents} to search; name one with --docs")
-            asked = {"goal": goal, "constraints": options.texts(constraint or []), "plan": brought}
+            asked = {
+                "goal": goal,
+                "constraints": options.texts(constraint or []),
+                "tags": options.texts(tag or []),
+                "plan": brought,
+            }
             ended = start(
                 screen,
                 db,
@@ -116,7 +128,7 @@ def start(
         database: The file it is kept in.
         deciding: Answers what the run asks.
         built: Options of `graph.build_graph`.
-        asked: `goal`, `constraints`, `plan` and `setup`, as `graph.agent.AsyncAgent.start` takes them.
+        asked: `goal`, `constraints`, `tags`, `plan` and `setup`, as `graph.agent.AsyncAgent.start` takes them.
     """
     thread = new_thread()
     with pausing(screen, database, thread), Driver(screen, database, built, deciding) as driver:

@@ -1,0 +1,94 @@
+import gzip
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+Cli = Callable[..., Result]
+OLD = Path(__file__).parents[1] / "data" / "schema_1" / "runs.db.gz"
+
+
+def listed(result: Result) -> list[str]:
+    return [line.split()[0] for line in result.stdout.splitlines()[1:]]
+
+
+@pytest.fixture
+def old(folder: Path) -> Path:
+    path = folder / "planner-executor.db"
+    path.write_bytes(gzip.decompress(OLD.read_bytes()))
+    return path
+
+
+def test_runs_are_cut_by_status_tag_text_and_start(cli: Cli, waiting: str) -> None:
+    cli("run", "What is 6 * 7?", "--yes", "--tag", "nightly", "--tag", "sums")
+    (done,) = listed(cli("runs", "--tag", "nightly"))
+
+    assert listed(cli("runs", "--status", "waiting")) == [waiting]
+    assert listed(cli("runs", "--status", "succeeded", "--text", "6 * 7")) == [done]
+    assert listed(cli("runs", "--since", "1d")) == [done, waiting]
+    assert cli("runs", "--since", "2999-01-01").stdout == "no run fits; `planner-executor runs` lists all\n"
+
+
+def test_a_moment_that_cannot_be_read_is_one_sentence(cli: Cli, waiting: str) -> None:
+    result = cli("runs", "--since", "yesterday")
+
+    assert result.exit_code == 2 and "write 24h, 7d or 2026-11-01" in result.stderr
+
+
+def test_a_list_for_programs_says_where_the_next_page_begins(cli: Cli, waiting: str) -> None:
+    cli("run", "What is 6 * 7?", "--yes", "--tag", "sums")
+
+    first = json.loads(cli("runs", "--json", "--last", "1").stdout)
+    second = json.loads(cli("runs", "--json", "--last", "1", "--before", first["next"]).stdout)
+    assert [run["status"] for run in first["runs"]] == ["succeeded"] and first["runs"][0]["tags"] == ["sums"]
+    assert [run["id"] for run in second["runs"]] == [waiting] and second["next"] is None
+    assert second["runs"][0]["asks"] == ["run_plan"]
+
+
+def test_the_beginning_of_a_name_is_enough_if_only_one_run_has_it(cli: Cli, waiting: str) -> None:
+    assert json.loads(cli("show", waiting[:3], "--json").stdout)["run"] == waiting
+    assert cli("show", "").exit_code == 2
+
+
+def test_the_beginning_of_several_names_is_refused_with_the_names(cli: Cli, waiting: str, folder: Path) -> None:
+    cli("run", "What is 6 * 7?", "--yes")
+    other = next(name for name in listed(cli("runs")) if name != waiting)
+    with closing(sqlite3.connect(folder / "planner-executor.db")) as db:
+        db.execute("UPDATE ledger_runs SET thread = 'same-' || thread")
+        db.commit()
+
+    result = cli("show", "same")
+    assert result.exit_code == 2 and f"same-{waiting}" in result.stderr and f"same-{other}" in result.stderr
+
+
+def test_an_older_database_is_migrated_after_a_look_at_what_that_means(cli: Cli, old: Path) -> None:
+    before = old.read_bytes()
+
+    told = cli("migrate", "--dry-run").stdout
+    assert "would be migrated from version 1 to 2" in told and "8 runs" in told and old.read_bytes() == before
+    assert "was migrated from version 1 to 2" in cli("migrate").stdout
+    assert "nothing to migrate" in cli("migrate").stdout and len(listed(cli("runs"))) == 8
+
+
+def test_the_doctor_finds_and_mends_an_index_that_differs(
+    cli: Cli, waiting: str, change: Callable[[str], None]
+) -> None:
+    change("UPDATE ledger_index SET status = 'succeeded'")
+
+    assert f"run {waiting}: the index differs" in cli("doctor").stdout
+    assert cli("doctor", "--reindex").stdout == "the index has 1 runs\n"
+    assert "differs" not in cli("doctor").stdout and listed(cli("runs", "--status", "waiting")) == [waiting]
+
+
+@pytest.fixture
+def change(folder: Path) -> Callable[[str], None]:
+    def changed(statement: str) -> None:
+        with closing(sqlite3.connect(folder / "planner-executor.db")) as db:
+            db.execute(statement)
+            db.commit()
+
+    return changed
