@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.chart import chart_svg
@@ -12,15 +13,19 @@ from benchmarks.cost_per_step import asking, many, writing, yardsticks
 from benchmarks.direct_road import answering
 from benchmarks.figures import Figure
 from benchmarks.growth import databases, plans
+from benchmarks.many_runs import Looked, many_runs
 from benchmarks.page import comparison_table, figures_table, measured_on, write_between_marks
 from benchmarks.processes import importing, resuming
+from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import FULL, QUICK, Sizes
 from benchmarks.trial import run
 from benchmarks.workloads import chain
 
 PAGE = Path("docs/benchmarks.md")
 CHART = Path("docs/pictures/benchmarks.svg")
+RUNS_CHART = Path("docs/pictures/benchmarks-runs.svg")
 COMPARISON = "comparison"
+MANY_RUNS = "runs"
 SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "writing": writing,
     "many": many,
@@ -33,8 +38,17 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
 }
 
 
-async def measure(sizes: Sizes, only: str | None = None) -> tuple[list[Figure], list[Compared]]:
-    """Run everything, or the section of that name, and return the figures and the comparison."""
+@dataclass(frozen=True)
+class Measured:
+    """The figures, and what the charts draw."""
+
+    figures: list[Figure]
+    compared: list[Compared]
+    looked: Looked | None
+
+
+async def measure(sizes: Sizes, only: str | None = None) -> Measured:
+    """Run everything, or the section of that name."""
     for system in SYSTEMS:  # warm-up: what is imported and compiled on first use is paid for here
         await run(system, chain(3, 0.001))
     figures: list[Figure] = []
@@ -47,7 +61,12 @@ async def measure(sizes: Sizes, only: str | None = None) -> tuple[list[Figure], 
         if only in (None, name):
             _tell(name)
             figures += await section(sizes)
-    return figures, compared
+    looked = None
+    if only in (None, MANY_RUNS):
+        _tell(MANY_RUNS)
+        looked = await many_runs(sizes)
+        figures += looked.figures()
+    return Measured(figures, compared, looked)
 
 
 def _tell(section: str) -> None:
@@ -58,16 +77,18 @@ def main() -> None:
     """Print the tables; a full run also writes them to the documentation and draws the chart."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure runs beside other systems.")
     parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, decides nothing")
-    parser.add_argument("--only", choices=[COMPARISON, *SECTIONS], metavar="NAME", help="one section")
+    parser.add_argument("--only", choices=[COMPARISON, *SECTIONS, MANY_RUNS], metavar="NAME", help="one section")
     given = parser.parse_args()
-    figures, compared = asyncio.run(measure(QUICK if given.quick else FULL, given.only))
+    done = asyncio.run(measure(QUICK if given.quick else FULL, given.only))
     basis = f"{measured_on()} {asyncio.run(yardsticks())}"
-    tables = [figures_table(figures), *([comparison_table(compared)] if compared else []), basis]
+    tables = [figures_table(done.figures), *([comparison_table(done.compared)] if done.compared else []), basis]
     text = "\n\n".join(tables)
     print(text)
     if not given.quick and given.only is None:
         write_between_marks(PAGE, text)
-        CHART.write_text(chart_svg(compared))
+        CHART.write_text(chart_svg(done.compared))
+    if not given.quick and done.looked is not None:
+        RUNS_CHART.write_text(runs_chart_svg(done.looked))
 
 
 if __name__ == "__main__":

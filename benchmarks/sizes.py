@@ -18,6 +18,7 @@ class Sizes:
     large: int
     databases: tuple[int, ...]
     growth: tuple[int, int]
+    runs: tuple[int, ...]
     tool_s: float = TOOL_S
 
     @property
@@ -36,5 +37,5 @@ class Sizes:
         return fan(self.fan, self.tool_s * 5), fan(self.fan, self.tool_s * 5, failing=("step_3",))
 
 
-FULL = Sizes(3, (10, 40, 100), 10, (6, 0.5, 0.06), 1000, (10, 100, 300, 1000), (1000, 5000))
-QUICK = Sizes(1, (3, 10), 4, (3, 0.1, 0.012), 50, (5, 10, 20, 40), (20, 100), tool_s=0.005)
+FULL = Sizes(3, (10, 40, 100), 10, (6, 0.5, 0.06), 1000, (10, 100, 300, 1000), (1000, 5000), (1_000, 10_000, 100_000))
+QUICK = Sizes(1, (3, 10), 4, (3, 0.1, 0.012), 50, (5, 10, 20, 40), (20, 100), (50, 200), tool_s=0.005)
