@@ -23,7 +23,7 @@ def declare(
     *,
     idempotent: bool,
     timeout_s: float,
-    trusted: bool,
+    trusted: bool | None,
     free_args: tuple[str, ...] = (),
     folder: Path | None = None,
 ) -> dict[str, Any]:
@@ -35,6 +35,7 @@ def declare(
         idempotent: Whether the same call twice leaves the world as one call does.
         timeout_s: After how many seconds the call counts as failed.
         trusted: Whether the output may be believed; words from documents and from the web are data, never orders.
+            None leaves that to the person who approves the plan.
         free_args: Arguments that may be taken from untrusted results.
         folder: Where it changes files, absolute; an approval is for that folder and no other, and the records and the
             policy may not lie in it.
@@ -57,7 +58,7 @@ def tool(
     *,
     idempotent: bool = False,
     timeout_s: float = 60,
-    trusted: bool = False,
+    trusted: bool | None = None,
     free_args: tuple[str, ...] = (),
     folder: Path | None = None,
 ) -> Callable[[Callable[..., Any]], "BaseTool"]:

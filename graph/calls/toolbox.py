@@ -21,6 +21,7 @@ from graph.calls.function_tool import is_straight, is_watched, parsed
 from graph.calls.threads import in_thread
 from graph.errors import ToolConfigError
 from graph.plan.catalog import Effect, ToolSpec
+from graph.plan.suggestions import did_you_mean
 from tools.errors import NothingHappened
 from tools.files.root import Root
 from tools.mcp.hints import effect_of
@@ -32,6 +33,10 @@ SWALLOWED = {"config", "run_manager", "callbacks", "self"}
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Entries of the metadata of a tool that an MCP server offers."""
+DECLARED = ("effect", "idempotent", "timeout_s", "trusted", "free_args", "folder", "place")
+"""Entries of the metadata by which a tool says what it does to the world."""
+TITLE = "title"
+"""What MCP adapters keep beside the hints; it decides nothing."""
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,7 @@ def bind(given: BaseTool | Callable[..., Any]) -> BoundTool:
 def spec_of(tool: BaseTool) -> ToolSpec:
     """Return what plans may know of a tool; what it does to the world is read from its `metadata`."""
     metadata = dict(tool.metadata or {})
+    _check_keys(tool.name, metadata)
     effect, idempotent = _effect(tool.name, metadata)
     return ToolSpec(
         name=tool.name,
@@ -156,6 +162,19 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         place=metadata.get("place"),
         declared="effect" in metadata or bool(HINTS & set(metadata)),
     )
+
+
+def _check_keys(name: str, metadata: Mapping[str, Any]) -> None:
+    """Refuse an entry that nothing reads: a misspelt declaration would leave the tool undeclared without a word.
+
+    Entries that begin with an underscore or with `ls_` belong to adapters and tracers.
+    """
+    known = {*DECLARED, *HINTS, TITLE}
+    for key in metadata:
+        if key not in known and not str(key).startswith(("_", "ls_")):
+            meant = did_you_mean(str(key), sorted(known))
+            why = f"metadata has an unknown entry {str(key)!r}; {meant}a tool declares {', '.join(DECLARED)}"
+            raise ToolConfigError(name, why)
 
 
 def _schema(tool: BaseTool) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from graph.calls.toolbox import Toolbox, bind
 from graph.errors import ToolConfigError
 from graph.plan.validation import read_plan
 from graph.testing import LoggedTools
+from tools import tool as declaring_tool
 
 
 def call(given: Any, **args: Any) -> Any:
@@ -374,3 +375,44 @@ def test_a_sync_tool_does_not_stop_the_event_loop() -> None:
         return str(await waiting)
 
     assert asyncio.run(main()) == "released"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"efect": "read"}, "did you mean effect?"),
+        ({"effect": "read", "read_only": True}, "unknown entry 'read_only'"),
+        ({"trusted_output": False}, "did you mean trusted?"),
+        ({"readonlyHint": True}, "did you mean readOnlyHint?"),
+    ],
+)
+def test_an_entry_of_the_metadata_that_nothing_reads_is_refused(metadata: dict[str, Any], said: str) -> None:
+    with pytest.raises(ToolConfigError, match=said.replace("?", r"\?")):
+        declared(**metadata)
+
+
+def test_what_adapters_and_tracers_keep_in_the_metadata_is_left_alone() -> None:
+    spec = declared(readOnlyHint=True, title="Look", _meta={"a": 1}, ls_method="traceable")
+
+    assert spec.effect == "external" and spec.repeatable
+
+
+def test_a_tool_means_the_same_whichever_decorator_made_it() -> None:
+    @declaring_tool("read", idempotent=True)
+    def ours(number: int) -> int:
+        """Look."""
+        return number
+
+    def theirs(number: int) -> int:
+        """Look."""
+        return number
+
+    plain = tool(theirs)
+    plain.metadata = {"effect": "read", "idempotent": True}
+    one, other = bind(ours).spec, bind(plain).spec
+    assert (one.trust, one.effect, one.repeatable, one.declared) == (
+        other.trust,
+        other.effect,
+        other.repeatable,
+        other.declared,
+    )
