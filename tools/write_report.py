@@ -10,6 +10,7 @@ from tools.declaration import ToolArgs, declare
 from tools.errors import FileNotWritten, PathRefused, ReportNotWritten
 from tools.files.root import Root
 from tools.files.writing import write
+from tools.report.own_files import OwnFiles
 from tools.report.rendering import render
 
 _SUFFIXES = {".md", ".markdown", ".txt"}
@@ -23,31 +24,43 @@ class WriteReportArgs(ToolArgs):
     )
     path: str = Field(default="report.md", description="relative path in the workspace, ending in .md or .txt")
     title: str | None = Field(default=None, description="heading of the report")
+    overwrite: bool = Field(
+        default=False, description="whether a file may be replaced that this tool did not write, or that was edited"
+    )
 
 
 def write_report(workspace: Path) -> BaseTool:
     """Return the tool that writes into one folder, which is made when it is missing."""
     root = Root(workspace, "workspace")
+    own = OwnFiles(root)
 
     def put(
-        content: str | dict[str, Any] | list[Any] | float, path: str = "report.md", title: str | None = None
+        content: str | dict[str, Any] | list[Any] | float,
+        path: str = "report.md",
+        title: str | None = None,
+        overwrite: bool = False,
     ) -> dict[str, Any]:
         if PurePosixPath(path).suffix.lower() not in _SUFFIXES:
             raise PathRefused(path, root.path, "does not end in .md, .markdown or .txt")
         report = render(content, title)
         data = _encoded(report.markdown, path)
         try:
-            write(root, path, data, overwrite=True)
+            may_replace = overwrite or own.has(path)
+            if may_replace or not root.has(path):
+                own.note(path, data)
+            write(root, path, data, overwrite=may_replace)
         except FileNotWritten as error:
             raise ReportNotWritten(path, error.reason) from error
+        except OSError as error:
+            raise ReportNotWritten(path, error.strerror or type(error).__name__) from error
         return {"path": _shown(root.path / path), "bytes": len(data), "statements": report.statements}
 
     return StructuredTool.from_function(
         func=put,
         name="write_report",
         description=(
-            "Write a Markdown report into the workspace folder, replacing the one that is there. Given the result of "
-            "summarize_text it writes a brief: each statement with its citation, then the sources. "
+            "Write a Markdown report into the workspace folder, in the place of one that it wrote before. Given the "
+            "result of summarize_text it writes a brief: each statement with its citation, then the sources. "
             "The result is {path, bytes, statements}."
         ),
         args_schema=WriteReportArgs,

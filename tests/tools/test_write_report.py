@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tools.errors import PathRefused, ReportNotWritten
+from tools.files.root import Root
+from tools.report.own_files import NAME, PATHS, OwnFiles
 from tools.write_report import write_report
 
 STATEMENTS: list[dict[str, Any]] = [
@@ -41,7 +43,7 @@ def written(workspace: Path, content: Any, **args: Any) -> str:
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(file.name for file in folder.iterdir())
+    return sorted(file.name for file in folder.iterdir() if file.name != NAME)
 
 
 def test_a_summary_becomes_a_brief_with_a_citation_behind_each_statement(tmp_path: Path) -> None:
@@ -162,3 +164,54 @@ def test_no_path_writes_outside_the_workspace(tmp_path: Path, path: str) -> None
 
     assert names(tmp_path) == ["outside", "workspace"]
     assert names(outside) == []
+
+
+def test_a_report_takes_the_place_of_one_that_was_written_before(tmp_path: Path) -> None:
+    written(tmp_path, "One.")
+
+    assert written(tmp_path, "Two.") == "Two.\n"
+    assert written(tmp_path, "Three.") == "Three.\n"
+
+
+@pytest.mark.parametrize("edit", [lambda file: file.write_text("mine"), lambda file: file.write_text("One.\nmine\n")])
+def test_a_file_of_somebody_else_is_replaced_only_if_the_call_says_so(edit: Any, tmp_path: Path) -> None:
+    written(tmp_path, "One.")
+    edit(tmp_path / "report.md")
+    before = (tmp_path / "report.md").read_text()
+
+    with pytest.raises(ReportNotWritten, match="overwrite"):
+        write_report(tmp_path).invoke({"content": "Two."})
+    assert (tmp_path / "report.md").read_text() == before
+    assert written(tmp_path, "Two.", overwrite=True) == "Two.\n"
+
+
+def test_a_file_that_was_there_before_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "report.md").write_text("notes of my own")
+
+    with pytest.raises(ReportNotWritten, match="overwrite"):
+        write_report(tmp_path).invoke({"content": "Two."})
+    assert (tmp_path / "report.md").read_text() == "notes of my own"
+
+
+def test_a_report_that_was_cut_short_by_a_crash_can_be_written_again(tmp_path: Path) -> None:
+    written(tmp_path, "One.")
+    OwnFiles(Root(tmp_path, "workspace")).note("report.md", b"Two.\n")
+
+    assert written(tmp_path, "Three.") == "Three.\n"
+
+
+@pytest.mark.parametrize("noted", ["no JSON", "[]", '{"report.md": 7}', '{"report.md": {"a": 1}}'])
+def test_notes_that_say_nothing_vouch_for_no_file(noted: str, tmp_path: Path) -> None:
+    (tmp_path / "report.md").write_text("mine")
+    (tmp_path / NAME).write_text(noted)
+
+    with pytest.raises(ReportNotWritten):
+        write_report(tmp_path).invoke({"content": "Two."})
+
+
+def test_the_notes_keep_the_paths_that_were_written_last(tmp_path: Path) -> None:
+    own = OwnFiles(Root(tmp_path, "workspace"))
+    for number in range(PATHS + 5):
+        own.note(f"{number}.md", b"x")
+
+    assert len(json.loads((tmp_path / NAME).read_text())) == PATHS

@@ -1,0 +1,72 @@
+"""Which files of a workspace this tool wrote: they may be replaced, and others only if the plan says so.
+
+The digests of what was written stand in a hidden file of the workspace, which no tool's path can name. A file that
+somebody edited since is no longer the tool's.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from tools.errors import FileNotReadable, NoSuchFile
+from tools.files.root import Root
+
+NAME = ".written-reports.json"
+PATHS = 1_000
+"""So many paths are remembered: those that were written last."""
+VERSIONS = 2
+"""What is about to be written is noted first, so a file may hold this version or the one before."""
+
+
+class OwnFiles:
+    """The files that were written into one folder, by relative path."""
+
+    def __init__(self, root: Root) -> None:
+        self._root, self._file = root, root.path / NAME
+
+    def has(self, path: str) -> bool:
+        """Whether the file at a path is as it was written here.
+
+        Raises:
+            PathRefused: The path leads out of the folder, or the file is none of its own.
+        """
+        known = self._read().get(path, ())
+        if not known:
+            return False
+        try:
+            with self._root.open(path) as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest() in known
+        except (NoSuchFile, FileNotReadable):
+            return False
+
+    def note(self, path: str, content: bytes) -> None:
+        """Note what is about to be written.
+
+        Raises:
+            OSError: It cannot be noted.
+        """
+        digest = hashlib.sha256(content).hexdigest()
+        noted = dict(self._read())
+        versions = [*(one for one in noted.pop(path, ()) if one != digest), digest]
+        noted[path] = versions[-VERSIONS:]
+        latest = dict(list(noted.items())[-PATHS:])
+        self._root.path.mkdir(parents=True, exist_ok=True)
+        part = self._file.with_name(f"{NAME}.part")
+        with suppress(FileNotFoundError):
+            part.unlink()
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w") as stream:
+            json.dump(latest, stream)
+        part.replace(self._file)
+
+    def _read(self) -> Mapping[str, list[str]]:
+        """Return path -> digests; a file that holds something else says nothing."""
+        try:
+            found = json.loads(Path(self._file).read_bytes()) if self._file.is_file() else {}
+        except (OSError, ValueError):
+            return {}
+        if not isinstance(found, dict):
+            return {}
+        return {path: known for path, known in found.items() if isinstance(known, list)}
