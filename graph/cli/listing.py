@@ -11,7 +11,8 @@ from graph.cli.exits import reported
 from graph.cli.reading import latest
 from graph.cli.screen import Screen, cell
 from graph.runs import Run
-from graph.terminal import one_line
+
+GOAL_CHARACTERS = 100
 
 Last = Annotated[int, typer.Option("--last", min=1, metavar="N", help="How many runs to list.")]
 
@@ -39,8 +40,8 @@ def table_of(found: list[Run | str]) -> Table:
             continue
         statuses = list(run.step_status.values())
         done = f"{statuses.count('succeeded')}/{len(statuses)}" if run.plan else "-"
-        goal = one_line(run.goal, 100)
-        table.add_row(cell(run.id), cell(run.status), cell(done), cell(local_time(run.updated_at, "%H:%M")), cell(goal))
+        changed = local_time(run.updated_at, "%H:%M")
+        table.add_row(cell(run.id), cell(run.status), cell(done), cell(changed), cell(run.goal, most=GOAL_CHARACTERS))
     return table
 
 

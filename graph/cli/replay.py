@@ -37,7 +37,7 @@ def replay(
         else:
             played = with_run(db, run, lambda runs: replayed_run(runs, run, planner))
         if as_json:
-            screen.say(json.dumps(played.to_json(), indent=2))
+            screen.show_text(json.dumps(played.to_json(), indent=2))
         for line in () if as_json else played.lines():
             screen.say(line)
         if not played.is_same:
