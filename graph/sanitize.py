@@ -29,6 +29,7 @@ _INVISIBLE = frozenset(
 _JAMO = (range(0x1161, 0x1200), range(0xD7B0, 0xD800))
 """Vowels and final consonants that join the Korean letter before them, and take no cell then."""
 _RUN = re.compile("([ -~]?)([^ -~\n]+)")
+_BLANKS = re.compile(r"[ \t\r\n]+")
 _LITERAL = "\\u{"
 
 
@@ -77,6 +78,15 @@ def one_line(text: str, most: int | None = None) -> str:
     """
     line = " ".join(escaped(text).split())
     return line if most is None or len(line) <= most else line[: most - 1] + "…"
+
+
+def folded(text: str) -> str:
+    r"""Return words from outside for the record, on one line and otherwise as they are; who shows them escapes them.
+
+    >>> folded(" two\n  words\u200d")
+    'two words\u200d'
+    """
+    return _BLANKS.sub(" ", text).strip(" ")
 
 
 def margined(text: str, margin: str = "| ") -> str:

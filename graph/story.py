@@ -419,6 +419,8 @@ def _answer_in_words(answer: JsonValue) -> str:
     """Return an answer without images, HTML and hidden targets: what made it may have read words of strangers."""
     if isinstance(answer, str):
         return answer_markdown(answer)
+    if not isinstance(answer, dict | list):
+        return json.dumps(answer)
     return fenced(_cut(json.dumps(answer, ensure_ascii=False, indent=2)), "json")
 
 

@@ -39,6 +39,6 @@ def replay(
         if as_json:
             screen.show_text(json.dumps(played.to_json(), indent=2))
         for line in () if as_json else played.lines():
-            screen.say(line)
+            screen.show_text(line)
         if not played.is_same:
             raise typer.Exit(ENDED_OTHERWISE)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from graph.run.events import Event
+from graph.sanitize import escaped
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -104,5 +105,5 @@ class Counters:
 
 
 def _shown(labels: Labels) -> str:
-    escaped = [(name, value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")) for name, value in labels]
-    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped) + "}" if labels else ""
+    told = [(name, escaped(value).replace("\\", r"\\").replace('"', r"\"")) for name, value in labels]
+    return "{" + ",".join(f'{name}="{value}"' for name, value in told) + "}" if labels else ""

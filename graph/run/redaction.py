@@ -17,7 +17,7 @@ from pydantic import JsonValue
 
 from graph.markdown import answer_markdown, text_markdown
 from graph.run.events import Event
-from graph.sanitize import document, escaped, one_line, visible
+from graph.sanitize import document, escaped, folded, one_line, visible
 
 MARK = "[redacted]"
 LEAST_CHARACTERS = 4
@@ -108,7 +108,7 @@ def _letters(text: str) -> str:
 
 def _shown(value: str) -> list[str]:
     """Return a value as people are shown it, by this version and by the first one."""
-    shown = [show(value) for show in (escaped, visible, document, one_line, text_markdown, answer_markdown)]
+    shown = [show(value) for show in (escaped, visible, document, one_line, folded, text_markdown, answer_markdown)]
     return [*shown, " ".join(_UNSEEN_BEFORE.sub("", value).split())]
 
 
