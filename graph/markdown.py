@@ -23,13 +23,14 @@ NOTHING_LEFT = "(HTML or images alone; the whole is the run's answer)"
 
 _TICKS = re.compile("`+|~+")
 _FENCED = re.compile("(`{3,})[a-z]*\n(.*)\n\\1", re.DOTALL)
-_MARKUP = re.compile(r"[\[<]|mermaid", re.IGNORECASE)
-"""Without one of these there is no image, link, HTML or drawing in any dialect."""
+_MARKUP = re.compile(r"\]\s*[(:\[]|\[\[|<[A-Za-z/!?]|mermaid", re.IGNORECASE)
+"""Without one of these there is no image, link, HTML or drawing in any dialect: references need a `[name]:` too."""
 _ACTIVE = re.compile(r"[`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|\\(?=[!-/:-@\[-`{-~]|$)|&(?=[#A-Za-z])")
 _LINE_START = re.compile(r"^(?:[-+=:#](?=\W|$)|\d{1,9}(?=[.)]))", re.MULTILINE)
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 _TAG = re.compile(r"<!--.*?-->|</?[A-Za-z!?][^>]*>", re.DOTALL)
 _ADDRESS = re.compile(r"https?://[!-;=?-\[\]-_a-~]+")
+_BREAK = "\\\n"
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{1,20}")
 _DRAWN = frozenset({"mermaid", "math", "latex", "html", "svg", "dot", "graphviz", "plantuml"})
 """Languages that some clients draw instead of showing them."""
@@ -61,7 +62,7 @@ def unfenced(text: str) -> str:
 def answer_markdown(text: str) -> str:
     """Return an answer for a chat: no image and no HTML is left, and links show where they lead.
 
-    >>> print(answer_markdown("See [the *bank*](https://example.org/login)<br> ![pixel](https://example.org/p?q=1)"))
+    >>> print(answer_markdown("See [the *bank*](https://example.org/login)<hr> ![pixel](https://example.org/p?q=1)"))
     See the *bank* (<https://example.org/login>) (image left out: pixel)
     """
     text = document(text)
@@ -104,7 +105,7 @@ def _blocks(nodes: "list[SyntaxTreeNode]", apart: str = "\n\n") -> str:
 def _block(node: "SyntaxTreeNode") -> str:
     """Return one block, and all that is in it, as Markdown."""
     if node.type == "heading":
-        return f"{'#' * int(node.tag[1:])} {_paragraph(node)}".replace("\n", " ").rstrip()
+        return f"{'#' * int(node.tag[1:])} {_joined(_paragraph(node))}".rstrip()
     if node.type in ("fence", "code_block"):
         return _code_block(node)
     if node.type == "blockquote":
@@ -155,7 +156,12 @@ def _rows(table: "SyntaxTreeNode") -> list[str]:
 
 
 def _cell(node: "SyntaxTreeNode") -> str:
-    return _BARE_PIPE.sub(r"\\|", _inline(node).replace("\n", " ").strip())
+    return _BARE_PIPE.sub(r"\\|", _joined(_inline(node).strip()))
+
+
+def _joined(lines: str) -> str:
+    """Return a paragraph on one line, as headings and cells need it."""
+    return lines.replace(_BREAK, " ").replace("\n", " ")
 
 
 def _inline(node: "SyntaxTreeNode") -> str:
@@ -165,9 +171,9 @@ def _inline(node: "SyntaxTreeNode") -> str:
     if node.type == "softbreak":
         return "\n"
     if node.type == "hardbreak":
-        return "\\\n"
+        return _BREAK
     if node.type == "html_inline":
-        return ""
+        return _BREAK if node.content.lower().startswith("<br") else ""
     if node.type == "code_inline":
         return _code(node.content)
     if node.type == "image":
