@@ -77,7 +77,7 @@ def _repacked(data: bytes, redactor: Redactor) -> bytes:
         return ormsgpack.Ext(code, _repacked(inner, redactor))
 
     found = ormsgpack.unpackb(data, ext_hook=within, option=ormsgpack.OPT_NON_STR_KEYS)
-    return ormsgpack.packb(_without_echo(redactor.json(found), redactor), option=ormsgpack.OPT_NON_STR_KEYS)
+    return ormsgpack.packb(redactor.json(_without_echo(found, redactor)), option=ormsgpack.OPT_NON_STR_KEYS)
 
 
 def _without_echo(found: Any, redactor: Redactor) -> Any:

@@ -75,10 +75,14 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text without the value."""
-        for form in self.forms:
-            text = text.replace(form, MARK)
+        text = self._without_forms(text)
         text = _without_beginnings(text, [form for form in self.forms if len(form) > CUT_CHARACTERS])
         return DIGEST.sub(lambda found: self.names.get(found[0], found[0]), text) if self.names else text
+
+    def _without_forms(self, text: str) -> str:
+        for form in self.forms:
+            text = text.replace(form, MARK)
+        return text
 
     def json(self, value: Any) -> Any:
         """Return JSON without the value; a number that is written like it becomes a text."""
@@ -93,9 +97,12 @@ class Redactor:
         return value
 
     def may_echo_in(self, text: str) -> bool:
-        """Whether a text that was written anew, as chats show answers, may hold the value: its letters in order."""
+        """Whether a text that was written anew, as chats show answers, may hold the value in a form that is not known.
+
+        Its letters in their order tell.
+        """
         letters = _letters(self.value)
-        return len(letters) >= CUT_CHARACTERS and letters in _letters(text)
+        return len(letters) >= CUT_CHARACTERS and letters in _letters(self._without_forms(text))
 
     def finds(self, value: Any) -> bool:
         """Whether the value stands in JSON."""
