@@ -26,6 +26,7 @@ from graph.run.steering import Steer
 from graph.run.summary import RunSummary
 from graph.run.telling import told_line
 from graph.run.timeline import timeline_svg
+from graph.sanitize import escaped
 
 NO_RESULT = StepResult("pending")
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
@@ -83,7 +84,7 @@ class Run:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw the run in a notebook: its plan with the status of each step."""
-        head = f"run {self.id}: {self.status}" + (f" ({self.reason})" if self.reason else "")
+        head = escaped(f"run {self.id}: {self.status}" + (f" ({self.reason})" if self.reason else ""))
         if self.plan is None:
             return {"text/plain": head}
         text = f"{head}\n\n{plan_text(self.plan, self.step_status)}"

@@ -19,6 +19,7 @@ from graph.context import Services
 from graph.errors import RunPausedError, UnresolvedReferenceError
 from graph.ledger.protocol import Lease, Ledger, Message, RunKey
 from graph.ledger.values import answer_from_results, values_of
+from graph.markdown import answer_markdown, fenced
 from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
@@ -36,6 +37,7 @@ from graph.run.results import StepResult
 from graph.run.steering import Steer
 from graph.run.terms import Terms
 from graph.run.values import Kept, keep, to_text
+from graph.sanitize import escaped
 from graph.state import END, StateUpdate, said_before, tags_of
 
 ANSWER_BYTES = 250_000
@@ -408,10 +410,20 @@ def thread_of(state: Mapping[str, Any], config: RunnableConfig) -> str:
 
 def _last_words(status: str, reason: str, answer: JsonValue) -> str:
     """Return the end of a run in words: the answer, with the reason where it is not a plain success."""
-    told = answer if isinstance(answer, str) else _cut(json.dumps(answer, ensure_ascii=False, indent=2))
+    told = _answer_in_words(answer)
     if status == "succeeded":
         return told
-    return f"{status}: {reason}" + ("" if answer is None else f"\n\n{told}")
+    end = fenced(f"{status}: {escaped(reason)}")
+    return end if answer is None else f"{end}\n\n{told}"
+
+
+def _answer_in_words(answer: JsonValue) -> str:
+    """Return an answer without images, HTML and hidden targets: what made it may have read words of strangers."""
+    if isinstance(answer, str):
+        return answer_markdown(answer)
+    if not isinstance(answer, dict | list):
+        return json.dumps(answer)
+    return fenced(_cut(json.dumps(answer, ensure_ascii=False, indent=2)), "json")
 
 
 def _cut(text: str) -> str:

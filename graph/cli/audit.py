@@ -35,7 +35,7 @@ def audit(
     with reported(screen):
         found = with_run(db, run, lambda runs: audited(runs, run, *(part.value for part in only or ())))
         if as_json:
-            screen.say(json.dumps(found.to_json(), indent=2))
+            screen.show_text(json.dumps(found.to_json(), indent=2))
             return
         for line in found.lines():
-            screen.say(line)
+            screen.show_text(line)

@@ -1,6 +1,5 @@
 """`planner-executor draw`: a run's plan as a picture, or as a file to edit."""
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.plan.render import plan_mermaid, plan_svg, plan_text
 from graph.plan.schema import Plan
+from graph.sanitize import visible_json
 
 Output = Annotated[
     Path | None,
@@ -25,7 +25,7 @@ FORMATS: Mapping[str, Callable[[Plan, Status], str]] = {
     ".svg": plan_svg,
     ".mmd": plan_mermaid,
     ".txt": lambda plan, status: plan_text(plan, status) + "\n",
-    ".json": lambda plan, _: json.dumps(plan.to_json(), ensure_ascii=False, indent=2) + "\n",
+    ".json": lambda plan, _: visible_json(plan.to_json()) + "\n",
 }
 
 
@@ -40,7 +40,7 @@ def draw(run: options.RunName, output: Output = None, db: options.Database = opt
         if found.plan is None:
             raise InputError("run", f"{found.id} has no plan to draw")
         if output is None or drawn is None:
-            screen.say(plan_text(found.plan, found.step_status, width=screen.columns))
+            screen.show_text(plan_text(found.plan, found.step_status, width=screen.columns))
             return
         _write(output, drawn(found.plan, found.step_status))
         screen.say(f"wrote {output}")

@@ -72,7 +72,7 @@ def evaluated(screen: Screen, suite: "Suite", setup: Setup, folder: Path) -> "Re
     from graph.tool_servers import with_servers
 
     def tell(trial: "Trial", number: int, total: int) -> None:
-        screen.say(told_trial(trial, number, total), "" if trial.met else "yellow")
+        screen.show_text(told_trial(trial, number, total), "" if trial.met else "yellow")
 
     policy = policy_of(policy_named(suite.path(suite.policy), setup.config))
     own = setup.tools()

@@ -11,7 +11,7 @@ from graph.evaluation.intervals import Interval
 from graph.evaluation.summary import MEASURES, ArmSummary, Difference, Summary
 from graph.evaluation.trial import Trial
 from graph.plan.checks import check_in_words
-from graph.terminal import one_line
+from graph.sanitize import escaped, one_line
 
 SEEN = {1: "higher", -1: "lower", 0: "unsure"}
 NOT_KNOWN = "not known"
@@ -22,7 +22,7 @@ def told_trial(trial: Trial, number: int, total: int) -> str:
     """Return a line on a trial that has just been made."""
     spent, why = trial.spent, trial.void or _unmet(trial)
     took = f"{spent.seconds:.1f} s, {spent.model_calls} model calls, {spent.tokens:,} tokens"
-    return f"{'✗' if why else '✓'} {number}/{total} {trial.slot.name}: {took}" + (
+    return f"{'✗' if why else '✓'} {number}/{total} {escaped(trial.slot.name)}: {took}" + (
         f"; {one_line(why, WHY_CHARACTERS)}" if why else ""
     )
 

@@ -18,7 +18,8 @@ from graph.cli.reading import page
 from graph.cli.screen import Screen, cell
 from graph.run.summary import RunSummary
 from graph.runs import RunPage
-from graph.terminal import one_line
+
+GOAL_CHARACTERS = 100
 
 
 class Status(StrEnum):
@@ -95,8 +96,8 @@ def table_of(found: RunPage) -> Table:
     table = Table("run", "status", "steps", "changed", "goal", box=None, pad_edge=False, header_style="bold")
     table.columns[-1].no_wrap = True
     for run in found:
-        goal = one_line(run.goal, 100)
-        table.add_row(*map(cell, (run.id, run.status, _steps(run), local_time(run.updated_at, "%H:%M"), goal)))
+        words = (run.id, run.status, _steps(run), local_time(run.updated_at, "%H:%M"))
+        table.add_row(*map(cell, words), cell(run.goal, most=GOAL_CHARACTERS))
     return table
 
 

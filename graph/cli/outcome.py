@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from graph.cli.requests import command
 from graph.cli.screen import Screen
 from graph.runs import Run
+from graph.sanitize import margined
 
 STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
@@ -20,7 +21,7 @@ def show_outcome(screen: Screen, run: Run, database: Path) -> None:
     screen.say(headline(run), STYLES.get(run.status, "bold yellow"))
     if run.answer is not None:
         screen.say()
-        screen.say(pretty(run.answer))
+        screen.show_text(margined(pretty(run.answer)))
         screen.say()
     for path in reports(run):
         screen.say(f"written: {path}")

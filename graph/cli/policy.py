@@ -140,14 +140,14 @@ def lines(rules: Rules) -> Iterator[str]:
     source = rules.source or "none: no rule beyond the approval mode"
     yield f"policy {source}, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}"
     yield f"approval {rules.settings.approval}"
-    yield "\nasked of a person\n"
+    yield from ("", "asked of a person", "")
     yield from (f"- {line}" for line in triggers(rules.terms))
-    yield "\ndenied, whoever approves it\n"
+    yield from ("", "denied, whoever approves it", "")
     yield from (f"- {line}" for line in list(denials(rules.terms)) or ["nothing"])
-    yield "\nstops a run, or holds it back\n"
+    yield from ("", "stops a run, or holds it back", "")
     yield from (f"- {line}" for line in stops(rules.terms.policy))
     yield from (f"- {getattr(rules.settings, name)} {words} ({name})" for name, words in BOUNDS.items())
-    yield "\nprompts, by role"
+    yield from ("", "prompts, by role")
     yield from prompts()
 
 
@@ -158,7 +158,7 @@ def prompts() -> Iterator[str]:
 
     told = ""
     for role, words in PROMPTS.items():
-        yield f"\n{role}:"
+        yield from ("", f"{role}:")
         shown = words.replace(FORMAT, "(the format of plans, as above)") if FORMAT in told else words
         yield from (f"  {line}" for line in shown.splitlines())
         told += words

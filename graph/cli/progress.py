@@ -11,10 +11,12 @@ from rich.text import Text
 
 from graph.cli.screen import Screen, cell
 from graph.plan.render.statuses import LOOKS
-from graph.terminal import one_line
+from graph.sanitize import one_line
 
 SHOWN = 8
 """How many running steps are listed in a terminal at once."""
+
+ERROR_CHARACTERS = 500
 
 STYLES = {"succeeded": "green", "failed": "red", "blocked": "yellow", "uncertain": "yellow"}
 
@@ -48,13 +50,13 @@ class Progress:
                 self._screen.say(f"{step} running …")
             return
         self._running.pop(step, None)
-        self._screen.say(f"{LOOKS[status].mark} {step} {status}{self._details(change)}", STYLES.get(status, ""))
+        self._screen.show_text(f"{LOOKS[status].mark} {step} {status}{self._details(change)}", STYLES.get(status, ""))
 
     def _details(self, change: Mapping[str, Any]) -> str:
         started_at, ended_at, error = change["started_at"], change["ended_at"], change["error"]
         earlier = ended_at is not None and ended_at < self._begun
         took = "" if started_at is None or ended_at is None else f" in {ended_at - started_at:.1f} s"
-        return (" earlier" if earlier else took) + (f": {one_line(error)}" if error else "")
+        return (" earlier" if earlier else took) + (f": {one_line(error, ERROR_CHARACTERS)}" if error else "")
 
     def _now(self) -> Text:
         """Return what is seen below the lines."""

@@ -37,8 +37,8 @@ def replay(
         else:
             played = with_run(db, run, lambda runs: replayed_run(runs, run, planner))
         if as_json:
-            screen.say(json.dumps(played.to_json(), indent=2))
+            screen.show_text(json.dumps(played.to_json(), indent=2))
         for line in () if as_json else played.lines():
-            screen.say(line)
+            screen.show_text(line)
         if not played.is_same:
             raise typer.Exit(ENDED_OTHERWISE)

@@ -9,11 +9,13 @@ from typing import Any
 
 from graph.cli.options import DATABASE
 from graph.cli.screen import Screen
+from graph.markdown import unfenced
 from graph.plan.render import plan_text
 from graph.run.answering import Request, asked
 from graph.run.budget import Usage, read_budget
-from graph.run.request import digest_of_all
+from graph.run.request import asked_again, digest_of_all
 from graph.runs import Run
+from graph.sanitize import visible
 
 DIGEST_CHARACTERS = 12
 """How much of a digest people are shown."""
@@ -42,10 +44,10 @@ def show_request(screen: Screen, run: Run) -> None:
     """Print everything that is asked, drawings as wide as the screen."""
     assert run.request is not None
     if error := run.request["error"]:
-        screen.say(f"Asked again: {error}", style="red")
+        screen.show_text(asked_again(error), style="red")
     for action in run.request["action_requests"]:
         screen.say()
-        screen.say(_fitted(screen, run, _without_error(action["description"], error)))
+        screen.show_text(_fitted(screen, run, _without_error(unfenced(action["description"]), error)))
     screen.say()
 
 
@@ -86,7 +88,7 @@ def _reached(action: Mapping[str, Any]) -> list[str]:
 
 
 def _without_error(description: str, error: str | None) -> str:
-    return description.removeprefix(f"Asked again: {error}\n\n") if error else description
+    return description.removeprefix(f"{visible(asked_again(error))}\n\n") if error else description
 
 
 def _fitted(screen: Screen, run: Run, description: str) -> str:

@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from graph.terminal import harmless
+from graph.sanitize import document, escaped, one_line, visible
 
 PIPE_COLUMNS = 100
 """How wide drawings are where no terminal says how wide it is."""
@@ -52,31 +52,35 @@ class Screen:
         """How wide a drawing may be."""
         return self.out.width if self.out.is_terminal else PIPE_COLUMNS
 
-    def say(self, text: str = "", style: str = "") -> None:
-        """Print text that may come from anywhere."""
-        self.out.print(Text(harmless(text), style), soft_wrap=True)
+    def say(self, sentence: str = "", style: str = "") -> None:
+        """Print one line; its words may come from anywhere."""
+        self.out.print(Text(escaped(sentence), style), soft_wrap=True)
+
+    def show_text(self, text: str, style: str = "") -> None:
+        """Print lines that were laid out by us, words from outside in them escaped (see `graph.sanitize`)."""
+        self.out.print(Text(visible(text), style), soft_wrap=True)
 
     def write(self, text: str) -> None:
-        """Print text that may come from anywhere and be of any length."""
-        self.out.file.write(f"{harmless(text)}\n")
+        """Print a whole text from outside, of any length, and nothing else beside it."""
+        self.out.file.write(f"{document(text)}\n")
 
     def ask(self, question: str) -> None:
-        """Print a question and leave the cursor behind it."""
-        self.out.print(Text(harmless(question), "bold"), soft_wrap=True, end="")
+        """Print a question and leave the cursor behind it; its words may come from anywhere."""
+        self.out.print(Text(escaped(question), "bold"), soft_wrap=True, end="")
         self.out.file.flush()
 
     def complain(self, sentence: str) -> None:
-        """Print a sentence on standard error."""
-        self.err.print(Text(harmless(sentence)), soft_wrap=True)
+        """Print a sentence on standard error; its words may come from anywhere."""
+        self.err.print(Text(escaped(sentence)), soft_wrap=True)
 
     def show(self, table: RenderableType) -> None:
         """Print a table; its cells are made safe by `cell`."""
         self.out.print(table)
 
 
-def cell(text: str, style: str = "") -> Text:
-    """Return text for a table, on one line and free of markup."""
-    return Text(" ".join(harmless(text).split()), style)
+def cell(text: str, style: str = "", most: int | None = None) -> Text:
+    """Return text from anywhere for a table, on one line and free of markup, cut to `most` characters."""
+    return Text(one_line(text, most), style)
 
 
 def _console(stream: TextIO) -> Console:

@@ -19,9 +19,9 @@ from graph.run.budget import spent_in_words
 from graph.run.results import StepResult
 from graph.run.telling import told as in_words
 from graph.run.values import to_text
-from graph.terminal import one_line
+from graph.sanitize import escaped, margined, one_line
 
-VALUE_CHARACTERS = 160
+VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
 StepName = Annotated[
     str | None,
@@ -46,10 +46,10 @@ def show(
             return
         found = told(db, run)
         if as_json:
-            screen.say(json.dumps(as_data(found), indent=2))
+            screen.show_text(json.dumps(as_data(found), indent=2))
             return
         for line in lines(found, screen.columns):
-            screen.say(line)
+            screen.show_text(line)
         if not found.run.ended:
             screen.say()
             screen.say(f"go on with: {command('resume', found.run.id, db)}")
@@ -81,15 +81,15 @@ def as_data(found: Told) -> dict[str, Any]:
 
 
 def lines(found: Told, columns: int) -> Iterator[str]:
-    """Yield the run as text."""
+    """Yield the run as text; none of its lines begins with words from outside."""
     run = found.run
-    yield f"run     {run.id}"
-    yield f"goal    {run.goal}"
-    yield from (f"respect {constraint}" for constraint in run.constraints)
-    yield f"status  {headline(run)}"
+    yield f"run     {escaped(run.id)}"
+    yield f"goal    {escaped(run.goal)}"
+    yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
+    yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
     if spent := spent_in_words(bounds(found), found.record.usage):
-        yield f"spent   {spent}"
+        yield f"spent   {escaped(spent)}"
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:
         yield f"\nplan, revision {run.revision}, digest {str(found.record.digest)[:DIGEST_CHARACTERS]}\n"
@@ -104,10 +104,10 @@ def lines(found: Told, columns: int) -> Iterator[str]:
         yield "\nto decide\n"
         yield from map(asked_line, waits)
     if run.answer is not None:
-        yield f"\nanswer\n\n{pretty(run.answer)}"
+        yield f"\nanswer\n\n{margined(pretty(run.answer))}"
     if written := reports(run):
         yield ""
-        yield from (f"report: {path}" for path in written)
+        yield from (f"report: {escaped(path)}" for path in written)
 
 
 def decisions(found: Told) -> list[dict[str, Any]]:
@@ -127,13 +127,17 @@ def decisions(found: Told) -> list[dict[str, Any]]:
 def decision_line(made: dict[str, Any]) -> str:
     """Return a decision on one line."""
     who = {"person": f"a person, {made['approver']}", "unseen": f"{made['approver']}, unseen"}
-    by = who.get(made["by"], f"the {made['by']}")
+    by = escaped(who.get(made["by"], f"the {made['by']}"))
     about = (
         f"revision {made['revision']}, digest {made['digest'][:DIGEST_CHARACTERS]}"
         if made["digest"]
         else "no plan that can run"
     )
-    words = f": {one_line(made['message'])}" if made["message"] and made["message"] != made["decision"] else ""
+    words = (
+        f": {one_line(made['message'], WORDS_CHARACTERS)}"
+        if made["message"] and made["message"] != made["decision"]
+        else ""
+    )
     return f"{local_time(made['at'])} {made['decision']} by {by}, {about}{words}"
 
 
@@ -143,7 +147,7 @@ def result_line(result: StepResult) -> str:
     if result.started_at is not None and result.ended_at is not None:
         took = f" in {result.ended_at - result.started_at:.1f} s"
     if result.status != "succeeded":
-        return f"{result.status}{took}: {one_line(result.error or '')}"
+        return f"{result.status}{took}: {one_line(result.error or '', WORDS_CHARACTERS)}"
     if result.artifact is not None:
         shown = f"{result.artifact['size']} bytes: {result.artifact['preview']}"
         return f"succeeded{took}: {one_line(shown, VALUE_CHARACTERS)}"

@@ -7,7 +7,9 @@ from graph.cli.reading import Told
 from graph.run.answering import in_words
 from graph.run.budget import Budget, read_budget
 from graph.run.values import to_text
-from graph.terminal import one_line
+from graph.sanitize import escaped, one_line
+
+VALUE_CHARACTERS = 500
 
 
 def asked(found: Told) -> list[Mapping[str, Any]]:
@@ -22,7 +24,7 @@ def asked(found: Told) -> list[Mapping[str, Any]]:
 def asked_line(action: Mapping[str, Any]) -> str:
     """Return what is asked on one line, with the arguments of a call."""
     args = action["args"].get("args")
-    return f"{in_words(action)}{f' {one_line(to_text(args))}' if args else ''}"
+    return f"{escaped(in_words(action))}{f' {one_line(to_text(args), VALUE_CHARACTERS)}' if args else ''}"
 
 
 def bounds(found: Told) -> Budget:

@@ -41,7 +41,7 @@ def verify(
         else:
             found = with_run(db, run, lambda runs: verified(runs, run, head, key))
         if as_json:
-            screen.say(json.dumps(found.to_json(), indent=2))
+            screen.show_text(json.dumps(found.to_json(), indent=2))
         for line in () if as_json else lines(found):
             screen.say(line)
         if not found.is_whole:

@@ -16,7 +16,6 @@ from graph.chat_models.json_text import objects_with
 from graph.chat_models.role_model import RoleModel
 from graph.execution.step_end import StepEnd
 from graph.plan.issues import storable
-from graph.plan.render.labels import plain
 from graph.plan.schema import Step
 from graph.prompts.data import cut
 from graph.prompts.judge import SCHEMA, judge_messages, unusable_message
@@ -24,6 +23,7 @@ from graph.run.assessment import WHY_CHARACTERS, Assessment, Opinion
 from graph.run.checks import Evidence, Looks, findings
 from graph.run.record import RunRecord
 from graph.run.values import to_text
+from graph.sanitize import folded
 
 Again = Callable[[str], Coroutine[Any, Any, StepEnd]]
 """Does the work of a step once more; takes what is unmet, in words."""
@@ -124,6 +124,6 @@ def _read(answer: str) -> tuple[bool | None, str]:
     said = objects_with("met", answer)
     met = said[0]["met"] if len(said) == 1 else None
     if not isinstance(met, bool):
-        words = cut(plain(answer), WHY_CHARACTERS) or "nothing"
+        words = cut(folded(answer), WHY_CHARACTERS) or "nothing"
         return None, f"the judge gave {len(said)} opinions, where one with met true or false is asked; it said: {words}"
-    return met, cut(plain(storable(str(said[0].get("why") or "no reason given"))), WHY_CHARACTERS)
+    return met, cut(folded(storable(str(said[0].get("why") or "no reason given"))), WHY_CHARACTERS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import ormsgpack
 
-from graph.run.redaction import DIGEST, NAME, Redactor
+from graph.run.redaction import DIGEST, MARK, NAME, Redactor
 
 TABLES = {"checkpoints": ("checkpoint", "metadata"), "writes": ("value",)}
 DIGESTS = (re.compile(rb"-asks-([0-9a-f]{16})"), re.compile(rb"\xa7brought\xd9@([0-9a-f]{64})"))
@@ -77,7 +77,16 @@ def _repacked(data: bytes, redactor: Redactor) -> bytes:
         return ormsgpack.Ext(code, _repacked(inner, redactor))
 
     found = ormsgpack.unpackb(data, ext_hook=within, option=ormsgpack.OPT_NON_STR_KEYS)
-    return ormsgpack.packb(redactor.json(found), option=ormsgpack.OPT_NON_STR_KEYS)
+    return ormsgpack.packb(redactor.json(_without_echo(found, redactor)), option=ormsgpack.OPT_NON_STR_KEYS)
+
+
+def _without_echo(found: Any, redactor: Redactor) -> Any:
+    """Return unpacked data; words of the assistant's that may hold the value in other Markdown are taken out whole."""
+    if isinstance(found, list | tuple):
+        return type(found)(_without_echo(item, redactor) for item in found)
+    if isinstance(found, dict) and found.get("type") == "ai" and redactor.may_echo_in(str(found.get("content"))):
+        return {**found, "content": MARK}
+    return found
 
 
 def _is_there(db: sqlite3.Connection, table: str) -> bool:

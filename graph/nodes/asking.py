@@ -6,7 +6,6 @@ answer was turned down, the plan was changed in the state, a fork), review leave
 the planner, which sends it back without asking its model. The interrupt's descriptions say the same words.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -129,12 +128,8 @@ def _name(request: ReviewRequest) -> str:
 
 
 def _words(request: ReviewRequest) -> str:
-    """Return the descriptions in a block of their own: Markdown would tear the drawing of the plan apart."""
     told: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
-    text = "\n\n".join(told)
-    longest = max((len(ticks) for ticks in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"Your decision is needed. {HOW_TO_REJECT}\n\n{fence}text\n{text}\n{fence}"
+    return "\n\n".join([f"Your decision is needed. {HOW_TO_REJECT}", *told])
 
 
 def _plan_needs_person(story: Story, subject: Subject) -> bool:

@@ -23,6 +23,7 @@ from graph.run.request import ReviewRequest
 from graph.run.scope import in_force, rebound, within_approved
 from graph.run.values import keep, keep_anything
 from graph.run.verdict import NOTHING, Verdict, verdict_of
+from graph.sanitize import escaped
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story, start_story
 
@@ -128,7 +129,7 @@ class Review:
             verdict = verdict_of(request, read_answer(answer, request), story.terms, unseen=unseen)
             return await self._decide(story, subject, verdict)
         except UnreadableAnswer as fault:
-            again = request.again(str(fault), [issue.to_json() for issue in fault.issues])
+            again = request.again(escaped(str(fault)), [issue.to_json() for issue in fault.issues])
             await self._note_request(story, again, skip=1, answer=answer, unseen=unseen)
             return self._said_first(story, again)
 

@@ -4,19 +4,24 @@ The logger is `planner_executor.run`; each record has `run`, `event`, and where 
 `model`, `tool`, `status`. What failed or was refused is a warning, what people want to follow is info, the rest debug.
 """
 
+import json
 import logging
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from graph.ledger.protocol import RunKey
 from graph.run.events import Draft
 from graph.run.record import run_name
+from graph.sanitize import escaped
 
 LOGGER = logging.getLogger("planner_executor.run")
 LOGGER.addHandler(logging.NullHandler())  # without it Python prints warnings of its own accord
 FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit")
 FOLLOWED = ("run_started", "plan_revised", "review_requested", "decided", "steered", "paused", "run_ended")
 WARNED = ("call_refused", "plan_refused", "budget_reached", "step_held")
+
+_WORD = re.compile(r'[^\s="]+')
 
 
 def log_events(run: RunKey, drafts: Sequence[Draft]) -> None:
@@ -25,12 +30,24 @@ def log_events(run: RunKey, drafts: Sequence[Draft]) -> None:
         level = _level(draft)
         if not LOGGER.isEnabledFor(level):
             continue
-        fields = {name: draft.payload[name] for name in FIELDS if draft.payload.get(name) is not None}
-        about: dict[str, Any] = {"run": run_name(run.thread, run.n), "event": draft.kind, "step": draft.step, **fields}
-        words = " ".join(f"{name}={value}" for name, value in fields.items())
+        fields = {name: _clean(draft.payload[name]) for name in FIELDS if draft.payload.get(name) is not None}
+        named = escaped(run_name(run.thread, run.n))
+        about: dict[str, Any] = {"run": named, "event": draft.kind, "step": draft.step, **fields}
+        words = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items())
         LOGGER.log(
             level, "%s %s%s %s", about["run"], draft.kind, f" {draft.step}" if draft.step else "", words, extra=about
         )
+
+
+def _clean(value: Any) -> Any:
+    """Return a field whose text cannot begin a line, nor hide anything, in whatever a handler writes."""
+    return escaped(value) if isinstance(value, str) else value
+
+
+def _quoted(value: Any) -> str:
+    """Return a field's value as one word: names from outside may hold spaces and `status=succeeded`."""
+    text = str(value)
+    return text if _WORD.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _level(draft: Draft) -> int:

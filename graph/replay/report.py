@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.replay.comparison import Difference
+from graph.sanitize import escaped
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ class Replay:
         if self.redacted:
             yield "values were taken out of the record: it is replayed without them"
         if self.difference is not None:
-            yield str(self.difference)
+            yield escaped(str(self.difference))
         if self.after is not None:
-            yield f"after that: {self.after}"
+            yield escaped(f"after that: {self.after}")
         yield "every decision came out the same" if self.is_same else "the replay DIFFERS from the record"
 
     def to_json(self) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from graph.plan.checks import OF, Check, check_in_words, is_number, kind_of
 from graph.plan.inline_schema import misfits
 from graph.plan.issues import storable
 from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in
-from graph.plan.render.labels import plain
 from graph.run.values import to_text
+from graph.sanitize import folded
 
 SEEN_CHARACTERS = 300
 CITATION = r"https?://[^\s<>()\[\]\"']+|[\pL\pN_./-]+\.\pL\w{0,7}(?::[0-9]+(?:-[0-9]+)?|,? (?:page|p\.) ?[0-9]+)"
@@ -70,7 +70,7 @@ def _finding(check: Check, evidence: Evidence) -> Finding:
             met, seen = LOOKERS[kind](wanted, part)
         except (JMESPathError, ValueError, TypeError, RecursionError) as error:
             met, seen = False, f"it cannot be told: {str(error).splitlines()[0]}"
-    return Finding(check, met, _cut(plain(storable(seen))))
+    return Finding(check, met, _cut(folded(storable(seen))))
 
 
 def _called(tool: str, called: Mapping[str, int]) -> Seen:

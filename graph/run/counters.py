@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graph.run.events import Event
 from graph.run.summary import CHANGED
+from graph.sanitize import escaped
 
 Labels = tuple[tuple[str, str], ...]
 Counts = Counter[tuple[str, Labels]]
@@ -131,5 +132,5 @@ def _lines(help_: Mapping[str, str], kind: str, values: Mapping[tuple[str, Label
 
 
 def _shown(labels: Labels) -> str:
-    escaped = [(name, value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")) for name, value in labels]
-    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped) + "}" if labels else ""
+    told = [(name, escaped(value).replace("\\", r"\\").replace('"', r"\"")) for name, value in labels]
+    return "{" + ",".join(f'{name}="{value}"' for name, value in told) + "}" if labels else ""

@@ -1,9 +1,9 @@
 """Taking a value out of a run's events, and what could be used to guess it: digests over what held it.
 
-The value is found as it is written, on one line as drawings write it, and as JSON text inside of text writes it,
-several times over. Where a text was cut, a beginning of the value at the cut is found too. Digests are not salted, so
-each one that may rest on the value gives way to a random name, everywhere the same, so that it can still be seen what
-belongs together.
+The value is found as it is written, as people are shown it (on one line, with escapes, in a chat's Markdown), and as
+JSON text inside of text writes it, several times over. Where a text was cut, a beginning of the value at the cut is
+found too. Digests are not salted, so each one that may rest on the value gives way to a random name, everywhere the
+same, so that it can still be seen what belongs together.
 """
 
 import json
@@ -15,8 +15,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.render.labels import plain
+from graph.markdown import answer_markdown, text_markdown
 from graph.run.events import Event
+from graph.sanitize import document, escaped, folded, one_line, visible
 
 MARK = "[redacted]"
 LEAST_CHARACTERS = 4
@@ -42,6 +43,12 @@ RESTS_ON_MORE = frozenset({"inputs", "failures"})
 OWN_WORDS = frozenset(("status", "by", "author", "decision", "tool", "role", "effect", "asked", "limit"))
 """Fields that the record itself is read by."""
 
+_UNSEEN_BEFORE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+"""What version 0.1.0 left out of the words that it recorded for people."""
+
 
 class Unredactable(ValueError):
     """The value cannot be taken out; its text says why."""
@@ -61,17 +68,21 @@ class Redactor:
     @cached_property
     def forms(self) -> tuple[str, ...]:
         """The ways in which the value may be written, those with more signs first."""
-        forms = [self.value, plain(self.value)]
+        forms = [self.value, *_shown(self.value)]
         for _ in range(NESTED):
             forms += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)]
         return tuple(sorted({form for form in forms if len(form) >= LEAST_CHARACTERS}, key=lambda f: (-len(f), f)))
 
     def text(self, text: str) -> str:
         """Return a text without the value."""
-        for form in self.forms:
-            text = text.replace(form, MARK)
+        text = self._without_forms(text)
         text = _without_beginnings(text, [form for form in self.forms if len(form) > CUT_CHARACTERS])
         return DIGEST.sub(lambda found: self.names.get(found[0], found[0]), text) if self.names else text
+
+    def _without_forms(self, text: str) -> str:
+        for form in self.forms:
+            text = text.replace(form, MARK)
+        return text
 
     def json(self, value: Any) -> Any:
         """Return JSON without the value; a number that is written like it becomes a text."""
@@ -85,9 +96,27 @@ class Redactor:
             return MARK
         return value
 
+    def may_echo_in(self, text: str) -> bool:
+        """Whether a text that was written anew, as chats show answers, may hold the value in a form that is not known.
+
+        Its letters in their order tell.
+        """
+        letters = _letters(self.value)
+        return len(letters) >= CUT_CHARACTERS and letters in _letters(self._without_forms(text))
+
     def finds(self, value: Any) -> bool:
         """Whether the value stands in JSON."""
         return bool(self.json(value) != value)
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _shown(value: str) -> list[str]:
+    """Return a value as people are shown it, by this version and by the first one."""
+    shown = [show(value) for show in (escaped, visible, document, one_line, folded, text_markdown, answer_markdown)]
+    return [*shown, " ".join(_UNSEEN_BEFORE.sub("", value).split())]
 
 
 def names_for(events: Sequence[Event], holds: Callable[[Event], bool], new_name: Callable[[], str]) -> dict[str, str]:

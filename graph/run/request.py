@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from graph.markdown import fenced
 from graph.plan.canonical import digest
+from graph.sanitize import escape
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 
@@ -21,7 +23,7 @@ ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Action:
-    """One thing to decide, and how it is told in plain text.
+    """One thing to decide, and how it is told in lines of plain text, of which none begins with words from outside.
 
     `key` names the call, or the limit, that it is about, `answer_schema` is the JSON Schema of an answer.
     """
@@ -72,7 +74,7 @@ class ReviewRequest:
         return replace(self, error=error, issues=tuple(issues) or self.issues)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the interrupt value; each description repeats difference, digest and error."""
+        """Return the interrupt value; each description repeats difference, digest and error, as a block of code."""
         return {
             "action_requests": [
                 {"name": action.name, "args": dict(action.args), "description": self._described(action)}
@@ -94,7 +96,12 @@ class ReviewRequest:
         text = action.description
         if self.digest not in text:
             text = f"{text}\n\nDigest: {self.digest}"
-        return f"Asked again: {self.error}\n\n{text}" if self.error else text
+        return fenced(f"{asked_again(self.error)}\n\n{text}" if self.error else text)
+
+
+def asked_again(error: str) -> str:
+    """Return the line that says why something is asked again."""
+    return f"Asked again: {error}".replace("\n", escape("\n"))
 
 
 def digest_of_all(request: Mapping[str, Any]) -> str:

@@ -1,4 +1,7 @@
-"""What a review says in plain words, because some clients show nothing else."""
+"""What a review says in plain words, because some clients show nothing else.
+
+Each line is ours: words from outside are `escaped`, values stand as JSON, so neither can begin a line of its own.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -6,9 +9,10 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import listed
+from graph.markdown import fenced
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
-from graph.plan.render.labels import UNSEEN, plain
+from graph.plan.render.labels import plain
 from graph.plan.render.text import plan_text
 from graph.plan.revision import Difference, difference
 from graph.plan.schema import Plan, Step
@@ -16,6 +20,7 @@ from graph.run.budget import Budget, Usage, in_words, unit_in_words
 from graph.run.record import Call, Held, Shortage
 from graph.run.telling import step_in_words
 from graph.run.values import to_text
+from graph.sanitize import escaped, visible
 
 MAX_LINES = 300
 """How much of a plan's drawing stands in a request."""
@@ -31,7 +36,7 @@ MAX_CHANGES = 30
 
 def plan_message(plan: Plan, revision: int) -> str:
     """Return the plan as an assistant's message."""
-    return f"Plan, revision {revision}:\n\n{_drawing(plan, PASSED_LINES, 'state')}"
+    return f"Plan, revision {revision}:\n\n{fenced(_drawing(plan, PASSED_LINES, 'state'))}"
 
 
 def plan_description(
@@ -58,26 +63,26 @@ def plan_description(
     lines += _changes(difference(before, plan), before) if revision > 1 else []
     left = [step for step in plan.steps if step.id not in done]
     lines += [_effects(left, specs, "What is left" if done else "It"), *_acting(left, plan, specs), *_checked(left)]
-    lines += [*([_estimated(estimate)] if estimate else []), *warnings]
+    lines += [*([_estimated(estimate)] if estimate else []), *map(escaped, warnings)]
     lines += ["", _drawing(plan), "", f"Digest: {plan.digest}"]
     return "\n".join(lines)
 
 
 def invalid_description(revision: int, issues: Sequence[Issue]) -> str:
     """Return why the plan in the state cannot be approved."""
-    faults = "\n".join(f"- {issue}" for issue in issues)
+    faults = "\n".join(f"- {escaped(str(issue))}" for issue in issues)
     return f"The plan in the state (after revision {revision}) cannot run. Edit it, or reject it.\n{faults}"
 
 
 def doubt_description(call: Call) -> str:
     """Return the question whether a call took effect."""
-    made = f"{call.step} called {call.tool} with {shown(dict(call.args))}"
+    made = f"{call.step} called {escaped(call.tool)} with {shown(dict(call.args))}"
     if call.unmet is not None:
         return (
-            f"{made}. It took effect, but {call.unmet}. Set happened to true (with its result) to take it as it is, or "
-            "to false to have it called once more; reject to stop the run."
+            f"{made}. It took effect, but {escaped(call.unmet)}. Set happened to true (with its result) to take it as "
+            "it is, or to false to have it called once more; reject to stop the run."
         )
-    error = call.result.error if call.result else "the process ended in the middle of it"
+    error = escaped(str(call.result.error)) if call.result else "the process ended in the middle of it"
     return (
         f"{made}, and nobody knows whether it took effect: {error}. "
         "Find out, then set happened to true (with its result) or to false (it will be called); "
@@ -87,38 +92,40 @@ def doubt_description(call: Call) -> str:
 
 def held_description(held: Held) -> str:
     """Return the question whether a call may be made with arguments that come from untrusted results."""
-    whence = "; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items())
+    whence = escaped("; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items()))
     return (
-        f"{held.step} is about to call {held.tool} with {shown(dict(held.args))}\n"
+        f"{held.step} is about to call {escaped(held.tool)} with {shown(dict(held.args))}\n"
         f"Not to be trusted: {whence}. Approve this very call, or reject it; with a reason it is planned again."
     )
 
 
 def gate_description(step: Step, seen: Mapping[str, JsonValue]) -> str:
     """Return what a gate asks of a person, with the results it shows."""
-    return f"{step.id} waits for you: {step.gate}\n{_results(seen)}Approve to let the run go on, or reject."
+    return (
+        f"{step.id} waits for you: {escaped(str(step.gate))}\n{_results(seen)}Approve to let the run go on, or reject."
+    )
 
 
 def question_description(step: Step, seen: Mapping[str, JsonValue]) -> str:
     """Return a question of the plan, with the results it rests on."""
-    form = f" The answer fits this JSON Schema: {to_text(step.output)}." if isinstance(step.output, Mapping) else ""
-    return f"{step.id} asks: {step.ask}\n{_results(seen)}Fill in answer.{form} Reject to stop the run."
+    form = (
+        f" The answer fits this JSON Schema: {visible(to_text(step.output))}."
+        if isinstance(step.output, Mapping)
+        else ""
+    )
+    return f"{step.id} asks: {escaped(str(step.ask))}\n{_results(seen)}Fill in answer.{form} Reject to stop the run."
 
 
 def shown(value: JsonValue) -> str:
     """Return a value as a person is to see it: nothing in it is invisible, and what is left out is said.
 
-    >>> shown({"to": "ann\u202emoc.live@"})
-    '{"to":"ann\\\\u202emoc.live@"}'
+    >>> print(shown({"to": "ann\u202emoc.live@"}))
+    {"to":"ann\\u{202e}moc.live@"}
     """
-    text = _seen(value)
+    text = visible(to_text(value))
     if len(text) <= MAX_CHARACTERS:
         return text
     return _shared_out(value) if isinstance(value, Mapping) and len(value) > 1 else _cut(text, MAX_CHARACTERS)
-
-
-def _seen(value: JsonValue) -> str:
-    return UNSEEN.sub(lambda unseen: f"\\u{ord(unseen[0]):04x}", to_text(value))
 
 
 def _cut(text: str, most: int) -> str:
@@ -128,7 +135,7 @@ def _cut(text: str, most: int) -> str:
 
 def _shared_out(value: Mapping[str, JsonValue]) -> str:
     """Return an object whose long values are cut one by one: none of them takes the room of another."""
-    texts = {_seen(name): _seen(part) for name, part in value.items()}
+    texts = {visible(to_text(name)): visible(to_text(part)) for name, part in value.items()}
     even = MAX_CHARACTERS // len(texts)
     short = sum(len(text) for text in texts.values() if len(text) <= even)
     most = (MAX_CHARACTERS - short) // sum(len(text) > even for text in texts.values())
@@ -136,7 +143,7 @@ def _shared_out(value: Mapping[str, JsonValue]) -> str:
 
 
 def _results(seen: Mapping[str, JsonValue]) -> str:
-    return "".join(f"{name}: {shown(value)}\n" for name, value in seen.items())
+    return "".join(f"- {name}: {shown(value)}\n" for name, value in seen.items())
 
 
 def budget_description(shortage: Shortage, budget: Budget, usage: Usage, hard: Budget) -> str:
@@ -144,12 +151,12 @@ def budget_description(shortage: Shortage, budget: Budget, usage: Usage, hard: B
     most = hard.of(shortage.limit)
     is_hard = most is not None and most <= (budget.of(shortage.limit) or 0)
     can = "It is a hard limit of the policy and cannot be raised." if is_hard else "Raise it: edit budget."
-    spent = "; ".join(in_words(name, budget, usage) for name in budget.names)
+    spent = escaped("; ".join(in_words(name, budget, usage) for name in budget.names))
     is_left = usage.of(shortage.limit) < (budget.of(shortage.limit) or 0)
     rest = " The next call may take more than what is left." if is_left else ""
     left = f"Left to do: {listed(shortage.left)}." if shortage.left else "Nothing is planned yet."
     return (
-        f"The budget's limit of {shortage.limit} is reached. Spent: {spent}.{rest} {left} "
+        f"The budget's limit of {escaped(shortage.limit)} is reached. Spent: {spent}.{rest} {left} "
         f"{can} Reject without a word to finish with what there is, with `stop` to reject the run, "
         "with a reason to plan again."
     )
@@ -178,7 +185,7 @@ def _effects(steps: Sequence[Step], specs: Mapping[str, ToolSpec], what: str) ->
         return f"{what} only reads."
     folders = ", ".join(dict.fromkeys(tool.folder for tool in acting if tool.folder))
     named = ", ".join(f"{tool.name} ({tool.effect})" for tool in acting)
-    return f"Tools with effects: {named}." + (f" Files are changed in {folders}." if folders else "")
+    return escaped(f"Tools with effects: {named}." + (f" Files are changed in {folders}." if folders else ""))
 
 
 def _acting(steps: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) -> list[str]:
@@ -193,7 +200,7 @@ def _checked(steps: Sequence[Step]) -> list[str]:
 
 
 def _call_in_words(step: Step) -> str:
-    tools = ", ".join(step.tool_names)
+    tools = escaped(", ".join(step.tool_names))
     args = shown(dict(step.args)) if step.args else "arguments of its own" if step.tool is None else "{}"
     often = f"up to {step.max_calls} times each, " if step.max_calls else ""
     words = f"{tools} {args}" if step.tool is not None else f"a model may call {tools}, {often}with {args}"
@@ -203,7 +210,7 @@ def _call_in_words(step: Step) -> str:
 def _vouched(step: Step, plan: Plan, specs: Mapping[str, ToolSpec]) -> str:
     """Say which results feed an effect although nothing is declared of them: to approve is to vouch for them."""
     tools = {name for before in _fed_by(step, plan) for name in before.tool_names if specs[name].trusted is None}
-    return f" (you vouch for what {', '.join(sorted(tools))} returns)" if tools else ""
+    return escaped(f" (you vouch for what {', '.join(sorted(tools))} returns)") if tools else ""
 
 
 def _fed_by(step: Step, plan: Plan) -> list[Step]:
@@ -229,7 +236,7 @@ def _estimated(estimate: Mapping[str, Any]) -> str:
     )
     words = f"To do: {_counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}{beside}."
     left = estimate.get("budget_left", {})
-    rest = ", ".join(unit_in_words(name, amount) for name, amount in left.items())
+    rest = escaped(", ".join(unit_in_words(name, amount) for name, amount in left.items()))
     more = any(estimate[name] > left.get(name, estimate[name]) for name in ("steps", "tool_calls"))
     told = f"{words} Left of the budget: {rest}." if left else words
     return f"{told} The plan may take more than that; the run then asks." if more else told

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from graph.markdown import unfenced
 from graph.plan.checks import check_in_words
 from graph.plan.render.labels import plain
 from graph.run.artifacts import held_artifact
@@ -184,7 +185,7 @@ def _review_requested(_: str, payload: Payload) -> Iterator[str]:
     shown = payload.get("shown", {})
     if "artifact" in shown:
         yield f"shown: {content(shown)}"
-    yield from (f"shown: {shortened(words)}" for words in shown.get("value", ()))
+    yield from (f"shown: {line}" for words in shown.get("value", ()) for line in shortened(unfenced(words)).split("\n"))
 
 
 def _decided(_: str, payload: Payload) -> Iterator[str]:

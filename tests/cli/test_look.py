@@ -133,7 +133,7 @@ def test_a_value_is_printed_whole_and_only_where_there_is_one(cli: Cli, folder: 
     cli("run", "tell", "--plan", "long.json", "--yes")
     run = cli("runs").stdout.splitlines()[1].split()[0]
 
-    assert cli("show", run, "--answer").stdout == "long " * 10_000 + "end\n"
+    assert cli("show", run, "--answer").stdout == "long " * 10_000 + "\\u{1b}[31mend\n"
     assert json.loads(cli("show", run, "--answer", "--json").stdout) == long
     assert cli("show", run, "--value", "sum").stdout == "1\n"
     assert cli("show", run, "--value", "other").exit_code == 2

@@ -128,6 +128,6 @@ def test_words_of_a_plan_cannot_steer_the_terminal(cli: Cli, latest: Callable[[]
     shown = cli("show", latest())
 
     for told in (result.stdout, shown.stdout):
-        assert "[bold]not bold[/bold] :smile: txet" in told
+        assert "\\u{1b}[2J[bold]not bold[/bold] :smile: \\u{202e}txet" in told
         assert "\x1b" not in told
         assert "\u202e" not in told

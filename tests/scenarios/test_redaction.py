@@ -129,6 +129,22 @@ def test_an_exported_run_is_verified_with_its_redactions(run: tuple[Agent, str],
     assert "quebec" not in (tmp_path / "run.jsonl").read_text()
 
 
+@pytest.mark.parametrize(
+    "secret", ["tango [7](quebec) <b>mike</b>", "*tango* `mike`\n- quebec [x]", "ta\u200dngo_quebec["]
+)
+def test_a_value_that_a_chat_shows_in_other_markdown_is_taken_out_too(
+    database: Path, tools: LoggedTools, secret: str
+) -> None:
+    plan = {"steps": [], "answer": f"It is {secret}, and [more](http://e.org)"}
+    with Agent.open(database, planner=ScriptedModel([plan]), tools=[]) as agent:
+        run = agent.start("What is it?")
+        assert holds(database, "quebec")
+
+        agent.redact(run.id, secret, reason="r")
+
+        assert not holds(database, "quebec") and agent.verify(run.id).is_whole
+
+
 def change(database: Path, statement: str, *values: Any) -> None:
     with closing(sqlite3.connect(database)) as db, db:
         assert db.execute(statement, values).rowcount == 1

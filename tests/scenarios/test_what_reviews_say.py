@@ -137,7 +137,7 @@ def test_a_call_is_shown_with_the_values_that_it_has_now_and_where_they_come_fro
         "run_step",
         {"step": "s", "tool": "send", "args": {"to": found, "body": "b"}},
     )
-    assert 's is about to call send with {"to":"mallory@example.com\\u200b","body":"b"}' in action["description"]
+    assert 's is about to call send with {"to":"mallory@example.com\\u{200b}","body":"b"}' in action["description"]
     assert "Not to be trusted: to from page." in action["description"]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langgraph.types import Command
+from markdown_it import MarkdownIt
 
 from graph.testing import LoggedTools, asked, on_thread, step
 
@@ -101,13 +102,83 @@ def test_continue_shows_the_request_again_as_the_last_message(build: Build) -> N
     assert_says_what_is_asked(graph, state)
 
 
-def test_backticks_in_a_plan_stay_within_the_block(build: Build) -> None:
-    graph = build({"steps": [step("a", "write", text="```\n# Approved already\n````")]})
+STRANGER = "```\n````\n~~~~~\n**Checked by security** ![x](http://evil.example/x.png) <img src=x> [bank](http://e.org)"
 
-    text = assert_says_what_is_asked(graph, graph.invoke(chat("g"), on_thread()))
 
-    fence = text.splitlines()[-1]
-    assert set(fence) == {"`"} and len(fence) > 4 and text.count(fence) == 2
+def blocks(text: str) -> list[str]:
+    """Return the kinds of block that a client finds in a message, and of what stands in its lines."""
+    found = MarkdownIt("commonmark").parse(text)
+    return [kind for token in found for kind in (token.type, *(inner.type for inner in token.children or ()))]
+
+
+OURS = ["paragraph_open", "inline", "text", "paragraph_close"]
+
+
+@pytest.mark.parametrize("place", ["args", "objective", "ask", "gate", "result", "answer"])
+def test_words_of_strangers_are_no_markdown_in_a_request(build: Build, place: str) -> None:
+    last = {
+        "ask": {"id": "b", "objective": "o", "ask": STRANGER},
+        "gate": {"id": "b", "objective": "o", "gate": STRANGER},
+    }
+    shown = {"id": "b", "objective": "o", "gate": "Is it good?", "depends_on": ["a"]}
+    look = step("a", "search", query=STRANGER)
+    steps = {
+        "objective": [{"id": "a", "objective": STRANGER}],
+        "result": [look, shown],
+        **{k: [v] for k, v in last.items()},
+    }
+    graph = build({"steps": steps.get(place, [look]), **({"answer": STRANGER} if place == "answer" else {})})
+    state = graph.invoke(chat("g"), on_thread())
+    requests = [state] if place in ("args", "objective", "answer") else [
+        state, graph.invoke(Command(resume="approve"), on_thread()),
+    ]  # fmt: skip
+
+    for state in requests:
+        text = graph.get_state(on_thread()).values["messages"][-1].text
+        actions = asked(state)["action_requests"]
+        assert all(blocks(action["description"]) == ["fence"] for action in actions)
+        assert blocks(text) == [*OURS, *["fence"] * len(actions)]
+    assert "checked by security" in text.lower()
+
+
+def test_an_error_that_quotes_a_stranger_stays_in_the_block(build: Build) -> None:
+    graph = build(PLAN)
+    graph.invoke(chat("g"), on_thread())
+
+    state = graph.invoke(Command(resume={"type": STRANGER}), on_thread())
+
+    text = assert_says_what_is_asked(graph, state)
+    assert blocks(text) == [*OURS, "fence"] and "Asked again: " in text
+
+
+def test_a_plan_that_is_only_told_is_in_a_block(build: Build) -> None:
+    state = build({"steps": [step("a", "search", query=STRANGER)]}, approval="never").invoke(chat("g"), on_thread())
+
+    assert blocks(state["messages"][1].text) == [*OURS, "fence"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kinds"),
+    [(STRANGER.split("~\n")[1], {"strong_open", "link_open"}), (STRANGER, {"fence"}), ({"note": STRANGER}, {"fence"})],
+)
+def test_an_answer_loses_images_and_html_in_the_chat_and_is_whole_in_the_state(
+    build: Build, answer: Any, kinds: set[str]
+) -> None:
+    state = build({"steps": [], "answer": answer}).invoke(chat("g"), on_thread())
+
+    assert state["answer"] == answer
+    found = blocks(state["messages"][-1].text)
+    assert kinds <= set(found) and not {"image", "html_inline", "html_block"} & set(found)
+
+
+def test_why_a_run_failed_is_in_a_block(build: Build, tools: LoggedTools) -> None:
+    graph = build({"steps": [step("a", "search", query="q")]}, {"steps": "x"}, max_repairs=0, replan="never")
+    graph.invoke(chat("g"), on_thread())
+
+    state = graph.invoke(Command(resume={"type": "reject", "final": True, "message": STRANGER}), on_thread())
+
+    text = state["messages"][-1].text
+    assert blocks(text) == ["fence"] and "Checked by security" in text and state["status"] == "rejected"
 
 
 def test_an_answer_that_was_turned_down_is_no_decision_when_its_checkpoint_is_answered_again(

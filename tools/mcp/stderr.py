@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 import threading
 from collections import deque
 from types import TracebackType
@@ -13,7 +12,6 @@ from tools.mcp.config import StdioServer
 LOG = logging.getLogger("tools.mcp")
 LINE_BYTES = 2_000
 LAST_LINES = 3
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class StandardError:
@@ -43,7 +41,12 @@ class StandardError:
     def _read(self, end: int) -> None:
         with os.fdopen(end, "rb") as pipe:
             while line := pipe.readline(LINE_BYTES):
-                words = CONTROL.sub("", self._server.hide(line.decode(errors="replace"))).strip()
+                words = _printable(self._server.hide(line.decode(errors="replace")).strip())
                 if words:
                     LOG.info("%s: %s", self._server.name, words)
                     self._last.append(words)
+
+
+def _printable(text: str) -> str:
+    """Return one line of a log; what would begin another one, or cannot be seen, is written as an escape."""
+    return "".join(letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in text)

@@ -38,7 +38,7 @@ class OwnFiles:
             return False
         try:
             with self._root.open(path) as stream:
-                return hashlib.file_digest(stream, "sha256").hexdigest() in known
+                return hashlib.sha256(stream.read()).hexdigest() in known
         except (NoSuchFile, FileNotReadable):
             return False
 

@@ -1,7 +1,6 @@
 """The words of a drawing: one line each, nothing invisible in it, cut to the room there is."""
 
 import json
-import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -12,23 +11,18 @@ from pydantic import JsonValue
 from graph.plan.references import Reference, pieces
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
+from graph.sanitize import is_mark, one_line, visible
 
 Measure = Callable[[str], float]
 
-UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
-    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
-)
-"""Controls, zero-width and direction marks, halves of surrogate pairs, non-characters, tags: none can be seen."""
-
 
 def plain(text: str) -> str:
-    """Return the text as one line without characters that cannot be seen, terminal escapes among them.
+    r"""Return words from outside on one line, what cannot be seen as escapes (see `graph.sanitize`).
 
-    >>> plain("two\\nlines \\x1b[31mred")
-    'two lines [31mred'
+    >>> print(plain("two\nlines \x1b[31mred"))
+    two\u{a}lines \u{1b}[31mred
     """
-    return " ".join((text if text.isascii() and text.isprintable() else UNSEEN.sub("", text)).split())
+    return one_line(text)
 
 
 def columns(text: str) -> int:
@@ -65,7 +59,7 @@ def arguments(args: Mapping[str, JsonValue]) -> str:
     >>> arguments({"query": "wind", "limit": 5, "of": "{step_1_result.items}"})
     'query="wind" limit=5 of={step_1_result.items}'
     """
-    return plain(" ".join(f"{name}={_value(value)}" for name, value in args.items()))
+    return " ".join(f"{plain(name)}={_value(value)}" for name, value in args.items())
 
 
 def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -102,12 +96,12 @@ def _value(value: JsonValue) -> str:
     if isinstance(value, str):
         parts = pieces(value)
         if len(parts) == 1 and isinstance(parts[0], Reference):
-            return value
-    return json.dumps(value, ensure_ascii=False)
+            return plain(value)
+    return " ".join(visible(json.dumps(value, ensure_ascii=False)).split())
 
 
 @lru_cache(maxsize=4096)
 def _columns(letter: str) -> int:
     if unicodedata.east_asian_width(letter) in "WF":
         return 2
-    return 0 if unicodedata.category(letter) in ("Mn", "Me", "Cf") else 1
+    return 0 if is_mark(letter) else 1

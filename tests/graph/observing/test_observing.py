@@ -17,9 +17,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 
 from graph import Agent, build_graph
+from graph.ledger.protocol import RunKey
 from graph.observing.json_lines import JsonLines
+from graph.observing.log import log_events
 from graph.observing.otel import OtelObserver
 from graph.run.counters import Counters
+from graph.run.events import Draft, Event
 from graph.runs import open_runs
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
@@ -181,3 +184,30 @@ def test_looking_on_needs_no_package_of_its_own_unless_it_is_asked_for() -> None
 
 def test_a_graph_without_observers_is_built_as_before() -> None:
     assert build_graph(ScriptedModel([])).name == "planner-executor"
+
+
+def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.LogCaptureFixture) -> None:
+    name = "send status=succeeded\nWARNING forged\u2028\u202e"
+    draft = Draft("call_started", {"tool": name, "role": 'a"b', "revision": 1}, "s")
+
+    with caplog.at_level(logging.DEBUG, "planner_executor.run"):
+        log_events(RunKey("thread\nforged", 1), [draft])
+
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        "thread\\u{a}forged.1 call_started s revision=1 "
+        'role="a\\"b" tool="send status=succeeded\\\\u{a}WARNING forged\\\\u{2028}\\\\u{202e}"'
+    )
+    assert record.__dict__["tool"] == "send status=succeeded\\u{a}WARNING forged\\u{2028}\\u{202e}"
+    assert "\n" not in record.__dict__["run"]
+
+
+def test_names_from_outside_begin_no_line_of_the_metrics_and_hide_nothing() -> None:
+    counters = Counters()
+    for tool in ("send\n# EOF", "send\x1b[2J\u2028\u200d"):
+        counters.count([Event(1, "call_refused", "s", 0.0, {"tool": tool})])
+
+    lines = counters.to_text().split("\n")
+
+    assert not [line for line in lines if line.startswith("# EOF")]
+    assert "\\\\u{1b}[2J\\\\u{2028}\\\\u{200d}" in "\n".join(lines)

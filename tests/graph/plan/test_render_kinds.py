@@ -25,7 +25,7 @@ WORDS = {
     "tool": ("look", "q=1"),
     "model": ("model(look, save)", ""),
     "reasoning": ("cheap model", ""),
-    "ask": ("a person answers", "Which city?"),
+    "ask": ("a person answers", "Which\\u{a}city?"),
     "gate": ("a person agrees", "Is it good?"),
     "refine": ("planner(look)", ""),
     "gather": ("gather", '["{b_result}", 2]'),

@@ -66,10 +66,12 @@ def test_a_line_that_passes_a_join_is_no_part_of_it() -> None:
     assert rails(waits, list(waits), lambda step: "o") == ["o", "│ o", "│ │ o", "o─│─╯", "o─╯"]
 
 
-def test_line_breaks_terminal_escapes_and_hidden_letters_do_not_reach_the_terminal() -> None:
+def test_line_breaks_terminal_escapes_and_hidden_letters_are_shown_as_escapes() -> None:
     step = Step(id="a", objective="wipe\x1b[2J\r\nthe \u202escreen\u202c\u200b", tool="t\x07", args={"x": "\x9b1m\n"})
 
-    assert plan_text(Plan(steps=(step,))) == '●  a  wipe[2J the screen  t x="1m\\n"'
+    assert plan_text(Plan(steps=(step,)), width=200) == (
+        '●  a  wipe\\u{1b}[2J\\u{d}\\u{a}the \\u{202e}screen\\u{202c}\\u{200b}  t\\u{7} x="\\u{9b}1m\\n"'
+    )
 
 
 def test_a_plan_without_steps_shows_its_answer() -> None:
