@@ -15,7 +15,7 @@ from graph.chat_models.client import check_whole
 from graph.chat_models.failures import Failure, failure_of
 from graph.chat_models.patience import Patience
 from graph.chat_models.redaction import redacted, secrets_of
-from graph.chat_models.structured import as_text, cut_off, with_schema
+from graph.chat_models.structured import CANNOT_BIND, as_text, cut_off, with_schema
 
 ERROR_CHARACTERS = 2_000
 
@@ -125,5 +125,5 @@ def with_tools(model: BaseChatModel, tools: Sequence[Any]) -> Runnable[Any, AIMe
         return model
     try:
         return model.bind_tools(list(tools))
-    except NotImplementedError:
+    except CANNOT_BIND:
         return model

@@ -13,8 +13,9 @@ from graph.calls.model_gate import ModelCall
 from graph.calls.tool_call import Finished
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Flaw, flaw_of
-from graph.chat_models.json_text import NoJson, after_thoughts, value_from
+from graph.chat_models.json_text import NoJson, value_from
 from graph.chat_models.role_model import RoleModel
+from graph.chat_models.thoughts import after_thoughts
 from graph.plan.inline_schema import misfits
 from graph.plan.schema import Step
 from graph.prompts.data import result_shown

@@ -87,16 +87,17 @@ class Replanner:
             story.record.steered or _why(story, current),
             cause=cause,
             failures=list(failures_of(current, story.record).values()),
+            notes=proposal.notes,
             stalled=f"No progress: {stalled}. {proposal.reason}".strip() if stalled else None,
         )
         return await self._next(story, plan)
 
     async def _refined(self, story: Story, current: Plan, due: list[Step]) -> StateUpdate:
         """Steps that are due to be refined come first: what failed elsewhere is revised when they are done."""
-        plan = await refined(story, current, due)
+        plan, notes = await refined(story, current, due)
         if plan.digest != current.digest:
             why = f"refined {', '.join(step.id for step in due)}"
-            await story.revise(plan, "planner", why, cause="refined")
+            await story.revise(plan, "planner", why, cause="refined", notes=notes)
         return self._to_review(story, plan)
 
     async def _ask(self, story: Story, current: Plan, cause: Cause) -> Proposal:
