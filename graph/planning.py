@@ -12,7 +12,7 @@ from graph.chat_models.json_text import NoJson, Piece, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan
-from graph.plan.shortening import joined
+from graph.plan.shortening import joined_messages
 from graph.plan.spellings import PLAN_KEYS, looks_like_plan
 from graph.plan.validation import Reading
 from graph.prompts.data import cut
@@ -102,4 +102,4 @@ def _reason(role: str, words: str, issues: Sequence[Issue]) -> str:
     said = f"; it said: {cut(words.strip(), WORDS_CHARACTERS)}" if words.strip() else ""
     if [issue.field for issue in issues] in (["plan"], ["answer"]):
         return f"the {role} gave no plan: {issues[0].message}{said}"
-    return f"the {role} gave no valid plan: {joined([str(issue) for issue in issues], WORDS_CHARACTERS)}"
+    return f"the {role} gave no valid plan: {joined_messages([str(issue) for issue in issues], WORDS_CHARACTERS)}"

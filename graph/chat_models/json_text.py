@@ -12,8 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.chat_models.brackets import ONE_TOO_MANY, Brackets, extra_at, mended, walk
-from graph.chat_models.lenient_json import MAX_DEPTH, TOO_DEEP, Lenient, LenientError, lenient_json, put, read_lenient
-from graph.chat_models.thoughts import CHANNEL, TAG, TURN, after_thoughts, channel_end, is_end, thoughts_end
+from graph.chat_models.lenient_json import MAX_DEPTH, TOO_DEEP, Lenient, LenientError, lenient_json, read_lenient
+from graph.chat_models.thoughts import (
+    CHANNEL,
+    TAG,
+    TURN,
+    after_thoughts,
+    bare_final,
+    channel_end,
+    is_end,
+    thoughts_end,
+)
+from graph.plan.unique_keys import unique_keys
 
 NEAR_CHARACTERS = 20
 """How much of the text on either side of a fault is quoted."""
@@ -27,6 +37,7 @@ _LIST = r"\[(?=\s*(?:[\"'{\[\](]|//|/\*|\#|-?\d|(?:true|false|null|True|False|No
 _MARK = re.compile(
     rf"(?P<tag>{TAG})|(?P<head>{CHANNEL})|(?P<speaker>{TURN})|(?P<json>{_OBJECT}|{_LIST})", re.IGNORECASE
 )
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=unique_keys)
 _SKETCH = re.compile(r"[\[,:]\s*(?:\.\.\.|…)")
 
 
@@ -154,7 +165,8 @@ def look_through(text: str) -> Found:
 
     At an end of thoughts without a beginning, and at the first final channel, all that was said before is thought.
     """
-    found, position, final = Found(), 0, False
+    position = bare_final(text)
+    found, final = Found(thoughts=position > 0), False
     while mark := _MARK.search(text, position):
         if mark["json"]:
             position = _take(text, mark.start(), found)
@@ -243,14 +255,3 @@ def _depth(value: Any) -> int:
 
 def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if not put(found, key, value):
-            raise ValueError(f"{key!r} is there twice")
-    return found
-
-
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_once)

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from graph.plan.unique_keys import put
+
 MAX_DEPTH = 200
 TOO_DEEP = f"is nested deeper than {MAX_DEPTH}"
 
@@ -65,15 +67,6 @@ def read_lenient(text: str, start: int) -> Lenient:
     """
     reader = _Reader(text, start)
     return Lenient(reader.read(), reader.position, tuple(sorted(reader.notes)))
-
-
-def put(found: dict[str, Any], key: str, value: Any) -> bool:
-    """Set a key of an object; return False if it has another value already: nobody can tell which of them is meant."""
-    if key not in found:
-        found[key] = value
-        return True
-    before = found[key]
-    return type(before) is type(value) and not isinstance(value, dict | list) and bool(before == value)
 
 
 @dataclass

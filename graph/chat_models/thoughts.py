@@ -25,6 +25,8 @@ _FINAL = re.compile(r"<\|start\|>\s*assistant\s*<\|channel\|>\s*final\b[^<]{0,20
 _FIRST_CHANNEL = re.compile(rf"\s*(?:<\|start\|>\s*assistant\s*)?{CHANNEL}", re.IGNORECASE)
 _END = re.compile(r"<\|(?:end|return)\|>", re.IGNORECASE)
 _QUOTES = "`\"'"
+_BARE_ANALYSIS, _BARE_FINAL = re.compile(r"\s*analysis(?=\S)"), "assistantfinal"
+"""What is left of channels if a server drops their marks."""
 
 
 def is_end(tag: re.Match[str]) -> bool:
@@ -55,6 +57,12 @@ def channel_end(text: str, start: int) -> int:
     return following.start() if following else len(text)
 
 
+def bare_final(text: str) -> int:
+    """Return where the final channel begins in an answer whose marks of channels were dropped; 0 if it has none."""
+    final = text.find(_BARE_FINAL) if _BARE_ANALYSIS.match(text) else -1
+    return final + len(_BARE_FINAL) if final >= 0 else 0
+
+
 def after_thoughts(text: str) -> str:
     """Return a model's answer in words, without the thoughts it begins with.
 
@@ -64,7 +72,7 @@ def after_thoughts(text: str) -> str:
     >>> after_thoughts("<think>A capital, so...</think> Paris")
     'Paris'
     """
-    said, start, open_tags = _final_channel(text.strip()), 0, 0
+    said, start, open_tags = _final_channel(text[bare_final(text) :].strip()), 0, 0
     while (first := _FIRST_TAG.match(said, start)) and not is_end(first):
         start = thoughts_end(said, first)
     for tag in _TAG.finditer(said, start):

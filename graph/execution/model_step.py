@@ -18,6 +18,7 @@ from graph.chat_models.role_model import RoleModel
 from graph.chat_models.thoughts import after_thoughts
 from graph.plan.inline_schema import misfits
 from graph.plan.schema import Step
+from graph.plan.shortening import joined_messages
 from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
 from graph.run.grants import Grant, Refused
@@ -157,7 +158,7 @@ def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tup
     if output == "json":
         return value, fault
     if fault is None and (faults := misfits(output, value)):
-        fault = f"The result does not fit its schema: {'; '.join(faults)[:1000]}"
+        fault = f"The result does not fit its schema: {joined_messages(faults)}"
     if fault is not None and _allows_text(output) and not misfits(output, text):
         return text, None
     return value, fault

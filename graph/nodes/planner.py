@@ -1,6 +1,5 @@
 """Planner: turn the goal into a plan, or answer it at once."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +17,8 @@ from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.plan.shortening import joined
+from graph.plan.shortening import joined_messages
+from graph.plan.unique_keys import read_json
 from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
@@ -143,7 +143,7 @@ class Planner:
 
     def _read(self, story: Story, brought: Any) -> Proposal:
         reading = story.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
-        reason = "the plan that was brought is refused: " + joined([str(issue) for issue in reading.issues])
+        reason = "the plan that was brought is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(reading.plan, reason, reading.issues, reading.notes)
 
     async def _ask(self, story: Story, goal: Goal) -> Proposal:
@@ -229,7 +229,7 @@ def _from_form(plan: Any) -> Any:
     if not isinstance(plan, str):
         return plan
     try:
-        return json.loads(plan) if plan.strip() else None
+        return read_json(plan) if plan.strip() else None
     except (ValueError, RecursionError):
         return plan
 

@@ -13,6 +13,7 @@ from graph.nodes.asking import message_about
 from graph.plan.json_schema import revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
+from graph.plan.shortening import joined_messages, shortened
 from graph.planning import Proposal, propose
 from graph.prompts.replanner import replanner_messages
 from graph.refining import refined
@@ -24,6 +25,7 @@ from graph.run.stall import failures_of, stall_of
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story
 
+WHY_CHARACTERS = 2_000
 WHY: Mapping[Cause, str] = {
     "failure": "steps failed",
     "step": "a step has come to its end; keep what still holds",
@@ -139,8 +141,8 @@ class Replanner:
 
 def _why(story: Story, current: Plan) -> str:
     failed = [
-        f"{step.id} failed: {story.record.results[step.id].error}"
+        shortened(f"{step.id} failed: {story.record.results[step.id].error}", WHY_CHARACTERS // 2)
         for step in current.steps
         if story.record.failed_in(step.id, story.record.revision)
     ]
-    return "; ".join(failed)[:2000] or "revised"
+    return joined_messages(failed, WHY_CHARACTERS) or "revised"

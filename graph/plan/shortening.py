@@ -30,10 +30,10 @@ def value_in_words(value: Any, most: int = VALUE_CHARACTERS) -> str:
     return words if len(words) <= most else f"{words[:most]}… ({len(words)} characters)"
 
 
-def joined(messages: Sequence[str], most: int = MESSAGE_CHARACTERS) -> str:
+def joined_messages(messages: Sequence[str], most: int = MESSAGE_CHARACTERS) -> str:
     """Return messages as one, whole ones only but for the first, and how many there are beyond it.
 
-    >>> joined(["a is wrong", "b is wrong", "c is wrong"], 22)
+    >>> joined_messages(["a is wrong", "b is wrong", "c is wrong"], 22)
     'a is wrong; b is wrong; and 1 more'
     """
     kept: list[str] = []

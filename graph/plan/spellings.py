@@ -3,7 +3,6 @@
 What is read otherwise than it was written is noted in short sentences, which go on record with the plan.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Step
 from graph.plan.shortening import value_in_words
+from graph.plan.unique_keys import read_json
 
 ALIASES = {
     "description": "objective",
@@ -182,7 +182,7 @@ def _object_in(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        found = json.loads(value, strict=False)
+        found = read_json(value)
     except (ValueError, RecursionError):
         return value
     return found if isinstance(found, dict) else value

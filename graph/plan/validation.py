@@ -134,6 +134,9 @@ def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Draft:
     found = read_fields({} if too_deep else raw, tools)
     fields, issues = found.values, found.issues
     issues += [Issue(name_of(raw), path.lstrip(".") or "step", message) for path, message in faults]
+    if isinstance(raw.get("arguments"), str) and (inner := json_faults(fields.get("args"))):  # it was JSON text
+        issues += [Issue(name_of(raw), f"args{path}", message) for path, message in inner]
+        del fields["args"]
     draft = Draft(fields, issues, notes=found.notes)
     if too_deep:
         return draft

@@ -323,6 +323,7 @@ def test_of_channels_only_the_final_one_holds_the_answer() -> None:
 
     assert plan_in(leaked) == PLAN
     assert plan_in(f"I think of {DRAFT}<|end|>{FINAL}{TEXT}") == PLAN
+    assert plan_in(f"analysisI think of {DRAFT}.assistantfinal{TEXT}") == PLAN
     assert len(pieces(f"{FINAL}{DRAFT}<|end|>{FINAL}{TEXT}")) == 2
 
 
@@ -345,6 +346,7 @@ def test_markup_of_thoughts_in_a_text_of_the_plan_is_content(tag: str) -> None:
         (f"<|channel|>analysis<|message|>A capital.<|end|>{FINAL}Paris<|return|>", "Paris"),
         ("<|channel|>final<|message|>Paris", "Paris"),
         ("<|channel|>analysis<|message|>A capital", ""),
+        ("analysisA capital.assistantfinalParis", "Paris"),
         ("Close it with `</think>`, as ever.", "Close it with `</think>`, as ever."),
         ("The tags <think> and </think> come in pairs.", "The tags <think> and </think> come in pairs."),
     ],

@@ -7,7 +7,7 @@ import pytest
 from graph.plan.catalog import ToolSpec
 from graph.plan.inline_schema import misfits
 from graph.plan.issues import Issue
-from graph.plan.shortening import joined, shortened, value_in_words
+from graph.plan.shortening import joined_messages, shortened, value_in_words
 from graph.plan.validation import read_plan
 
 LONG = {"text": "x" * 50_000}
@@ -60,12 +60,12 @@ def test_an_issue_keeps_both_ends_of_its_message() -> None:
 
 
 def test_of_many_messages_whole_ones_are_shown_and_the_others_counted() -> None:
-    assert joined([f"step_{n} is wrong" for n in range(100)], 60) == (
+    assert joined_messages([f"step_{n} is wrong" for n in range(100)], 60) == (
         "step_0 is wrong; step_1 is wrong; step_2 is wrong; and 97 more"
     )
-    assert joined(["x" * 100 + " why"], 50).endswith(" why")
-    assert joined([]) == ""
+    assert joined_messages(["x" * 100 + " why"], 50).endswith(" why")
+    assert joined_messages([]) == ""
 
 
 def test_what_is_short_stays_as_it_is() -> None:
-    assert (shortened("abc", 3), value_in_words("abc"), joined(["a", "b"])) == ("abc", "'abc'", "a; b")
+    assert (shortened("abc", 3), value_in_words("abc"), joined_messages(["a", "b"])) == ("abc", "'abc'", "a; b")

@@ -130,7 +130,24 @@ def test_arguments_have_many_names(name: str) -> None:
 def test_arguments_may_be_json_text_as_in_calls_of_tools() -> None:
     assert only_step(id="a", objective="o", tool="search", arguments='{"query": "x"}').args == {"query": "x"}
     assert only_step(id="a", objective="o", tool="search", arguments="x").args == {"query": "x"}
+    assert only_step(id="a", objective="o", tool="search", arguments="{'query'").args == {"query": "{'query'"}
     assert only_step(id="a", objective="o", tool="search", input='{"query": "x"}').args == {"query": '{"query": "x"}'}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"query": "a\\u0000"}',
+        '{"query": NaN}',
+        '{"query": ' + "[" * 300 + "]" * 300 + "}",
+        '{"query": 1' + "0" * 30 + "}",
+        '{"query": "a", "limit": "\\ud800"}',
+    ],
+)
+def test_json_text_holds_what_plans_may_hold_and_nothing_else(text: str) -> None:
+    fields = {field for _, field in faults([{"id": "a", "objective": "o", "tool": "search", "arguments": text}])}
+
+    assert any(field.startswith("args") for field in fields)
 
 
 @pytest.mark.parametrize("other", ["input", "arguments", "parameters", "tool_input"])
