@@ -16,8 +16,8 @@ def shortened(text: str, most: int = MESSAGE_CHARACTERS) -> str:
     >>> shortened("abcdefghij", 5)
     'ab…ij'
     """
-    half = (most - 1) // 2
-    return text if len(text) <= most else f"{text[:half]}…{text[len(text) - half :]}"
+    end = (most - 1) // 2
+    return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
 
 
 def value_in_words(value: Any, most: int = VALUE_CHARACTERS) -> str:
