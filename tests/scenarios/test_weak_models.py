@@ -247,7 +247,7 @@ def test_a_result_is_a_number_a_word_or_a_text_as_well_as_an_object(
 def test_of_several_results_none_is_chosen(build: Build) -> None:
     result = executed(build, '{"n": 1} or {"n": 2}', '{"n": 3}', output={"required": ["n"]})
 
-    assert (result["status"], result["value"]) == ("succeeded", {"n": 1})
+    assert (result["status"], result["value"]) == ("succeeded", {"n": 3})
 
 
 def test_of_several_arguments_of_a_call_none_are_chosen(build: Build, tools: Any) -> None:
