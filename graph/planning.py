@@ -8,18 +8,20 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from graph.calls.model_gate import ModelCall, ModelGate
 from graph.chat_models.answer import Flaw, flaw_of
-from graph.chat_models.json_text import NoJson, json_from
+from graph.chat_models.json_text import NoJson, Piece, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan
+from graph.plan.shortening import joined_messages
+from graph.plan.spellings import PLAN_KEYS, looks_like_plan
 from graph.plan.validation import Reading
 from graph.prompts.data import cut
 from graph.prompts.planner import repair_message
 from graph.run.events import Draft
 
 WORDS_CHARACTERS = 1_000
-KEYS = ("steps", "answer", "plan", "keep")
-"""Keys by which a plan or a revision is known among other JSON in an answer."""
+MOST_READ = 10
+"""How many plans of one answer are read to see whether they are the same."""
 
 FLAWS: Mapping[Flaw, str] = {
     "refused": "the model refuses to answer",
@@ -30,11 +32,12 @@ FLAWS: Mapping[Flaw, str] = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan, or why there is none."""
+    """A plan and what was read otherwise than written, or why there is none."""
 
     plan: Plan | None
     reason: str = ""
     issues: tuple[Issue, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def refusal(self, author: str) -> Draft:
         """Return the event that says why there is no plan."""
@@ -58,7 +61,7 @@ async def propose(
         words = str(answer.text)
         reading = _read(answer, read)
         if reading.plan is not None:
-            return Proposal(reading.plan)
+            return Proposal(reading.plan, notes=reading.notes)
         issues = reading.issues
         if flaw_of(answer) == "refused":  # asking again would not be answered otherwise
             break
@@ -70,9 +73,25 @@ def _read(answer: AIMessage, read: Callable[[Any], Reading]) -> Reading:
     if flaw := flaw_of(answer):
         return Reading(None, (Issue(None, "answer", FLAWS[flaw]),))
     try:
-        return read(json_from(str(answer.text), KEYS))
+        pieces = pieces_from(str(answer.text), looks_like_plan, PLAN_KEYS)
     except NoJson as error:
         return Reading(None, (Issue(None, "plan", str(error)),))
+    return _read_piece(pieces[0], read) if len(pieces) == 1 else _read_several(pieces, read)
+
+
+def _read_piece(piece: Piece, read: Callable[[Any], Reading]) -> Reading:
+    reading = read(piece.value)
+    return replace(reading, notes=(*piece.notes, *reading.notes))
+
+
+def _read_several(pieces: Sequence[Piece], read: Callable[[Any], Reading]) -> Reading:
+    """Return the plan that all of them are, whatever their spelling; of differing plans none is ever chosen."""
+    readings = [_read_piece(piece, read) for piece in pieces] if len(pieces) <= MOST_READ else []
+    digests = {reading.plan.digest if reading.plan is not None else "" for reading in readings}
+    if len(digests) == 1 and "" not in digests:
+        return readings[0]
+    message = f"the answer holds {len(pieces)} differing plans; give one plan, with all its steps in one list"
+    return Reading(None, (Issue(None, "plan", message),))
 
 
 def _corrected(messages: Sequence[BaseMessage], answer: AIMessage, issues: Sequence[Issue]) -> list[BaseMessage]:
@@ -83,4 +102,4 @@ def _reason(role: str, words: str, issues: Sequence[Issue]) -> str:
     said = f"; it said: {cut(words.strip(), WORDS_CHARACTERS)}" if words.strip() else ""
     if [issue.field for issue in issues] in (["plan"], ["answer"]):
         return f"the {role} gave no plan: {issues[0].message}{said}"
-    return f"the {role} gave no valid plan: {cut('; '.join(map(str, issues)), WORDS_CHARACTERS)}"
+    return f"the {role} gave no valid plan: {joined_messages([str(issue) for issue in issues], WORDS_CHARACTERS)}"

@@ -11,19 +11,23 @@ from graph.run.refining import Refinement
 from graph.story import Story
 
 
-async def refined(story: Story, plan: Plan, steps: list[Step]) -> Plan:
-    """Return the plan with each of these steps planned out; one that cannot be planned has failed, as is on record.
+async def refined(story: Story, plan: Plan, steps: list[Step]) -> tuple[Plan, tuple[str, ...]]:
+    """Return the plan with each of these steps planned out, and what was read otherwise than written.
+
+    A step that cannot be planned has failed, as is on record.
 
     Raises:
         BudgetReached: A limit does not allow to ask for it.
     """
     gate = story.gate().models
+    notes: list[str] = []
     for step in steps:
         proposal = await _asked(story, gate, plan, step)
         if proposal.plan is None:
             await story.write(_failed(story, step, proposal))
         plan = proposal.plan or plan
-    return plan
+        notes += proposal.notes
+    return plan, tuple(dict.fromkeys(notes))
 
 
 async def _asked(story: Story, gate: ModelGate, plan: Plan, step: Step) -> Proposal:

@@ -226,6 +226,7 @@ class Story:
         cause: Cause | Literal["refined"] = "failure",
         failures: Sequence[str] = (),
         stalled: str | None = None,
+        notes: Sequence[str] = (),
     ) -> Draft:
         """Return the event that makes `plan`, which was read under the terms as they are, the run's next revision.
 
@@ -236,6 +237,7 @@ class Story:
             cause: What a replanner was called for; `refined` where steps are planned out and all else stands.
             failures: Fingerprints of the failures that it answers.
             stalled: Why it gets the run no further, where it does not.
+            notes: What was read otherwise than its author wrote it.
         """
         payload = {
             "revision": self.record.revision + 1,
@@ -251,6 +253,8 @@ class Story:
             "failures": list(failures),
             "stalled": stalled,
         }
+        if notes:
+            payload["read_as"] = list(notes)
         return Draft("plan_revised", payload, safe=False)
 
     def _tainted(self, plan: Plan, author: str) -> list[str]:
@@ -280,14 +284,31 @@ class Story:
         record = self.record
         return ending_of(plan, record.results, await self.values(plan), record.dropped, record.missing)
 
-    async def end(self, ending: Ending, *before: Draft, artifacts: Sequence[Kept] = (), **keys: Any) -> StateUpdate:
-        """Record the end of the run, after other events, and return what the state shows of it."""
+    async def end(
+        self,
+        ending: Ending,
+        *before: Draft,
+        artifacts: Sequence[Kept] = (),
+        notes: Sequence[str] = (),
+        **keys: Any,
+    ) -> StateUpdate:
+        """Record the end of the run, after other events, and return what the state shows of it.
+
+        Args:
+            ending: How it ends.
+            before: The events that come first.
+            artifacts: What they name.
+            notes: What was read otherwise than written of the answer that a model gave at once.
+            keys: More keys of the state.
+        """
         kept = keep(ending.answer, ANSWER_BYTES)
         answer, stored = kept.fields(), [kept]
         if kept.artifact is not None and await self._follows(kept):
             made = {"of": "results", "size": kept.artifact.size, "preview": kept.artifact.preview}
             answer, stored = {"artifact": made}, []
         payload = {"status": ending.status, "reason": ending.reason, **answer}
+        if notes:
+            payload["read_as"] = list(notes)
         await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[*artifacts, *stored])
         return self.ended(**keys)
 

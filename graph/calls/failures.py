@@ -4,8 +4,14 @@ from langchain_core.tools import ToolException
 
 from graph.chat_models.redaction import redacted
 from graph.errors import AgentError
+from graph.plan.shortening import shortened
 
 ERROR_CHARACTERS = 2_000
+
+
+def error_of(words: str) -> str:
+    """Return an error as records keep it: bounded, with its beginning and its end."""
+    return shortened(words, ERROR_CHARACTERS)
 
 
 def in_words(failure: BaseException) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.calls.failures import ERROR_CHARACTERS, in_words
+from graph.calls.failures import error_of, in_words
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rates import Turns
@@ -250,7 +250,7 @@ class CallGate:
             error, nothing = in_words(failure), isinstance(failure, NothingHappened)
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
-            result = StepResult("failed", error=error[:ERROR_CHARACTERS], started_at=started_at, ended_at=ended_at)
+            result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)
             if not nothing:
                 self._raised[call.step, call.tool, call.args_digest] = self._call(call, result)
             return Finished(call, result, None, nothing, self._meter.wall_s)

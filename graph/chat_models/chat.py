@@ -15,7 +15,8 @@ from graph.chat_models.client import check_whole
 from graph.chat_models.failures import Failure, failure_of
 from graph.chat_models.patience import Patience
 from graph.chat_models.redaction import redacted, secrets_of
-from graph.chat_models.structured import as_text, cut_off, with_schema
+from graph.chat_models.structured import CANNOT_BIND, as_text, cut_off, with_schema
+from graph.plan.shortening import shortened
 
 ERROR_CHARACTERS = 2_000
 
@@ -94,7 +95,7 @@ class Chat:
         """Return what an exception means, keys taken out of its words."""
         failure = failure_of(error, now)
         words = redacted(failure.words, secrets_of(self.model)).encode(errors="replace").decode()
-        return replace(failure, words=words[:ERROR_CHARACTERS])
+        return replace(failure, words=shortened(words, ERROR_CHARACTERS))
 
     def dispensable(self, failure: Failure, request: Request, without: AbstractSet[str]) -> str | None:
         """Return what a refused request may be repeated without: what the server names, else the schema."""
@@ -125,5 +126,5 @@ def with_tools(model: BaseChatModel, tools: Sequence[Any]) -> Runnable[Any, AIMe
         return model
     try:
         return model.bind_tools(list(tools))
-    except NotImplementedError:
+    except CANNOT_BIND:
         return model

@@ -1,106 +1,217 @@
-"""JSON as models write it: with single quotes, Python's literals, comments, trailing commas, names as keys.
+"""JSON as models write it: with single quotes, Python's literals, comments, trailing commas, bare keys, wide commas.
 
-Nothing is guessed: what is cut off or ambiguous is refused, since a plan that lost its end would still be a plan.
+Nothing is guessed: whatever could mean two things is refused. The reader keeps its own stack and never looks back, so
+its work grows with the length of the text alone.
 """
 
-import ast
 import json
 import re
+from dataclasses import dataclass, field
 from typing import Any
 
-MAX_DEPTH = 100
+from graph.plan.unique_keys import put
 
-_TOKEN = re.compile(
-    r""""(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|//[^\n]*+|\#[^\n]*+|/\*.*?\*/|[\[\](){}]""", re.DOTALL
-)
+MAX_DEPTH = 200
+TOO_DEEP = f"is nested deeper than {MAX_DEPTH}"
+
+_SPACE = re.compile(r"(?:\s++|//[^\n]*+|\#[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_STRING = re.compile(r'"""(.*?)"""|"((?:[^"\\]++|\\.)*+)"|' + r"'((?:[^'\\]++|\\.)*+)'", re.DOTALL)
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?")
+_WORD = re.compile(r"[A-Za-z_]\w*+")
 _ESCAPE = re.compile(r"""\\x[0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}|\\.|["]""", re.DOTALL)
-_CLOSES = {")": "(", "]": "[", "}": "{"}
-_NAMES: dict[str, Any] = {"true": True, "false": False, "null": None}
+_CLOSES = {"[": "]", "{": "}", "(": ")"}
+_LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_PYTHON = ("True", "False", "None")
+_COMMAS, _COLONS = ",，、", ":："  # noqa: RUF001  (the full-width signs are meant)
 
 
-def closing(text: str, start: int) -> int | None:
-    """Return where the bracket at `start` is closed, that place included, or None where it never is."""
-    stack: list[str] = []
-    for token in _TOKEN.finditer(text, start):
-        if token[0] in "([{":
-            stack.append(token[0])
-        elif token[0] in _CLOSES:
-            if not stack or stack.pop() != _CLOSES[token[0]]:
-                return None
-            if not stack:
-                return token.end()
-    return None
+class LenientError(ValueError):
+    """The text is not JSON, not even nearly; `position` is the place of the fault, `at_end` if the text just ends."""
+
+    def __init__(self, message: str, position: int, at_end: bool = False) -> None:
+        self.position = position
+        self.at_end = at_end
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Lenient:
+    """A value, the place behind it, and how it was written other than as JSON."""
+
+    value: Any
+    end: int
+    notes: tuple[str, ...]
 
 
 def lenient_json(text: str) -> Any:
     """Return the value of a text that is nearly JSON.
 
     Raises:
-        ValueError: It is more than nearly.
+        LenientError: It is not even nearly JSON, or something stands behind the value.
 
     >>> lenient_json("{'a': [1, True, None,], b: \\"it's\\"} // done")
     {'a': [1, True, None], 'b': "it's"}
     """
+    read = read_lenient(text, 0)
+    end = _after_space(text, read.end)
+    if end < len(text):
+        raise LenientError("Extra data", end)
+    return read.value
+
+
+def read_lenient(text: str, start: int) -> Lenient:
+    """Return the value that begins at `start`.
+
+    Raises:
+        LenientError: There is none, or it cannot be read.
+    """
+    reader = _Reader(text, start)
+    return Lenient(reader.read(), reader.position, tuple(sorted(reader.notes)))
+
+
+@dataclass
+class _Open:
+    """A list or an object whose end has not been read."""
+
+    value: Any
+    closer: str
+    key: str = ""
+
+
+@dataclass
+class _Reader:
+    text: str
+    position: int
+    notes: set[str] = field(default_factory=set)
+
+    def read(self) -> Any:
+        waiting: list[_Open] = []
+        while True:
+            self._skip()
+            if (sign := self._sign()) in _CLOSES and sign:
+                waiting.append(_Open({} if sign == "{" else [], _CLOSES[sign]))
+                if len(waiting) > MAX_DEPTH:
+                    raise LenientError(TOO_DEEP, self.position)
+                self.position += 1
+                self._skip()
+                if self._sign() != waiting[-1].closer:
+                    self._key(waiting[-1])
+                    continue
+                self.position += 1
+                value = waiting.pop().value
+            else:
+                value = self._scalar()
+            while waiting:
+                top = waiting[-1]
+                self._add(top, value)
+                if self._goes_on(top):
+                    self._key(top)
+                    break
+                value = waiting.pop().value
+            else:
+                return value
+
+    def _add(self, top: _Open, value: Any) -> None:
+        if isinstance(top.value, list):
+            top.value.append(value)
+        elif not put(top.value, top.key, value):
+            raise LenientError(f"the key {top.key[:80]!r} is there twice, with different values", self.position)
+
+    def _goes_on(self, top: _Open) -> bool:
+        """Read a comma or the end of a list or an object; return whether something more is in it."""
+        self._skip()
+        comma = self._sign() in _COMMAS and self._sign() != ""
+        if comma:
+            self._note(self._sign() != ",", "full-width commas or colons")
+            self.position += 1
+            self._skip()
+        if self._sign() == top.closer:
+            self._note(comma, "a comma before a closing bracket")
+            if top.closer == ")" and not comma and len(top.value) == 1:
+                raise LenientError("round brackets around one value", self.position)
+            self.position += 1
+            return False
+        if not comma:
+            raise self._fault("Expecting ',' delimiter")
+        return True
+
+    def _key(self, top: _Open) -> None:
+        if isinstance(top.value, list):
+            return
+        if word := _WORD.match(self.text, self.position):
+            top.key, self.position = word[0], word.end()
+            self._note(True, "keys without quotes")
+        elif self._sign() in ('"', "'") and self._sign():
+            top.key = self._string()
+        else:
+            raise self._fault("Expecting a key in quotes")
+        self._skip()
+        if self._sign() not in _COLONS or not self._sign():
+            raise self._fault("Expecting ':' delimiter")
+        self._note(self._sign() != ":", "full-width commas or colons")
+        self.position += 1
+        self._skip()
+
+    def _scalar(self) -> Any:
+        if self._sign() in ('"', "'"):
+            return self._string()
+        if number := _NUMBER.match(self.text, self.position):
+            self.position = number.end()
+            return _number(number)
+        word = _WORD.match(self.text, self.position)
+        if word is None or word[0] not in _LITERALS:
+            raise self._fault("Expecting value", self.position if word is None else word.end())
+        self.position = word.end()
+        self._note(word[0] in _PYTHON, "Python's words for true, false and null")
+        return _LITERALS[word[0]]
+
+    def _string(self) -> str:
+        found = _STRING.match(self.text, self.position)
+        if found is None:
+            ends_in_brackets = self.text.rstrip("`\n\r\t ")[-1:] in ("}", "]")
+            raise LenientError("a text has no closing quote", self.position, at_end=not ends_in_brackets)
+        self._note(found[1] is not None or found[3] is not None, "other quotes than JSON's")
+        self.position = found.end()
+        inner = next(group for group in found.groups() if group is not None)
+        try:
+            return str(json.loads(f'"{_ESCAPE.sub(_as_json, inner)}"', strict=False))
+        except ValueError:
+            raise LenientError("a text with an escape that is none", found.start()) from None
+
+    def _skip(self) -> None:
+        end = _after_space(self.text, self.position)
+        self._note(end > self.position and bool(self.text[self.position : end].strip()), "comments")
+        self.position = end
+
+    def _sign(self) -> str:
+        return self.text[self.position : self.position + 1]
+
+    def _note(self, holds: bool, note: str) -> None:
+        if holds:
+            self.notes.add(note)
+
+    def _fault(self, message: str, end: int | None = None) -> LenientError:
+        is_end = (self.position if end is None else end) >= len(self.text)
+        return LenientError(message, self.position, at_end=is_end)
+
+
+def _after_space(text: str, position: int) -> int:
+    found = _SPACE.match(text, position)
+    return found.end() if found else position
+
+
+def _number(written: re.Match[str]) -> int | float:
     try:
-        return _value(ast.parse(_as_python(text).strip(), mode="eval").body)
-    except (SyntaxError, MemoryError, RecursionError) as error:
-        raise ValueError(str(error)) from None
-
-
-def _as_python(text: str) -> str:
-    parts, position, depth = [], 0, 0
-    for token in _TOKEN.finditer(text):
-        parts.append(text[position : token.start()])
-        depth += (token[0] in "([{") - (token[0] in ")]}")
-        if depth > MAX_DEPTH:
-            raise ValueError(f"nested deeper than {MAX_DEPTH}")
-        parts.append(_part(token[0]))
-        position = token.end()
-    return "".join([*parts, text[position:]])
-
-
-def _part(token: str) -> str:
-    if token[0] in "\"'":
-        return repr(_string(token))
-    return " " if token[0] in "/#" else token
-
-
-def _string(literal: str) -> str:
-    """Return what a quoted text stands for, by JSON's rules; Python's escapes are known too, others stay as written."""
-    try:
-        return str(json.loads(f'"{_ESCAPE.sub(_as_json, literal[1:-1])}"', strict=False))
-    except ValueError as error:
-        raise ValueError(f"a text that is none: {literal[:40]}") from error
+        return float(written[0]) if written[1] or written[2] else int(written[0])
+    except ValueError:  # Python bounds the digits of an integer
+        raise LenientError("a number with too many digits", written.start()) from None
 
 
 def _as_json(escape: re.Match[str]) -> str:
+    """Return an escape as JSON has it: Python's are known too, others stay as written."""
     written = escape[0]
     if written in ('"', "\\'"):
         return '\\"' if written == '"' else "'"
     if len(written) > 2:
         return json.dumps(chr(int(written[2:], 16)))[1:-1]
     return written if written[1] in '"\\/bfnrtu' else f"\\{written}"
-
-
-def _value(node: ast.expr) -> Any:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float | None):
-        return node.value
-    if isinstance(node, ast.Name) and node.id in _NAMES:
-        return _NAMES[node.id]
-    if isinstance(node, ast.List | ast.Tuple):
-        return [_value(item) for item in node.elts]
-    if isinstance(node, ast.Dict):
-        return {_key(key): _value(item) for key, item in zip(node.keys, node.values, strict=True)}
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        number = _value(node.operand)
-        if isinstance(number, int | float) and not isinstance(number, bool):
-            return -number
-    raise ValueError(f"{ast.unparse(node)[:40]} is no JSON")
-
-
-def _key(node: ast.expr | None) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.Name):
-        return node.id
-    raise ValueError("a key that is no text")

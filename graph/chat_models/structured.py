@@ -9,6 +9,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable
 
+CANNOT_BIND = (NotImplementedError, KeyError)
+"""What a chat model raises that takes no tools: KeyError comes from ones that look up what they have not."""
+
 
 def with_schema(model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any, Any] | None:
     """Return the model bound to a schema, or None where it cannot be; found out without asking it anything."""
@@ -16,18 +19,24 @@ def with_schema(model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that it binds in another way than by default is no news here
             return model.with_structured_output(dict(schema), include_raw=True)
-    except (NotImplementedError, ValueError, TypeError):
+    except (*CANNOT_BIND, ValueError, TypeError):
         return None
 
 
 def as_text(found: Any) -> AIMessage:
-    """Return a structured answer as a message; what came as the arguments of a made-up tool becomes its text."""
+    """Return a structured answer as a message; what came as the arguments of a made-up tool becomes a part of its text.
+
+    All that was said is kept, several calls and words beside them too: it is for the reader to see whether they agree.
+    """
     if isinstance(found, AIMessage):
         return found
     raw: AIMessage = found["raw"]
-    if str(raw.text).strip() or len(raw.tool_calls) != 1:
+    calls = [json.dumps(call["args"]) for call in raw.tool_calls]
+    calls += [call["args"] or "" for call in raw.invalid_tool_calls]
+    if not calls:
         return raw
-    return raw.model_copy(update={"content": json.dumps(raw.tool_calls[0]["args"]), "tool_calls": []})
+    said = "\n".join(part for part in (str(raw.text).strip(), *calls) if part)
+    return raw.model_copy(update={"content": said, "tool_calls": [], "invalid_tool_calls": []})
 
 
 def cut_off(error: Exception) -> AIMessage | None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.errors import InputError
+from graph.plan.unique_keys import unique_keys
 
 
 def read_plan_file(option: str, path: Path) -> Any:
@@ -14,7 +15,7 @@ def read_plan_file(option: str, path: Path) -> Any:
         InputError: There is no such file, or it holds no JSON object or list.
     """
     try:
-        plan = json.loads(path.read_bytes().decode("utf-8-sig"))
+        plan = json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=unique_keys)
     except OSError as error:
         raise InputError(option, f"{path}: {error.strerror or error}") from error
     except json.JSONDecodeError as error:

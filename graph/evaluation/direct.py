@@ -27,6 +27,7 @@ from graph.evaluation.direct_model import DirectModel
 from graph.evaluation.trial import OUTAGES, Ending, Spent
 from graph.plan.canonical import digest
 from graph.plan.schema import Plan, Step
+from graph.plan.shortening import shortened
 from graph.prompts.direct import DIRECT, direct_message
 from graph.run.budget import Usage
 from graph.run.grants import Refused
@@ -143,7 +144,7 @@ class DirectRun:
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
             words = str(failure) if isinstance(failure, ToolException) else f"{type(failure).__name__}: {failure}"
-            return ToolMessage(words[:ERROR_CHARACTERS], tool_call_id=request["id"], status="error")
+            return ToolMessage(shortened(words, ERROR_CHARACTERS), tool_call_id=request["id"], status="error")
         self.called[name] += 1
         return ToolMessage(text, tool_call_id=request["id"])
 

@@ -13,10 +13,12 @@ from graph.calls.model_gate import ModelCall
 from graph.calls.tool_call import Finished
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Flaw, flaw_of
-from graph.chat_models.json_text import NoJson, after_thoughts, value_from
+from graph.chat_models.json_text import NoJson, value_from
 from graph.chat_models.role_model import RoleModel
+from graph.chat_models.thoughts import after_thoughts
 from graph.plan.inline_schema import misfits
 from graph.plan.schema import Step
+from graph.plan.shortening import joined_messages
 from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
 from graph.run.grants import Grant, Refused
@@ -156,7 +158,7 @@ def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tup
     if output == "json":
         return value, fault
     if fault is None and (faults := misfits(output, value)):
-        fault = f"The result does not fit its schema: {'; '.join(faults)[:1000]}"
+        fault = f"The result does not fit its schema: {joined_messages(faults)}"
     if fault is not None and _allows_text(output) and not misfits(output, text):
         return text, None
     return value, fault

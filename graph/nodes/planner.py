@@ -1,6 +1,5 @@
 """Planner: turn the goal into a plan, or answer it at once."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,6 +17,8 @@ from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
+from graph.plan.shortening import joined_messages
+from graph.plan.unique_keys import read_json
 from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
@@ -99,19 +100,21 @@ class Planner:
         if plan is None:
             return await self._refused(story, proposal, brought)
         if not plan.steps:
-            return await self._answered(story, plan, brought)
-        await story.revise(plan, "planner" if brought is None else "caller", _why(story, brought))
+            return await self._answered(story, proposal, brought)
+        author = "planner" if brought is None else "caller"
+        await story.revise(plan, author, _why(story, brought), notes=proposal.notes)
         return self._shown(story, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
-    async def _answered(self, story: Story, plan: Plan, brought: Any) -> StateUpdate:
+    async def _answered(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run with an answer that needs no step; where steps have failed before, it says so."""
-        ran = story.approved_plan()
+        plan, ran = proposal.plan or Plan(), story.approved_plan()
         ending = ending_of(plan, story.record.results, {}, dropped_by(plan, ran, story.record.results))
         author = "planner" if brought is None else "caller"
         came = [story.revision(plan, author, _why(story, brought))] if brought is not None or ran is not None else []
         return await story.end(
             ending,
             *came,
+            notes=proposal.notes,
             goal=story.record.goal,
             issues=[],
             plan=plan.to_json(),
@@ -140,8 +143,8 @@ class Planner:
 
     def _read(self, story: Story, brought: Any) -> Proposal:
         reading = story.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
-        reason = "the plan that was brought is refused: " + "; ".join(map(str, reading.issues))
-        return Proposal(reading.plan, reason, reading.issues)
+        reason = "the plan that was brought is refused: " + joined_messages([str(issue) for issue in reading.issues])
+        return Proposal(reading.plan, reason, reading.issues, reading.notes)
 
     async def _ask(self, story: Story, goal: Goal) -> Proposal:
         record, specs = story.record, self.services.toolbox.specs
@@ -226,7 +229,7 @@ def _from_form(plan: Any) -> Any:
     if not isinstance(plan, str):
         return plan
     try:
-        return json.loads(plan) if plan.strip() else None
+        return read_json(plan) if plan.strip() else None
     except (ValueError, RecursionError):
         return plan
 

@@ -13,6 +13,7 @@ from graph.nodes.asking import message_about
 from graph.plan.json_schema import revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
+from graph.plan.shortening import joined_messages, shortened
 from graph.planning import Proposal, propose
 from graph.prompts.replanner import replanner_messages
 from graph.refining import refined
@@ -24,6 +25,7 @@ from graph.run.stall import failures_of, stall_of
 from graph.state import State, StateUpdate
 from graph.story import Story, open_story
 
+WHY_CHARACTERS = 2_000
 WHY: Mapping[Cause, str] = {
     "failure": "steps failed",
     "step": "a step has come to its end; keep what still holds",
@@ -87,16 +89,17 @@ class Replanner:
             story.record.steered or _why(story, current),
             cause=cause,
             failures=list(failures_of(current, story.record).values()),
+            notes=proposal.notes,
             stalled=f"No progress: {stalled}. {proposal.reason}".strip() if stalled else None,
         )
         return await self._next(story, plan)
 
     async def _refined(self, story: Story, current: Plan, due: list[Step]) -> StateUpdate:
         """Steps that are due to be refined come first: what failed elsewhere is revised when they are done."""
-        plan = await refined(story, current, due)
+        plan, notes = await refined(story, current, due)
         if plan.digest != current.digest:
             why = f"refined {', '.join(step.id for step in due)}"
-            await story.revise(plan, "planner", why, cause="refined")
+            await story.revise(plan, "planner", why, cause="refined", notes=notes)
         return self._to_review(story, plan)
 
     async def _ask(self, story: Story, current: Plan, cause: Cause) -> Proposal:
@@ -138,8 +141,8 @@ class Replanner:
 
 def _why(story: Story, current: Plan) -> str:
     failed = [
-        f"{step.id} failed: {story.record.results[step.id].error}"
+        shortened(f"{step.id} failed: {story.record.results[step.id].error}", WHY_CHARACTERS // 2)
         for step in current.steps
         if story.record.failed_in(step.id, story.record.revision)
     ]
-    return "; ".join(failed)[:2000] or "revised"
+    return joined_messages(failed, WHY_CHARACTERS) or "revised"

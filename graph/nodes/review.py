@@ -68,7 +68,7 @@ class Review:
             return Subject(None, None, planned=False)
         reading = self._known(story, raw) or self._read(story, raw)
         if reading.plan is not None and reading.plan.digest != story.record.digest:
-            await story.revise(reading.plan, "state", "the plan stood in the state")
+            await story.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
         named = state.get("doubts") or ()
         calls = (story.record.calls.get(key) for key in named)
         doubts = tuple(call for call in calls if call is not None and call.doubtful)
@@ -224,7 +224,7 @@ class Review:
             raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
         if reading.plan.digest == story.record.digest:
             return reading.plan, None
-        return reading.plan, story.revision(reading.plan, "person", "edited in review")
+        return reading.plan, story.revision(reading.plan, "person", "edited in review", notes=reading.notes)
 
     def _decided(
         self, story: Story, plan: Plan | None, decision: str, verdict: Verdict = NOTHING, *, message: str | None = None

@@ -16,6 +16,7 @@ from referencing.jsonschema import SchemaRegistry
 
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.fitting import FitsBut, quick_fit_but
+from graph.plan.shortening import misfit_in_words
 
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""
@@ -165,4 +166,4 @@ def _is_open(error: ValidationError, unresolved: Collection[str]) -> bool:
 
 def _fault(error: ValidationError) -> tuple[str, str]:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    return f"args{path}", error.message if len(error.message) <= 300 else error.message[:297] + "..."
+    return f"args{path}", misfit_in_words(error)

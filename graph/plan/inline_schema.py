@@ -12,6 +12,7 @@ from referencing.jsonschema import DRAFT202012
 
 from graph.plan.catalog import NOTHING_REMOTE, ToolSpec
 from graph.plan.patterns import found_in, pattern_fault
+from graph.plan.shortening import misfit_in_words
 
 
 def schema_fault(schema: Mapping[str, Any]) -> str | None:
@@ -25,7 +26,7 @@ def misfits(schema: Mapping[str, Any], value: JsonValue) -> list[str]:
     """Return what is wrong with a value, by a schema without fault."""
     checker = _bounded(validators.validator_for(schema))(schema, registry=NOTHING_REMOTE)
     try:
-        return [error.message for error in checker.iter_errors(value)]
+        return [misfit_in_words(error) for error in checker.iter_errors(value)]
     except (Unresolvable, RecursionError) as error:
         return [f"its schema cannot be used: {error}"]
 

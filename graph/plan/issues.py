@@ -2,20 +2,27 @@
 
 from dataclasses import asdict, dataclass
 
+from graph.plan.shortening import shortened
+
+PLACE_CHARACTERS = 120
+
 
 @dataclass(frozen=True)
 class Issue:
-    """One fault: the step it is in (None for the plan itself), the field, and what to do about it."""
+    """One fault: the step it is in (None for the plan itself), the field, and what to do about it.
+
+    Each is bounded in length; a message keeps its beginning and its end, where reasons stand.
+    """
 
     step: str | None
     field: str
     message: str
 
     def __post_init__(self) -> None:
-        for name in ("step", "field", "message"):
-            text = getattr(self, name)
-            if text is not None:
-                object.__setattr__(self, name, storable(text))
+        if self.step is not None:
+            object.__setattr__(self, "step", shortened(storable(self.step), PLACE_CHARACTERS))
+        object.__setattr__(self, "field", shortened(storable(self.field), PLACE_CHARACTERS))
+        object.__setattr__(self, "message", shortened(storable(self.message)))
 
     def __str__(self) -> str:
         """Return the issue as one line."""

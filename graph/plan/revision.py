@@ -9,7 +9,8 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
-from graph.plan.spellings import unwrap
+from graph.plan.shortening import value_in_words
+from graph.plan.spellings import read_id, unwrap
 from graph.plan.validation import MAX_STEPS, Draft, Reading, finish, graph_issues, read_steps
 
 
@@ -59,11 +60,11 @@ def read_revision(
     Steps that succeeded stay and never change. A given step may take the id of one that failed or has not run; a
     step that is neither kept nor given is dropped. Without an answer the old one holds as far as its steps are left.
     """
-    revision = unwrap(raw)
+    revision, notes = unwrap(raw, tools)
     if not isinstance(revision, dict):
         return Reading(None, (Issue(None, "plan", 'a revision is an object with "steps", and "keep" for what stays'),))
     issues = [
-        Issue(None, str(key), f"unknown key {key!r}; a revision has keep, steps, answer")
+        Issue(None, str(key), f"unknown key {value_in_words(key)}; a revision has keep, steps, answer")
         for key in revision
         if key not in ("keep", "steps", "answer")
     ]
@@ -81,7 +82,7 @@ def read_revision(
     answer = revision.get("answer")
     if answer is None:
         answer = _answer_left(current, merged)
-    return finish(merged, answer, issues + graph_issues(merged, answer))
+    return finish(merged, answer, issues + graph_issues(merged, answer), notes)
 
 
 def _kept(raw: Any, current: Plan) -> tuple[list[str], list[Issue]]:
@@ -89,10 +90,10 @@ def _kept(raw: Any, current: Plan) -> tuple[list[str], list[Issue]]:
         return [], []
     if not isinstance(raw, list):
         return [], [Issue(None, "keep", "keep is a list of step ids")]
-    names = [f"step_{name}" if isinstance(name, int) and not isinstance(name, bool) else name for name in raw]
+    names = [read_id(name) for name in raw]
     known = [name for name in names if isinstance(name, str) and name in current.by_id]
     return known, [
-        Issue(None, "keep", f"no step {name!r} in the plan; keep names steps that are left")
+        Issue(None, "keep", f"no step {value_in_words(name)} in the plan; keep names steps that are left")
         for name in names
         if not (isinstance(name, str) and name in current.by_id)
     ]

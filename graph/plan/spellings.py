@@ -1,95 +1,237 @@
-"""The names in common use for our fields, brought to ours; nothing is judged here but what cannot be read."""
+"""The names in common use for our fields, brought to ours; nothing is judged here but what cannot be read.
 
-from collections.abc import Mapping
+What is read otherwise than it was written is noted in short sentences, which go on record with the plan.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from graph.errors import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Step
+from graph.plan.shortening import value_in_words
+from graph.plan.unique_keys import read_json
 
 ALIASES = {
     "description": "objective",
     "input": "args",
+    "arguments": "args",
+    "parameters": "args",
+    "tool_input": "args",
     "dependencies": "depends_on",
     "subgoal_id": "id",
 }
 FIELDS = tuple(Step.model_fields)
+PLAN_KEYS = ("steps", "keep", "plan", "answer")
+"""Keys by which a plan or a revision is known among other JSON."""
+COMMENTARY = ("goal", "thought", "reasoning")
+"""What models write beside the steps, for themselves."""
+
+MOST_WRAPPERS = 4
+MOST_NOTES = 20
+CALL_KEYS = frozenset(("name", "arguments", "parameters", "args", "input", "id", "type"))
+ARGUMENTS = ("arguments", "parameters", "args", "input")
+PLAN_CALLS = ("plan", "revision")
+"""Names of calls that stand around a plan, whatever is in it; around other calls it has to have steps."""
+STEP_KEYS = frozenset(("objective", "tool", "tools", "required_tools", "depends_on", "dependencies", "subgoal_id"))
 
 
-def unwrap(raw: Any) -> Any:
-    """Return the object that holds `steps`, null keys left out: a bare list and `{"plan": ...}` are opened."""
-    raw = _without_nulls(raw)
-    if isinstance(raw, dict) and set(raw) == {"plan"}:
-        raw = _without_nulls(raw["plan"])
-    return {"steps": raw} if isinstance(raw, list) else raw
+@dataclass
+class Fields:
+    """A step's fields under our names, what could not be read, and what was read otherwise than written."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    issues: list[Issue] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def looks_like_plan(raw: Any) -> bool:
+    """Whether a JSON value among others in an answer is a plan or a revision, right or wrong."""
+    if isinstance(raw, list):
+        return bool(raw) and all(isinstance(item, dict) and _looks_like_step(item) for item in raw)
+    if not isinstance(raw, dict):
+        return False
+    if isinstance(raw.get("steps"), list) or isinstance(raw.get("keep"), list):
+        return True
+    if isinstance(raw.get("plan"), dict | list):
+        return True
+    return ("answer" in raw and set(raw) <= {*PLAN_KEYS, *COMMENTARY}) or _called_with(raw, ()) is not None
+
+
+def unwrap(raw: Any, tools: Collection[str] = ()) -> tuple[Any, list[str]]:
+    """Return the object that holds `steps`, null keys left out, and what was left out around and beside it.
+
+    Opened are a bare list, `{"plan": ...}`, and the call of a tool, none of `tools`, whose arguments are the plan.
+    """
+    notes: list[str] = []
+    for _ in range(MOST_WRAPPERS):
+        raw = _without_commentary(_without_nulls(raw), notes)
+        if isinstance(raw, dict) and set(raw) == {"plan"}:
+            raw = raw["plan"]
+            notes.append("what stood in plan was read as the plan")
+        elif isinstance(raw, dict) and (inner := _called_with(raw, tools)) is not None:
+            raw = inner
+            notes.append("the arguments of a call were read as the plan")
+        else:
+            break
+    if isinstance(raw, list):
+        notes.append("a bare list was read as the steps")
+        return {"steps": raw}, notes
+    return raw, notes
+
+
+def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Fields:
+    """Return a step's fields, null ones left out."""
+    found = Fields()
+    fields, step = found.values, name_of(raw)
+    for key, value in raw.items():
+        name = ALIASES.get(key, key) if isinstance(key, str) else key
+        if value is None:
+            continue
+        if name not in FIELDS:
+            found.issues.append(
+                Issue(step, str(key), f"unknown key {value_in_words(key)}; a step has {', '.join(FIELDS)}")
+            )
+        elif name in fields:
+            found.issues.append(Issue(step, name, f"given twice, the second time as {value_in_words(key)}; keep one"))
+        else:
+            fields[name] = value
+            found.notes += [f"{key} was read as {name}"] if key != name else []
+    if "required_tools" in fields:  # a step that has to call tools may call them
+        fields.setdefault("tools", fields["required_tools"])
+    _read_ids(found)
+    if isinstance(fields.get("checks"), list):
+        fields["checks"] = [_without_nulls(check) for check in fields["checks"]]
+    if isinstance(fields.get("tool"), str) and fields["tool"].strip().lower() == "none":
+        found.notes.append(f"the tool {fields.pop('tool').strip()} was read as no tool")
+    if isinstance(fields.get("args"), str):
+        _read_text_args(found, tools, step, is_json="arguments" in raw)
+    return found
+
+
+def read_ids(given: Any) -> Any:
+    """Return a list of ids as plans have it: numbers count steps, and one id needs no list around it."""
+    ids = [given] if (isinstance(given, str) and given) or _is_count(given) else given
+    return [read_id(one) for one in ids] if isinstance(ids, list) else ids
+
+
+def read_id(given: Any) -> Any:
+    """Return an id as plans have it; numbers count steps: 1 is `step_1`, as text too."""
+    is_text = isinstance(given, str) and given.isascii() and given.isdigit() and (given == "0" or given[0] != "0")
+    return f"step_{given}" if is_text or _is_count(given) else given
+
+
+def name_of(raw: Mapping[Any, Any]) -> str | None:
+    """Return the id to name a raw step by in an issue."""
+    given = raw.get("id") if raw.get("id") is not None else raw.get("subgoal_id")
+    given = read_id(given)
+    return given if isinstance(given, str) else None
+
+
+def told_once(notes: Iterable[tuple[str | None, str]]) -> tuple[str, ...]:
+    """Return notes, given as (step, sentence), each once with the steps it is about.
+
+    >>> told_once([(None, "a"), ("step_1", "b"), ("step_2", "b")])
+    ('a', 'b, in step_1, step_2')
+    """
+    steps: dict[str, list[str]] = defaultdict(list)
+    for step, note in notes:
+        steps[note] += [step[:80]] if step is not None else []
+    told = [f"{note}, in {listed(where, 3)}" if where else note for note, where in steps.items()]
+    more = len(told) - MOST_NOTES
+    return tuple(told if more <= 0 else [*told[:MOST_NOTES], f"and {more} more"])
 
 
 def _without_nulls(raw: Any) -> Any:
     return {key: value for key, value in raw.items() if value is not None} if isinstance(raw, dict) else raw
 
 
-def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> tuple[dict[str, Any], list[Issue]]:
-    """Return a step's fields under our names, null ones left out, and what could not be read."""
-    fields: dict[str, Any] = {}
-    issues: list[Issue] = []
-    step = name_of(raw)
-    for key, value in raw.items():
-        name = ALIASES.get(key, key) if isinstance(key, str) else key
-        if value is None:
-            continue
-        if name not in FIELDS:
-            issues.append(Issue(step, str(key), f"unknown key {key!r}; a step has {', '.join(FIELDS)}"))
-        elif name in fields:
-            issues.append(Issue(step, name, f"given twice, the second time as {key!r}; keep one"))
-        else:
-            fields[name] = value
-    if "required_tools" in fields:  # a step that has to call tools may call them
-        fields.setdefault("tools", fields["required_tools"])
-    _read_ids(fields)
-    if isinstance(fields.get("checks"), list):
-        fields["checks"] = [_without_nulls(check) for check in fields["checks"]]
-    if isinstance(fields.get("tool"), str) and fields["tool"].strip().lower() == "none":
-        del fields["tool"]
-    if isinstance(fields.get("args"), str):
-        _read_plain_input(fields, tools, step, issues)
-    return fields, issues
+def _without_commentary(raw: Any, notes: list[str]) -> Any:
+    if not isinstance(raw, dict) or not any(key in raw for key in PLAN_KEYS):
+        return raw
+    notes += [f"{key} beside the plan was left out" for key in COMMENTARY if key in raw]
+    return {key: value for key, value in raw.items() if key not in COMMENTARY}
 
 
-def name_of(raw: Mapping[Any, Any]) -> str | None:
-    """Return the id to name a raw step by in an issue."""
-    given = raw.get("id") if raw.get("id") is not None else raw.get("subgoal_id")
-    given = _id(given)
-    return given if isinstance(given, str) else None
+def _looks_like_step(item: Mapping[str, Any]) -> bool:
+    return not STEP_KEYS.isdisjoint(item) or {"id", "description"} <= set(item)
 
 
-def _read_ids(fields: dict[str, Any]) -> None:
-    if "id" in fields:
-        fields["id"] = _id(fields["id"])
-    if isinstance(fields.get("depends_on"), list):
-        fields["depends_on"] = [_id(before) for before in fields["depends_on"]]
+def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
+    """Return the plan that is the arguments of a call, None if this is no such call."""
+    calls = raw.get("tool_calls")
+    if set(raw) == {"tool_calls"} and isinstance(calls, list) and len(calls) == 1 and isinstance(calls[0], dict):
+        raw = calls[0]
+    call = raw["function"] if set(raw) <= {"type", "id", "function"} and isinstance(raw.get("function"), dict) else raw
+    given = [name for name in ARGUMENTS if name in call]
+    name = call.get("name")
+    if not isinstance(name, str) or name in tools or len(given) != 1 or not set(call) <= CALL_KEYS:
+        return None
+    inner = _object_in(call[given[0]])
+    if not isinstance(inner, dict):
+        return None
+    has_steps = isinstance(inner.get("steps", inner.get("plan", inner.get("keep"))), dict | list)
+    return inner if has_steps or (name in PLAN_CALLS and "answer" in inner) else None
 
 
-def _id(given: Any) -> Any:
-    """Integer ids count steps: 1 is `step_1`."""
-    is_count = isinstance(given, int) and not isinstance(given, bool) and given >= 0
-    return f"step_{given}" if is_count else given
+def _object_in(value: Any) -> Any:
+    """Return the object that a text is, as calls hold their arguments; other values stay as they are."""
+    if not isinstance(value, str):
+        return value
+    try:
+        found = read_json(value)
+    except (ValueError, RecursionError):
+        return value
+    return found if isinstance(found, dict) else value
 
 
-def _read_plain_input(
-    fields: dict[str, Any], tools: Mapping[str, ToolSpec], step: str | None, issues: list[Issue]
-) -> None:
-    """A plain string goes to the tool's only or first required parameter; without a tool, to the model."""
+def _read_ids(found: Fields) -> None:
+    fields = found.values
+    if "id" in fields and (name := read_id(fields["id"])) != fields["id"]:
+        fields["id"] = name
+        found.notes.append("a number as id was read as step_<number>")
+    if "depends_on" in fields:
+        given, fields["depends_on"] = fields["depends_on"], read_ids(fields["depends_on"])
+        if not isinstance(given, list) and isinstance(fields["depends_on"], list):
+            found.notes.append("one id in depends_on was read as a list of it")
+        elif given != fields["depends_on"]:
+            found.notes.append("numbers in depends_on were read as step_<number>")
+
+
+def _is_count(given: Any) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and given >= 0
+
+
+def _read_text_args(found: Fields, tools: Mapping[str, ToolSpec], step: str | None, is_json: bool) -> None:
+    """A plain string goes to the tool's only or first required parameter; without a tool, to the model.
+
+    Args:
+        found: The step's fields.
+        tools: Tool name -> what it takes.
+        step: The step's name, for issues.
+        is_json: Whether it was called `arguments`, which is JSON text in calls of tools.
+    """
+    fields = found.values
     granted = fields.get("tools")
     names = [fields["tool"]] if "tool" in fields else granted if isinstance(granted, list) else []
     text = fields.pop("args")
+    if is_json and isinstance(inner := _object_in(text), dict):
+        fields["args"] = inner
+        found.notes.append("the JSON text in arguments was read as the arguments")
+        return
     if not names:
         fields["args"] = {"input": text}
+        found.notes.append("a plain text was read as the argument input")
         return
     spec = tools.get(names[0]) if len(names) == 1 and isinstance(names[0], str) else None
     if len(names) == 1 and spec is None:
         return  # an unknown tool is said elsewhere
     parameter = spec.first_parameter if spec else None
     if parameter is None:
-        issues.append(Issue(step, "args", "a plain text fits no single argument here; name the arguments"))
+        found.issues.append(Issue(step, "args", "a plain text fits no single argument here; name the arguments"))
     else:
         fields["args"] = {parameter: text}
+        found.notes.append(f"a plain text was read as the argument {parameter}")

@@ -1,8 +1,9 @@
 """Whether a plan may be shown for approval: the whole of it is read, and every fault is listed."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from math import isfinite
 from typing import Any
 
@@ -17,7 +18,8 @@ from graph.plan.kinds import kind_issues
 from graph.plan.references import Reference, references_in
 from graph.plan.schedule import cycles
 from graph.plan.schema import ITEM, Plan, Step
-from graph.plan.spellings import name_of, read_fields, unwrap
+from graph.plan.shortening import value_in_words
+from graph.plan.spellings import name_of, read_fields, told_once, unwrap
 from graph.plan.suggestions import Known
 
 MAX_STEPS = 10_000
@@ -28,10 +30,11 @@ INT64 = (-(2**63), 2**64 - 1)
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read: a plan without faults, or the faults."""
+    """What was read: a plan without faults, or the faults; `notes` say what was read otherwise than written."""
 
     plan: Plan | None
     issues: tuple[Issue, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -41,6 +44,7 @@ class Draft:
     fields: dict[str, Any]
     issues: list[Issue] = field(default_factory=list)
     step: Step | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def id(self) -> str | None:
@@ -87,11 +91,11 @@ def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEP
         tools: Tool name -> what it takes; the plan may name no others.
         max_steps: A plan with more steps is refused.
     """
-    plan = unwrap(raw)
+    plan, notes = unwrap(raw, tools)
     if not isinstance(plan, dict):
         return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps"'),))
     issues = [
-        Issue(None, str(key), f"unknown key {key!r}; a plan has steps, answer")
+        Issue(None, str(key), f"unknown key {value_in_words(key)}; a plan has steps, answer")
         for key in plan
         if key not in ("steps", "answer")
     ]
@@ -101,7 +105,7 @@ def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEP
     if not issues and not drafts and answer is None:
         issues.append(Issue(None, "steps", "the plan is empty: give steps, or an answer"))
     issues += graph_issues(drafts, answer)
-    return finish(drafts, answer, issues)
+    return finish(drafts, answer, issues, notes)
 
 
 def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple[list[Draft], list[Issue]]:
@@ -127,9 +131,13 @@ def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Draft:
     """Read one step: its spelling, its own fields and its arguments against the tool's schema."""
     faults = json_faults(raw)
     too_deep = any(message == TOO_DEEP for _, message in faults)
-    fields, issues = read_fields({} if too_deep else raw, tools)
+    found = read_fields({} if too_deep else raw, tools)
+    fields, issues = found.values, found.issues
     issues += [Issue(name_of(raw), path.lstrip(".") or "step", message) for path, message in faults]
-    draft = Draft(fields, issues)
+    if isinstance(raw.get("arguments"), str) and (inner := json_faults(fields.get("args"))):  # it was JSON text
+        issues += [Issue(name_of(raw), f"args{path}", message) for path, message in inner]
+        del fields["args"]
+    draft = Draft(fields, issues, notes=found.notes)
     if too_deep:
         return draft
     try:
@@ -171,11 +179,13 @@ def graph_issues(drafts: list[Draft], answer: Any, finished: frozenset[str] = fr
     ]
 
 
-def finish(drafts: list[Draft], answer: Any, issues: list[Issue]) -> Reading:
-    """Return the plan, or all that is wrong with it."""
+def finish(drafts: list[Draft], answer: Any, issues: list[Issue], notes: Iterable[str] = ()) -> Reading:
+    """Return the plan, or all that is wrong with it; `notes` say what was read otherwise around the steps."""
     if issues:
         return Reading(None, tuple(dict.fromkeys(issues)))
-    return Reading(Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer))
+    plan = Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer)
+    said = [(None, note) for note in notes], [(draft.id, note) for draft in drafts for note in draft.notes]
+    return Reading(plan, notes=told_once(chain(*said)))
 
 
 def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
@@ -193,7 +203,11 @@ def json_faults(value: Any, most: int = 20) -> list[tuple[str, str]]:
         if message:
             faults += [(where, message)] if len(faults) < most else []
         elif isinstance(item, dict):
-            faults += [(where, f"the key {key!r} is no text or not plain") for key in item if not _is_plain_text(key)]
+            faults += [
+                (where, f"the key {value_in_words(key)} is no text or not plain")
+                for key in item
+                if not _is_plain_text(key)
+            ]
             stack += [(part, f"{where}.{key}", depth + 1) for key, part in item.items()]
         elif isinstance(item, list):
             stack += [(part, f"{where}[{place}]", depth + 1) for place, part in enumerate(item)]
@@ -225,7 +239,7 @@ def _tool_issues(draft: Draft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
     if unknown:
         known = f"known tools: {listed(list(tools), 30) or 'none'}"
         where = "tool" if tool is not None else "tools"
-        return [Issue(draft.id, where, f"unknown tool {name!r}; {known}") for name in unknown]
+        return [Issue(draft.id, where, f"unknown tool {value_in_words(name)}; {known}") for name in unknown]
     issues = [*_output_issues(draft)]
     if isinstance(tool, str):
         open_args = {name for name, value in draft.args.items() if any(references_in(value))}
@@ -271,7 +285,9 @@ def _edge_issues(draft: Draft, known: Known) -> list[Issue]:
             hint = known.instead_of_itself(before, "%s")
             issues.append(Issue(draft.id, "depends_on", f"{before} waits for itself; {hint}"))
         elif before not in known.ids:
-            issues.append(Issue(draft.id, "depends_on", f"no step {before!r}; {known.instead_of(before, draft.id)}"))
+            issues.append(
+                Issue(draft.id, "depends_on", f"no step {value_in_words(before)}; {known.instead_of(before, draft.id)}")
+            )
     for where, reference in draft.references():
         if reference.step == draft.id:
             hint = known.instead_of_itself(reference.step, "{%s_result}")

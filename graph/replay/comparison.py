@@ -13,6 +13,10 @@ from graph.run.values import to_text
 WORLD = frozenset({"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider"})
 """Fields that the world outside of the run decides."""
 
+OPTIONAL = frozenset({"read_as"})
+"""Fields that are compared if both sides have them: a plan that was brought or edited is played as it was read, and
+earlier versions did not record how."""
+
 WORDS = frozenset({"shown", "prompt", "reserved"})
 """What is laid out, cut or counted by how long a value is: not compared where one was taken out of it."""
 
@@ -85,7 +89,8 @@ def differing(recorded: Event, replayed: Draft, names: Names, is_redacted: bool 
 
 def _differing(recorded: Any, replayed: Any, names: Names, path: str) -> str | None:
     if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
-        keys = [key for key in dict.fromkeys((*recorded, *replayed)) if key not in WORLD]
+        left_out = WORLD | (OPTIONAL - (recorded.keys() & replayed.keys()))
+        keys = [key for key in dict.fromkeys((*recorded, *replayed)) if key not in left_out]
         found = (_within(recorded, replayed, key, names, path) for key in keys)
         return next((where for where in found if where is not None), None)
     if isinstance(recorded, list) and isinstance(replayed, list | tuple):

@@ -13,6 +13,7 @@ from graph.plan.checks import OF, Check, check_in_words, is_number, kind_of
 from graph.plan.inline_schema import misfits
 from graph.plan.issues import storable
 from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in
+from graph.plan.shortening import joined_messages
 from graph.run.values import to_text
 from graph.sanitize import folded
 
@@ -81,7 +82,7 @@ def _called(tool: str, called: Mapping[str, int]) -> Seen:
 
 def _schema(schema: Any, part: JsonValue) -> Seen:
     faults = misfits(schema, part)
-    return not faults, "; ".join(faults) or "it fits"
+    return not faults, joined_messages(faults, SEEN_CHARACTERS) or "it fits"
 
 
 def _condition(expression: Any, part: JsonValue) -> Seen:

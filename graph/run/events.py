@@ -7,7 +7,8 @@ from typing import Any, Literal
 Kind = Literal[
     "run_started",  # goal, constraints, tags, setup, budget, history, configured, thread, n, checkpoint
     "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
-    # revision, plan, digest, binding, reason, author, dropped, tainted, failures, stalled, checkpoint
+    # revision, plan, digest, binding, reason, author, dropped, tainted, failures, stalled, checkpoint,
+    # read_as: what was read otherwise than written
     "plan_revised",
     "plan_refused",  # author, issues, brought: {value | artifact} where the caller brought it
     # request, digest, subject, revision, asked, actions, shown, answer, unseen, error, issues, checkpoint, skip
@@ -31,7 +32,7 @@ Kind = Literal[
     "budget_reached",  # limit, by: who could not go on, budget, spent, left: ids of the steps that are left
     "paused",  # reason
     "redacted",  # left: [{seq, digest}] of the payloads that stand in place of others, by, reason
-    "run_ended",  # status, reason
+    "run_ended",  # status, reason, value | artifact, read_as of an answer that a planner gave at once
 ]
 
 CONTROL: tuple[Kind, ...] = ("plan_revised", "decided", "steered", "run_ended")

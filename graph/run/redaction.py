@@ -1,9 +1,9 @@
 """Taking a value out of a run's events, and what could be used to guess it: digests over what held it.
 
 The value is found as it is written, as people are shown it (on one line, with escapes, in a chat's Markdown), and as
-JSON text inside of text writes it, several times over. Where a text was cut, a beginning of the value at the cut is
-found too. Digests are not salted, so each one that may rest on the value gives way to a random name, everywhere the
-same, so that it can still be seen what belongs together.
+JSON text inside of text writes it, several times over. Where a text was cut, a beginning or an end of the value at the
+cut is found too. Digests are not salted, so each one that may rest on the value gives way to a random name, everywhere
+the same, so that it can still be seen what belongs together.
 """
 
 import json
@@ -26,6 +26,8 @@ CUT_CHARACTERS = 8
 """How much of a value must stand at a cut for it to be taken for its beginning."""
 CUT = re.compile(r'…|\n|$|\\*"|\\+(?:u2026|n)')
 """What comes after a text that was cut, in JSON text too."""
+CUT_BACKWARDS = re.compile(r"…|6202u\\+")
+"""What comes before the rest of a text whose middle was cut out, read backwards."""
 NESTED = 3
 """How often JSON text may stand in JSON text."""
 
@@ -76,7 +78,10 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return a text without the value."""
         text = self._without_forms(text)
-        text = _without_beginnings(text, [form for form in self.forms if len(form) > CUT_CHARACTERS])
+        forms = [form for form in self.forms if len(form) > CUT_CHARACTERS]
+        text = _without_beginnings(text, forms, MARK, CUT)
+        if CUT_BACKWARDS.search(text[::-1]):
+            text = _without_beginnings(text[::-1], [form[::-1] for form in forms], MARK[::-1], CUT_BACKWARDS)[::-1]
         return DIGEST.sub(lambda found: self.names.get(found[0], found[0]), text) if self.names else text
 
     def _without_forms(self, text: str) -> str:
@@ -163,14 +168,14 @@ def _settings(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     return found
 
 
-def _without_beginnings(text: str, forms: Sequence[str]) -> str:
+def _without_beginnings(text: str, forms: Sequence[str], mark: str, cut: re.Pattern[str]) -> str:
     """Return the text without beginnings of the value, in any form, that stand where the text was cut."""
     heads = {form[:CUT_CHARACTERS] for form in forms}
     kept, start = [], 0
     while places := [place for head in heads if (place := text.find(head, start)) >= 0]:
         place = min(places)
         end = place + max(_common(text, place, form) for form in forms)
-        kept += [text[start:place], MARK] if CUT.match(text, end) else [text[start:end]]
+        kept += [text[start:place], mark] if cut.match(text, end) else [text[start:end]]
         start = end
     return "".join([*kept, text[start:]])
 

@@ -43,18 +43,18 @@ class Refinement:
 
         The steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and puts their results together.
         """
-        part = unwrap(raw)
+        part, notes = unwrap(raw, self.tools)
         if not isinstance(part, dict) or set(part) - {"steps", "answer"}:
             return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),))
         drafts, issues = read_steps(part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1)
         issues += graph_issues(drafts, part.get("answer"), frozenset(self.succeeded))
         issues += [Issue(d.id, "refine", self._too_deep) for d in drafts if d.fields.get("refine") and self._is_deep]
-        reading = finish(drafts, part.get("answer"), issues)
+        reading = finish(drafts, part.get("answer"), issues, notes)
         if reading.plan is None:
             return reading
         if not reading.plan.steps and reading.plan.answer is None:
             return Reading(None, (Issue(None, "steps", "the plan is empty: give steps, or an answer"),))
-        return Reading(self._put_in(reading.plan))
+        return Reading(self._put_in(reading.plan), notes=reading.notes)
 
     @property
     def _too_deep(self) -> str:

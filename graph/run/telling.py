@@ -133,6 +133,7 @@ def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
         yield f"removed {', '.join(removed)}"
     if tainted := payload.get("tainted"):
         yield f"written after untrusted results were read: {', '.join(tainted)}"
+    yield from _read_as(payload)
     if payload.get("stalled"):
         yield payload["stalled"]
     if diff.get("answer"):
@@ -319,6 +320,11 @@ def _run_ended(_: str, payload: Payload) -> Iterator[str]:
     yield f"ended as {payload['status']}: {payload.get('reason')}"
     if payload.get("artifact") or payload.get("value") is not None:
         yield f"answer: {content(payload)}"
+    yield from _read_as(payload)
+
+
+def _read_as(payload: Payload) -> Iterator[str]:
+    yield from (f"read otherwise than written: {note}" for note in payload.get("read_as", ()))
 
 
 TELLERS: Mapping[str, tuple[tuple[Section, ...], Teller]] = {

@@ -1,5 +1,6 @@
 """Plans from models that cannot keep to a format, and answers that are none, as whole runs."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +9,9 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.types import Command
 
+from graph.checkpoint import ledger_of
+from graph.ledger.protocol import RunKey
+from graph.run.telling import told
 from graph.testing import on_thread, step
 
 Build = Callable[..., Any]
@@ -68,6 +72,108 @@ def test_a_plan_that_lost_its_end_is_never_completed(build: Build) -> None:
     app.invoke({"goal": "g"}, on_thread())
 
     assert "is not closed; it may be cut off" in str(app.model.prompts[1][-1].text)
+
+
+SEND = {"steps": [step("step_1", "send", text="spam")]}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(f"Draft: {json.dumps(SEND)}\nFinal: {TEXT}", id="a draft and a final plan"),
+        pytest.param(",\n".join(json.dumps([one]) for one in [*PLAN["steps"], *SEND["steps"]]), id="lists of one step"),
+        pytest.param(f'{TEXT}\nor simply {{"steps": [], "answer": "wind"}}', id="an answer beside a plan"),
+        pytest.param(f"{TEXT}\n{json.dumps(SEND)[:-3]}", id="one that is cut off"),
+        pytest.param(f"<think>{TEXT}</think> Here it is.", id="in thoughts only"),
+        pytest.param(
+            f'{{"steps": {json.dumps(SEND["steps"])}, "steps": {json.dumps(PLAN["steps"])}}}', id="one key twice"
+        ),
+    ],
+)
+def test_of_differing_plans_none_is_chosen_the_model_is_told_once_and_planning_fails(
+    build: Build, tools: Any, answer: str
+) -> None:
+    app = build(answer, answer)
+
+    state = app.invoke({"goal": "g"}, on_thread())
+
+    assert (state["status"], tools.calls, len(app.model.prompts)) == ("failed", [], 2)
+    assert [issue["field"] for issue in state["issues"]] == ["plan"]
+    assert state["issues"][0]["message"] in str(app.model.prompts[1][-1].text)
+
+
+def test_after_the_model_was_told_its_one_plan_counts(build: Build) -> None:
+    app = build(f"{json.dumps(SEND)} {TEXT}", TEXT)
+
+    assert app.invoke({"goal": "g"}, on_thread())["plan"] == PLAN
+
+
+def test_one_plan_in_several_spellings_is_one_plan(build: Build) -> None:
+    spelled = [{"description": one["objective"], **one, "arguments": one["args"]} for one in PLAN["steps"]]
+    for one in spelled:
+        del one["args"], one["objective"]
+    app = build(f"{TEXT}\n```json\n{json.dumps({'plan': spelled})}\n```\n{TEXT}")
+
+    state = app.invoke({"goal": "g"}, on_thread())
+
+    assert (state["plan"], len(app.model.prompts)) == (PLAN, 1)
+
+
+def test_json_that_is_no_plan_may_stand_beside_one(build: Build) -> None:
+    app = build(f'A result is like {{"items": [1]}}, see [1] and [{{"title": "x"}}].\n{TEXT}')
+
+    assert app.invoke({"goal": "g"}, on_thread())["plan"] == PLAN
+
+
+@pytest.mark.parametrize(
+    ("answer", "note"),
+    [
+        (TEXT[:-1], "bracket"),
+        (TEXT.replace(", ", "，"), "full-width"),  # noqa: RUF001
+        (f'<tool_call>{{"name": "plan", "arguments": {TEXT}}}</tool_call>', "call"),
+        (json.dumps({"goal": "g", "reasoning": "r", **PLAN}), "reasoning"),
+        (TEXT.replace('"args"', '"tool_input"'), "tool_input"),
+    ],
+)
+def test_a_variant_that_means_one_thing_needs_no_repair_and_is_told_on_record(
+    build: Build, saver: Any, answer: str, note: str
+) -> None:
+    app = build(answer)
+
+    state = app.invoke({"goal": "g"}, on_thread())
+
+    assert (state["plan"], len(app.model.prompts)) == (PLAN, 1)
+    assert any("read otherwise than written" in line and note in line for line in told_lines(saver))
+
+
+def test_an_answer_at_once_that_was_read_otherwise_is_told_too(build: Build, saver: Any) -> None:
+    state = build("{'thought': 'easy', 'answer': 'Paris'}").invoke({"goal": "g"}, on_thread())
+
+    assert (state["status"], state["answer"]) == ("succeeded", "Paris")
+    assert any("thought beside the plan was left out" in line for line in told_lines(saver))
+
+
+def told_lines(saver: Any) -> list[str]:
+    ledger = asyncio.run(ledger_of(None, saver, lambda _: None)())
+    return [line for event in asyncio.run(ledger.events(RunKey("thread", 1))) for line in told(event).details]
+
+
+def test_the_reason_of_a_refusal_is_told_however_long_the_value(build: Build, tools: Any) -> None:
+    wrong = {"steps": [step("step_1", "note", text=["x" * 20_000])]}
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+    app = build(wrong, wrong, tools=[tools.tool("note", schema=schema)])
+
+    state = app.invoke({"goal": "g"}, on_thread())
+
+    for said in (str(app.model.prompts[1][-1].text), state["reason"], state["issues"][0]["message"]):
+        assert "is not of type 'string'" in said and len(said) < 2_000
+
+
+@pytest.mark.parametrize("deep", ["[" * 3_000, '{"steps":' * 3_000 + "1" + "}" * 3_000, "{[" * 50_000])
+def test_an_answer_that_is_nested_too_deep_is_refused_in_words(build: Build, deep: str) -> None:
+    state = build(deep, deep).invoke({"goal": "g"}, on_thread())
+
+    assert state["status"] == "failed" and "JSON in the answer" in state["reason"]
 
 
 @pytest.mark.parametrize(
@@ -136,6 +242,18 @@ def test_a_result_is_a_number_a_word_or_a_text_as_well_as_an_object(
     result = executed(build, answer, output=output)
 
     assert (result["status"], result.get("value")) == ("succeeded", value)
+
+
+def test_of_several_results_none_is_chosen(build: Build) -> None:
+    result = executed(build, '{"n": 1} or {"n": 2}', '{"n": 3}', output={"required": ["n"]})
+
+    assert (result["status"], result["value"]) == ("succeeded", {"n": 3})
+
+
+def test_of_several_arguments_of_a_call_none_are_chosen(build: Build, tools: Any) -> None:
+    result = executed(build, invalid('{"query": "a"} {"query": "b"}'), invalid('{"query": "wind"}'), "it blows")
+
+    assert (result["value"], tools.named("search")) == ("it blows", [{"query": "wind"}])
 
 
 @pytest.mark.parametrize("output", [{"type": "integer"}, {"required": ["n"]}, {"enum": ["yes", "no"]}], ids=str)

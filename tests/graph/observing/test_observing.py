@@ -21,7 +21,7 @@ from graph.ledger.protocol import RunKey
 from graph.observing.json_lines import JsonLines
 from graph.observing.log import log_events
 from graph.observing.otel import OtelObserver
-from graph.run.counters import Counters
+from graph.run.counters import Counters, RunCounter
 from graph.run.events import Draft, Event
 from graph.runs import open_runs
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
@@ -203,11 +203,10 @@ def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.
 
 
 def test_names_from_outside_begin_no_line_of_the_metrics_and_hide_nothing() -> None:
-    counters = Counters()
-    for tool in ("send\n# EOF", "send\x1b[2J\u2028\u200d"):
-        counters.count([Event(1, "call_refused", "s", 0.0, {"tool": tool})])
+    tools = ("send\n# EOF", "send\x1b[2J\u2028\u200d")
+    refused = [Event(seq, "call_refused", "s", 0.0, {"tool": tool}) for seq, tool in enumerate(tools, 1)]
 
-    lines = counters.to_text().split("\n")
+    lines = Counters(RunCounter().count(refused), {}).to_text().split("\n")
 
     assert not [line for line in lines if line.startswith("# EOF")]
     assert "\\\\u{1b}[2J\\\\u{2028}\\\\u{200d}" in "\n".join(lines)

@@ -89,6 +89,144 @@ def test_integer_ids_count_steps_in_ids_and_in_dependencies() -> None:
     assert plan.steps[1].depends_on == ("step_1",)
 
 
+def test_numbers_as_text_count_steps_too() -> None:
+    plan = plan_of(
+        [
+            {"id": "1", "objective": "a"},
+            {"id": "2", "objective": "b", "depends_on": ["1"], "tool": "search", "input": "{step_1_result}"},
+            {"id": "3", "objective": "c", "depends_on": "2"},
+        ]
+    )
+
+    assert [step.id for step in plan.steps] == ["step_1", "step_2", "step_3"]
+    assert [step.depends_on for step in plan.steps] == [(), ("step_1",), ("step_2",)]
+
+
+def test_a_number_is_no_name_in_a_reference() -> None:
+    step = only_step(id="1", objective="a", tool="search", args={"query": "{1_result}"})
+
+    assert (step.id, step.args) == ("step_1", {"query": "{1_result}"})
+
+
+@pytest.mark.parametrize(("given", "read_as"), [("a", ("a",)), (1, ("step_1",)), ("1", ("step_1",))])
+def test_one_id_in_depends_on_needs_no_list(given: Any, read_as: tuple[str, ...]) -> None:
+    before = [{"id": "a", "objective": "o"}, {"id": 1, "objective": "o"}]
+
+    assert plan_of([*before, {"id": "b", "objective": "o", "depends_on": given}]).steps[2].depends_on == read_as
+
+
+@pytest.mark.parametrize("given", ["a, c", "", "none", True, {"a": 1}, 1.5])
+def test_what_is_not_one_id_in_depends_on_is_a_fault(given: Any) -> None:
+    steps = [{"id": name, "objective": "o"} for name in ("a", "c")]
+
+    assert ("b", "depends_on") in faults([*steps, {"id": "b", "objective": "o", "depends_on": given}])
+
+
+@pytest.mark.parametrize("name", ["input", "arguments", "parameters", "tool_input"])
+def test_arguments_have_many_names(name: str) -> None:
+    assert only_step(id="a", objective="o", tool="search", **{name: {"query": "x"}}).args == {"query": "x"}
+
+
+def test_arguments_may_be_json_text_as_in_calls_of_tools() -> None:
+    assert only_step(id="a", objective="o", tool="search", arguments='{"query": "x"}').args == {"query": "x"}
+    assert only_step(id="a", objective="o", tool="search", arguments="x").args == {"query": "x"}
+    assert only_step(id="a", objective="o", tool="search", arguments="{'query'").args == {"query": "{'query'"}
+    assert only_step(id="a", objective="o", tool="search", input='{"query": "x"}').args == {"query": '{"query": "x"}'}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"query": "a\\u0000"}',
+        '{"query": NaN}',
+        '{"query": ' + "[" * 300 + "]" * 300 + "}",
+        '{"query": 1' + "0" * 30 + "}",
+        '{"query": "a", "limit": "\\ud800"}',
+    ],
+)
+def test_json_text_holds_what_plans_may_hold_and_nothing_else(text: str) -> None:
+    fields = {field for _, field in faults([{"id": "a", "objective": "o", "tool": "search", "arguments": text}])}
+
+    assert any(field.startswith("args") for field in fields)
+
+
+@pytest.mark.parametrize("other", ["input", "arguments", "parameters", "tool_input"])
+def test_arguments_that_differ_under_two_names_are_never_chosen_from(other: str) -> None:
+    step = {"id": "a", "objective": "o", "tool": "search", "args": {"query": "x"}, other: {"query": "y"}}
+
+    assert ("a", "args") in faults([step])
+
+
+STEPS = [{"id": "a", "objective": "o"}]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"goal": "g", "thought": {"n": 1}, "reasoning": ["r"], "steps": STEPS},
+        {"reasoning": "r", "plan": STEPS},
+        {"name": "plan", "arguments": {"steps": STEPS}},
+        {"name": "create_plan", "parameters": {"reasoning": "r", "plan": {"steps": STEPS}}},
+        {
+            "type": "function",
+            "id": "1",
+            "function": {"name": "plan", "arguments": '{"steps": [{"id": "a", "objective": "o"}]}'},
+        },
+        {"tool_calls": [{"name": "plan", "args": {"steps": STEPS}}]},
+    ],
+)
+def test_what_models_write_beside_and_around_a_plan_is_left_out_and_told(raw: Any) -> None:
+    reading = read(raw)
+
+    assert reading.plan == Plan(steps=(Step(id="a", objective="o"),))
+    assert reading.notes
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"name": "search", "arguments": {"steps": STEPS}},
+        {"name": "other", "arguments": {"answer": "x"}},
+        {"name": "plan", "arguments": {"steps": STEPS}, "parameters": {"steps": []}},
+        {"name": "plan", "arguments": {"steps": STEPS}, "more": 1},
+        {"tool_calls": [{"name": "plan", "args": {"steps": STEPS}}] * 2},
+        {"function": "plan", "arguments": {"steps": STEPS}},
+        {"goal": "g"},
+        {"steps": STEPS, "Thought": "x"},
+        {"name": "plan", "arguments": "{" * 5000},
+    ],
+)
+def test_what_could_mean_something_else_is_a_fault(raw: Any) -> None:
+    assert read(raw).issues
+
+
+def test_what_was_read_otherwise_than_written_is_told_once_with_its_steps() -> None:
+    steps = [{"id": number, "description": "o", "dependencies": []} for number in range(1, 6)]
+
+    assert read({"goal": "g", "steps": steps}).notes == (
+        "goal beside the plan was left out",
+        "description was read as objective, in step_1, step_2, step_3 and 2 more",
+        "dependencies was read as depends_on, in step_1, step_2, step_3 and 2 more",
+        "a number as id was read as step_<number>, in step_1, step_2, step_3 and 2 more",
+    )
+
+
+def test_of_a_plan_in_our_own_words_nothing_is_told() -> None:
+    step = {"id": "a", "objective": "o", "tool": "search", "args": {"query": "x"}, "depends_on": [], "tools": None}
+
+    assert read({"steps": [step], "answer": "{a_result}"}).notes == ()
+
+
+def test_however_much_is_read_otherwise_little_is_told() -> None:
+    specs = {f"t{n}": tool(f"t{n}", {f"p{n}": TEXT}, (f"p{n}",)) for n in range(100)}
+    steps = [{"id": f"s{n}", "objective": "o", "tool": f"t{n}", "input": "x"} for n in range(100)]
+
+    notes = read_plan(steps, specs).notes
+
+    assert len(notes) == 21
+    assert notes[-1] == "and 82 more"
+
+
 def test_integer_ids_and_their_text_name_the_same_step() -> None:
     plan = plan_of([{"id": "step_1", "objective": "a"}, {"id": 2, "objective": "b", "dependencies": [1, "step_1"]}])
 
@@ -103,7 +241,9 @@ def test_zero_is_a_count() -> None:
     assert only_step(id=0, objective="a").id == "step_0"
 
 
-@pytest.mark.parametrize("odd", [True, False, 1.5, -1, "1", "", "a b", "_a", "a-b", "é", "a\n", [], {}])
+@pytest.mark.parametrize(
+    "odd", [True, False, 1.5, -1, "-1", "01", "\u0661", "1.0", " 1", "", "a b", "_a", "a-b", "é", "a\n", [], {}]
+)
 def test_an_id_that_is_no_name_and_no_count_is_a_fault(odd: Any) -> None:
     assert "id" in {field for _, field in faults([{"id": odd, "objective": "a"}])}
 
@@ -192,6 +332,8 @@ def test_plain_text_with_a_reference_is_a_reference() -> None:
         ("args", "input", {"query": "x"}),
         ("depends_on", "dependencies", []),
         ("id", "subgoal_id", "a"),
+        ("args", "arguments", {"query": "x"}),
+        ("args", "tool_input", {"query": "x"}),
     ],
 )
 def test_a_field_under_both_names_is_a_fault_even_if_both_say_the_same(ours: str, theirs: str, value: Any) -> None:
@@ -216,7 +358,7 @@ def test_an_unknown_key_of_a_step_is_named(key: str) -> None:
 
 
 def test_an_unknown_key_of_a_plan_is_named() -> None:
-    assert [issue.field for issue in read({"steps": [], "answer": 1, "goal": "x"}).issues] == ["goal"]
+    assert [issue.field for issue in read({"steps": [], "answer": 1, "goals": "x"}).issues] == ["goals"]
 
 
 def test_every_unknown_key_is_named_at_once() -> None:

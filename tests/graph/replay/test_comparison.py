@@ -42,6 +42,12 @@ def test_the_first_field_that_differs_is_named(one: Any, other: Any, path: str) 
     assert compared(one, other) == path
 
 
+def test_how_a_plan_was_read_is_compared_only_if_both_sides_tell_it() -> None:
+    assert compared({"read_as": ["a"]}, {}) is None
+    assert compared({}, {"read_as": ["a"]}) is None
+    assert compared({"read_as": ["a"]}, {"read_as": ["b"]}) == "read_as[0]"
+
+
 def test_the_same_is_the_same() -> None:
     payload = {"a": [1, 2.5, None, True, "x", {"b": {}}]}
 

@@ -66,6 +66,14 @@ def test_a_beginning_of_the_value_is_found_where_the_text_was_cut(end: str) -> N
     assert redactor.text("it is a long second thing") == "it is a long second thing"
 
 
+@pytest.mark.parametrize("cut", ["…", "\\u2026", "\\\\u2026"])
+def test_an_end_of_the_value_is_found_where_the_middle_of_a_text_was_cut_out(cut: str) -> None:
+    redactor = Redactor("a long secret sentence")
+
+    assert redactor.text(f"it is{cut}g secret sentence, it was") == f"it is{cut}{MARK}, it was"
+    assert redactor.text(f"it is{cut}a short sentence") == f"it is{cut}a short sentence"
+
+
 def test_too_short_a_value_is_refused() -> None:
     with pytest.raises(Unredactable, match="4"):
         Redactor("abc")

@@ -1,0 +1,71 @@
+"""Refusals keep their reasons: values in them are shortened, reasons never are."""
+
+from typing import Any
+
+import pytest
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.inline_schema import misfits
+from graph.plan.issues import Issue
+from graph.plan.shortening import joined_messages, shortened, value_in_words
+from graph.plan.validation import read_plan
+
+LONG = {"text": "x" * 50_000}
+ENUM = {"enum": ["y" * 5_000, "z" * 5_000]}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "reason"),
+    [
+        ({"type": "string"}, LONG, "is not of type 'string'"),
+        ({"type": "array", "items": {"type": "integer"}}, [LONG], "is not of type 'integer'"),
+        ({"maxLength": 5}, "x" * 50_000, "is too long"),
+        (ENUM, LONG, "is not one of"),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            LONG,
+            "it is not of type 'null'; it is not of type 'string'",
+        ),
+        ({"pattern": "^a$"}, "x" * 50_000, "does not match '^a$'"),
+        ({"additionalProperties": False}, LONG | {"q" * 9_000: 1}, "were unexpected"),
+        ({"const": "y" * 5_000}, LONG, "was expected"),
+    ],
+)
+def test_a_long_value_never_hides_why_it_does_not_fit(schema: dict[str, Any], value: Any, reason: str) -> None:
+    spec = ToolSpec("tool", "", {"type": "object", "properties": {"a": schema}})
+    plan = [{"id": "s", "objective": "o", "tool": "tool", "args": {"a": value}}]
+
+    messages = [issue.message for issue in read_plan(plan, {"tool": spec}).issues]
+
+    assert [reason in message and len(message) <= 1_000 for message in messages] == [True]
+    assert all(reason in message and len(message) <= 1_000 for message in misfits(schema, value))
+
+
+def test_long_names_of_all_kinds_leave_room_for_what_is_wrong() -> None:
+    name = "n" * 20_000
+    step = {"id": "s", "objective": "o", name: 1, "tool": name, "depends_on": [name]}
+
+    issues = read_plan({"steps": [step], name: 1}, {}).issues
+
+    reasons = {"a step has id", "a plan has steps", "unknown tool", "no step"}
+    assert all(any(reason in str(issue) for issue in issues) for reason in reasons)
+    assert all(len(str(issue)) < 1_300 for issue in issues)
+
+
+def test_an_issue_keeps_both_ends_of_its_message() -> None:
+    issue = Issue("s" * 5_000, "f" * 5_000, "begins here " + "x" * 5_000 + " and ends there")
+
+    assert issue.message.startswith("begins here") and issue.message.endswith("and ends there")
+    assert len(str(issue)) < 1_300
+
+
+def test_of_many_messages_whole_ones_are_shown_and_the_others_counted() -> None:
+    assert joined_messages([f"step_{n} is wrong" for n in range(100)], 60) == (
+        "step_0 is wrong; step_1 is wrong; step_2 is wrong; and 97 more"
+    )
+    assert joined_messages(["x" * 100 + " why"], 50).endswith(" why")
+    assert joined_messages([]) == ""
+
+
+def test_what_is_short_stays_as_it_is() -> None:
+    assert (shortened("abc", 3), value_in_words("abc"), joined_messages(["a", "b"])) == ("abc", "'abc'", "a; b")
