@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from pydantic import JsonValue
@@ -59,13 +59,14 @@ def fitting(text: str, room: float, measure: Measure = columns) -> int:
     return max(0, bisect_right(range(most + 1), room, key=lambda end: measure(text[:end])) - 1)
 
 
-def arguments(args: Mapping[str, JsonValue]) -> str:
-    """Return arguments on one line; a reference stands without quotes.
+def arguments(args: Mapping[str, JsonValue], literal: Collection[str] = ()) -> str:
+    """Return arguments on one line; a reference stands without quotes, unless its argument is `literal`.
 
     >>> arguments({"query": "wind", "limit": 5, "of": "{step_1_result.items}"})
     'query="wind" limit=5 of={step_1_result.items}'
     """
-    return plain(" ".join(f"{name}={_value(value)}" for name, value in args.items()))
+    texts = (_quoted(value) if name in literal else _value(value) for name, value in args.items())
+    return plain(" ".join(f"{name}={text}" for name, text in zip(args, texts, strict=True)))
 
 
 def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -103,6 +104,10 @@ def _value(value: JsonValue) -> str:
         parts = pieces(value)
         if len(parts) == 1 and isinstance(parts[0], Reference):
             return value
+    return _quoted(value)
+
+
+def _quoted(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
