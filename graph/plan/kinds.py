@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graph.errors import listed
+
 ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent")
 EACH = ("for_each", "max_items", "max_failures")
 FITTING: Mapping[str, tuple[str, ...]] = {
@@ -38,10 +40,11 @@ def kind_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _literal_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    args, literal = fields.get("args"), fields.get("literal")
+    given, literal = fields.get("args"), fields.get("literal")
+    args = given if isinstance(given, dict) else {}
     for name in literal if isinstance(literal, list) else ():
-        if isinstance(name, str) and (not isinstance(args, dict) or name not in args):
-            yield "literal", f"{name!r} is not among its args"
+        if isinstance(name, str) and name not in args:
+            yield "literal", f"{name!r} is not among its args; it has {listed([*map(str, args)]) or 'none'}"
 
 
 def _misplaced(kinds: list[str]) -> str:

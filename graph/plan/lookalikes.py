@@ -54,7 +54,11 @@ class Lookalike:
         Args:
             argument: The argument that it stands in, None if it is in a field that has no escape.
         """
-        text = "" if argument is None else f'; if it is meant as text, add "literal": ["{argument}"] to the step'
+        text = (
+            ""
+            if argument is None
+            else f'; if it is meant as text, add "literal": ["{_shown(str(argument))}"] to the step'
+        )
         if self.dollar:
             return f"{self.written} has a single $ before a reference; write $${self.meant} for a dollar sign{text}"
         return f"{self.written} looks like a reference but is plain text; write {self.meant}{text}"

@@ -73,7 +73,7 @@ def invalid_description(revision: int, issues: Sequence[Issue]) -> str:
 
 def doubt_description(call: Call) -> str:
     """Return the question whether a call took effect."""
-    made = f"{call.step} called {call.tool} with {shown(dict(call.args))}"
+    made = f"{call.step} called {call.tool} with {shown(dict(call.args))}{text_note(dict(call.args))}"
     if call.unmet is not None:
         return (
             f"{made}. It took effect, but {call.unmet}. Set happened to true (with its result) to take it as it is, or "
