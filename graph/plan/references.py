@@ -19,7 +19,7 @@ from graph.plan.issues import storable
 from graph.plan.reference_spans import spans
 
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
-CACHED_CHARACTERS = 2_000
+CACHED_CHARACTERS = 500
 """Longer texts are read anew each time: what is kept must not grow with what plans hold."""
 
 
@@ -212,7 +212,7 @@ def _as_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=2_048)
 def _links(path: str) -> tuple[str | int, ...] | None:
     """Return the fields and indexes of a plain chain, or None where the path is more than that."""
     links: list[str | int] = []

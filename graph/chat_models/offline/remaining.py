@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graph.chat_models.offline.asked import Asked
+from graph.plan.lookalikes import lookalikes_in
 from graph.plan.references import Reference, escape, pieces, references_in, spelled
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Step
@@ -80,7 +81,7 @@ class Remaining:
             raise NoOtherWay(f"the rest of the plan needs {step}")
         steps, self.answer = left
         if step in self.failed:
-            self.note(f"left out, since it failed: {escape(str(self.steps[step].get('objective', step)))}")
+            self.note(f"left out, since it failed: {self._words_for(step)}")
         del self.steps[step]
         for fields in steps:
             self.give(fields)
@@ -125,6 +126,11 @@ class Remaining:
         if self.answer != self._old_answer or not self.steps:
             revision["answer"] = self.answer if self.answer is not None else self._results()
         return revision
+
+    def _words_for(self, step: str) -> str:
+        """Return what a step was to do, or its id if words in it look like a reference, which no answer may hold."""
+        objective = escape(str(self.steps[step].get("objective", step)))
+        return step if any(lookalikes_in(objective, self.every_step)) else objective
 
     def _rewrite(self, step: str, write: Write) -> None:
         for name, fields in list(self.steps.items()):
