@@ -42,9 +42,12 @@ def kind_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _literal_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     given, literal = fields.get("args"), fields.get("literal")
     args = given if isinstance(given, dict) else {}
-    for name in literal if isinstance(literal, list) else ():
-        if isinstance(name, str) and name not in args:
-            yield "literal", f"{name!r} is not among its args; it has {listed([*map(str, args)]) or 'none'}"
+    strange = (
+        [name for name in literal if isinstance(name, str) and name not in args] if isinstance(literal, list) else []
+    )
+    if strange:
+        words = "is not among its args" if len(strange) == 1 else "are not among its args"
+        yield "literal", f"{listed([*map(repr, strange)])} {words}; it has {listed([*map(str, args)]) or 'none'}"
 
 
 def _misplaced(kinds: list[str]) -> str:
