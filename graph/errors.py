@@ -19,6 +19,7 @@ AgentError
 │   ├── UnknownRunError         .run
 │   └── NothingToDecideError    .run
 ├── UnresolvedReferenceError    a reference has no value   .reference
+├── ExpressionError             an expression over a result gives no value, or would take too long
 ├── ResultError                 a tool's result cannot be kept as JSON   .path
 └── LedgerError                 the records cannot be written or read   .database
     ├── LedgerUnavailableError
@@ -150,6 +151,10 @@ class UnresolvedReferenceError(AgentError):
     def __init__(self, reference: str, why: str) -> None:
         self.reference = reference
         super().__init__(f"reference {reference}: {why}")
+
+
+class ExpressionError(AgentError):
+    """A JMESPath cannot be used, does not fit what it is about, or would take too long; its text ends a sentence."""
 
 
 class ResultError(AgentError):

@@ -3,11 +3,19 @@
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
 Result = TypeVar("Result")
+_waits: dict[int, int] = {}
+"""Identity of an event loop -> how often something on it waits for blocking work; nothing is kept of idle loops."""
+
+
+def is_waiting() -> bool:
+    """Whether something on the running event loop waits for blocking work."""
+    return id(asyncio.get_running_loop()) in _waits
 
 
 async def in_thread(work: Callable[[], Result]) -> Result:
@@ -36,5 +44,17 @@ async def in_thread(work: Callable[[], Result]) -> Result:
         else:
             report(partial(future.set_result, result))
 
-    threading.Thread(target=serve, name="sync-tool", daemon=True).start()
-    return await future
+    with _counted(id(loop)):
+        threading.Thread(target=serve, name="sync-tool", daemon=True).start()
+        return await future
+
+
+@contextmanager
+def _counted(loop: int) -> Iterator[None]:
+    _waits[loop] = _waits.get(loop, 0) + 1
+    try:
+        yield
+    finally:
+        left = _waits.pop(loop) - 1
+        if left:
+            _waits[loop] = left

@@ -5,12 +5,13 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
 from graph.calls.meter import BudgetReached
+from graph.calls.threads import in_thread
 from graph.calls.tool_call import Finished, Held, ToolCall, Uncertain
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.role_model import RoleModel
@@ -20,13 +21,14 @@ from graph.execution.for_each import Items, Outcome, items_of
 from graph.execution.model_step import ModelStep, StepFailed
 from graph.execution.step_end import Account, StepEnd, for_a_person, waiting
 from graph.plan.canonical import digest
-from graph.plan.references import resolve
+from graph.plan.references import needs_evaluation, resolve
 from graph.plan.schema import ITEM, Step
 from graph.run.grants import Refused
 from graph.run.labels import PLAN, USER, Label, argument_labels, joined, label_of_tool
 from graph.run.record import RunRecord
 from graph.run.values import normalise
 
+Result = TypeVar("Result")
 Task = Callable[[], Coroutine[Any, Any, StepEnd]]
 WAITING = {"ask": "waits for an answer", "gate": "waits for a person", "refine": "waits to be refined"}
 
@@ -65,15 +67,15 @@ class StepWork:
         if step.kind in WAITING:
             return await self._on_record(step) or waiting(step.id, WAITING[step.kind])
         if step.for_each is not None:
-            items = items_of(step, self.values)
+            items = await _evaluated(step.for_each, lambda: items_of(step, self.values))
             return await self._on_record(step, items) or (lambda: self._each(step, items))
         if step.kind == "gather":
-            value = resolve(step.gather, self.values)
+            value = await _evaluated(step.gather, lambda: resolve(step.gather, self.values))
             if on_record := await self._on_record(step, value):
                 return on_record
             gathered = self._account(step, value).succeeded(value, self._read(step))
             return (lambda: self._settled(step, gathered)) if self.criteria.has(step) else gathered
-        args: Any = resolve(dict(step.args), self.values)
+        args = await _evaluated(dict(step.args), lambda: step.filled_args(self.values))
         if step.tool is None:
             return await self._on_record(step, args) or (lambda: self._think(step, args))
         admitted = await self.gate.admit(step, step.tool, args, self._argument_labels(step))
@@ -143,7 +145,7 @@ class StepWork:
             StepFailed: It came to nothing.
         """
         values = {**self.values, ITEM: item}
-        args: Any = resolve(dict(step.args), values)
+        args = await _evaluated(dict(step.args), lambda: step.filled_args(values))
         if step.tool is None:
             work = self._model_step(step, args, place)
             return Outcome(
@@ -195,3 +197,8 @@ class StepWork:
         if step.for_each is not None:
             labels = {**labels, ITEM: joined(self.labels[ref.step] for ref in step.references_of_items())}
         return argument_labels(step, labels, tainted=step.id in self.record.tainted)
+
+
+async def _evaluated(value: JsonValue, fill_in: Callable[[], Result]) -> Result:
+    """Fill in the references of a value; on a thread if it may take long, so that the event loop goes on."""
+    return await in_thread(fill_in) if needs_evaluation(value) else fill_in()

@@ -6,12 +6,11 @@ It has one key of `KINDS`, and with `of`, a JMESPath, it is about a part of the 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-import jmespath
-from jmespath.exceptions import JMESPathError
 from pydantic import JsonValue
 
 from graph.errors import listed
 from graph.plan.canonical import canonical_json
+from graph.plan.expressions import expression_fault
 from graph.plan.inline_schema import schema_fault
 from graph.plan.patterns import pattern_fault
 from tools.path_text import path_fault
@@ -66,11 +65,8 @@ def check_in_words(check: Check) -> str:
 def _expression_fault(expression: Any) -> str | None:
     if not isinstance(expression, str) or not expression.strip():
         return "is a JMESPath, such as 'total > `0`'"
-    try:
-        jmespath.compile(expression)
-    except (JMESPathError, ValueError, RecursionError) as error:
-        return f"{expression!r} is no JMESPath: {str(error).splitlines()[0]}"
-    return None
+    fault = expression_fault(expression)
+    return f"{expression!r} {fault}" if fault else None
 
 
 def _schema_fault(schema: Any) -> str | None:

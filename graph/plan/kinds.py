@@ -3,17 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graph.errors import listed
+
 ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent")
 EACH = ("for_each", "max_items", "max_failures")
 FITTING: Mapping[str, tuple[str, ...]] = {
-    "tool": ("args", "checks", *EACH),
+    "tool": ("args", "literal", "checks", *EACH),
     "ask": ("output",),
     "gate": (),
     "refine": ("tools", "checks"),
     "gather": ("checks",),
 }
 """The field that makes a step what it is -> what may stand beside it; a step without any of them is a model's."""
-MODEL = ("tools", "required_tools", "args", "max_calls", "output", "executor", "checks", *EACH)
+MODEL = ("tools", "required_tools", "args", "literal", "max_calls", "output", "executor", "checks", *EACH)
 
 
 def kind_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -33,7 +35,19 @@ def kind_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for name in EACH[1:]:
             if name in fields:
                 yield name, "is for steps with for_each"
+    yield from _literal_issues(fields)
     yield from _required_issues(fields)
+
+
+def _literal_issues(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    given, literal = fields.get("args"), fields.get("literal")
+    args = given if isinstance(given, dict) else {}
+    strange = (
+        [name for name in literal if isinstance(name, str) and name not in args] if isinstance(literal, list) else []
+    )
+    if strange:
+        words = "is not among its args" if len(strange) == 1 else "are not among its args"
+        yield "literal", f"{listed([*map(repr, strange)])} {words}; it has {listed([*map(str, args)]) or 'none'}"
 
 
 def _misplaced(kinds: list[str]) -> str:

@@ -5,22 +5,22 @@ A text is read once, from left to right; what a reference is replaced by is neve
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
-import jmespath
-from jmespath.exceptions import JMESPathError
 from pydantic import JsonValue
 
-from graph.errors import UnresolvedReferenceError
-from graph.plan.canonical import canonical_json
+from graph.errors import ExpressionError, UnresolvedReferenceError
+from graph.plan.expressions import MAX_CHARACTERS, Allowance, evaluate, expression_fault
 from graph.plan.issues import storable
+from graph.plan.reference_spans import spans
 
-_HEAD = re.compile(r"\{([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])")
-_REST = re.compile(r"""((?:[^}"'`]++|"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|`(?:[^`\\]++|\\.)*+`)*+)\}""", re.DOTALL)
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
+CACHED_CHARACTERS = 500
+"""Longer texts are read anew each time: what is kept must not grow with what plans hold."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,25 @@ class Reference:
     @property
     def fault(self) -> str | None:
         """Say why the path cannot be read, or None where it can."""
-        if not self.path or _links(self.path) is not None:
+        if len(self.path) > MAX_CHARACTERS:
+            return f"{{{self.step}_result{self.path[:40]}...}} is longer than {MAX_CHARACTERS} characters"
+        if self.is_chain or (fault := expression_fault("@" + self.path)) is None:
             return None
-        try:
-            jmespath.compile("@" + self.path)
-        except (JMESPathError, ValueError, RecursionError) as error:
-            return f'{self} is no JMESPath: {str(error).splitlines()[0]}; quote unusual field names: ."a name"'
-        return None
+        return f'{self} {fault}; quote unusual field names: ."a name"'
 
-    def value_in(self, results: Mapping[str, JsonValue]) -> JsonValue:
+    @property
+    def is_chain(self) -> bool:
+        """Whether the path is nothing but fields and indexes."""
+        return len(self.path) <= MAX_CHARACTERS and _links(self.path) is not None
+
+    def value_in(self, results: Mapping[str, JsonValue], allowance: Allowance | None = None) -> JsonValue:
         """Return the value this reference stands for.
 
         A plain chain of fields and indexes is walked, any other path is JMESPath's business.
+
+        Args:
+            results: Step id -> result.
+            allowance: The work and the size that are left; it is changed.
 
         Raises:
             UnresolvedReferenceError: No such result, field or index, or the path does not fit the result.
@@ -56,18 +63,16 @@ class Reference:
         if self.step not in results:
             raise self._unresolved(f"{self.step} has no result")
         result = results[self.step]
-        if not self.path:
-            return result
         if isinstance(result, str) and self.path.lstrip().startswith((".", "[")):
             raise self._unresolved("the result is text, which has no fields")
-        links = _links(self.path)
-        if links is not None:
-            return self._walk(result, links)
         try:
-            found: JsonValue = jmespath.search("@" + self.path, result)
-            canonical_json(found)  # a literal or `to_number` may make what JSON has no words for
-        except (JMESPathError, ValueError, TypeError, RecursionError) as error:
-            raise self._unresolved(str(error).splitlines()[0]) from error
+            if not self.is_chain:
+                return evaluate("@" + self.path, result, allowance)
+            found = self._walk(result, _links(self.path) or ())
+            if allowance is not None:
+                allowance.hold(found)
+        except ExpressionError as error:
+            raise self._unresolved(str(error)) from error
         return found
 
     def _unresolved(self, why: str) -> UnresolvedReferenceError:
@@ -90,7 +95,7 @@ class Reference:
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
     """Return every reference in the string values of `value`, in order; keys are never looked at."""
     if isinstance(value, str):
-        return _references(value) if "{" in value else ()
+        return tuple(piece for piece in pieces(value) if isinstance(piece, Reference)) if "{" in value else ()
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return tuple(reference for item in inner for reference in references_in(item))
 
@@ -98,31 +103,32 @@ def references_in(value: JsonValue) -> tuple[Reference, ...]:
 def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
     """Return `value` with each reference replaced by what it stands for, in one pass.
 
-    Alone in a string a reference keeps its type; inside text a string goes in as it is, anything else as JSON.
+    Alone in a string a reference keeps its type; inside text a string goes in as it is, anything else as JSON. Of the
+    `$` directly before a reference each pair stands for one. All references of `value` share one `Allowance`.
 
     Raises:
-        UnresolvedReferenceError: A reference has no value.
+        UnresolvedReferenceError: A reference has no value, or they take too much work or room.
 
-    >>> resolve({"a": "{s_result.n}", "b": "n={s_result.n} {{s_result}}"}, {"s": {"n": 4}})
-    {'a': 4, 'b': 'n=4 {s_result}'}
+    >>> resolve({"a": "{s_result.n}", "b": "n=$${s_result.n} {{s_result}}"}, {"s": {"n": 4}})
+    {'a': 4, 'b': 'n=$4 {s_result}'}
     """
-    if isinstance(value, str):
-        return _resolve_text(value, results)
-    if isinstance(value, dict):
-        return {key: resolve(item, results) for key, item in value.items()}
-    if isinstance(value, list):
-        return [resolve(item, results) for item in value]
-    return value
+    return _resolve(value, results, Allowance())
+
+
+def needs_evaluation(value: JsonValue) -> bool:
+    """Whether to fill in `value` may take a while: it holds an expression that is more than fields and indexes."""
+    return any(not reference.is_chain for reference in references_in(value))
 
 
 def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
     """Return `value` with the references to some steps made references to others.
 
-    >>> renamed("{a_result.n} of {b_result}", {"a": "c"})
-    '{c_result.n} of {b_result}'
+    >>> renamed("{a_result.n} of $${b_result}", {"a": "c"})
+    '{c_result.n} of $${b_result}'
     """
     if isinstance(value, str):
-        return "".join(_renamed(piece, names) for piece in pieces(value))
+        parts = pieces(value)
+        return value if parts == (value,) else spelled(_with_name(part, names) for part in parts)
     if isinstance(value, dict):
         return {key: renamed(item, names) for key, item in value.items()}
     if isinstance(value, list):
@@ -133,71 +139,80 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
 def escape(text: str) -> str:
     """Return text that `resolve` turns back into `text`, whatever references it seems to hold."""
     escaped, end = [], 0
-    for start, stop in _spans(text):
-        escaped += [text[end:start], "{", text[start:stop], "}"]
-        end = stop
+    for span in spans(text):
+        escaped += [text[end : span.start], "{", text[span.start : span.stop], "}"]
+        end = span.stop
     return "".join([*escaped, text[end:]])
 
 
 def pieces(text: str) -> tuple[str | Reference, ...]:
     """Split a text into literal parts and references; `{{step_1_result}}` is a literal `{step_1_result}`."""
-    return _pieces(text) if "{" in text else (text,) if text else ()
+    if "{" not in text:
+        return (text,) if text else ()
+    return _cached_pieces(text) if len(text) <= CACHED_CHARACTERS else _pieces(text)
 
 
-def _renamed(piece: str | Reference, names: Mapping[str, str]) -> str:
-    if isinstance(piece, str):
-        return escape(piece)
-    return str(replace(piece, step=names.get(piece.step, piece.step)))
+def spelled(parts: Iterable[str | Reference]) -> str:
+    """Return the text that `pieces` splits into these parts.
+
+    >>> spelled(["{x_result} costs $", Reference("a", ".price")])
+    '{{x_result}} costs $${a_result.price}'
+    """
+    texts: list[str] = []
+    for is_text, group in groupby(parts, lambda part: isinstance(part, str)):
+        if is_text:
+            texts.append(escape("".join(map(str, group))))
+            continue
+        if texts:
+            before = texts.pop()
+            texts.append(before + "$" * (len(before) - len(before.rstrip("$"))))
+        texts += map(str, group)
+    return "".join(texts)
 
 
-@lru_cache(maxsize=16_384)
-def _references(text: str) -> tuple[Reference, ...]:
-    return tuple(piece for piece in _pieces(text) if isinstance(piece, Reference))
+def _with_name(part: str | Reference, names: Mapping[str, str]) -> str | Reference:
+    return part if isinstance(part, str) else replace(part, step=names.get(part.step, part.step))
 
 
-@lru_cache(maxsize=16_384)
 def _pieces(text: str) -> tuple[str | Reference, ...]:
     found: list[str | Reference] = []
     end = 0
-    for start, stop in _spans(text):
-        doubled = start > end and text[start - 1] == "{" and text[stop : stop + 1] == "}"
-        literal = text[end : start - doubled]
-        if doubled:
-            found += [literal + text[start:stop]]
-            end = stop + 1
-            continue
-        head = _HEAD.match(text, start)
-        assert head is not None
-        found += [literal, Reference(head[1], text[head.end() : stop - 1])]
+    for span in spans(text):
+        start, stop = span.ends
+        if span.is_literal:
+            found.append(text[end:start] + text[span.start : span.stop])
+        else:
+            found += [text[end:start] + "$" * (span.dollars - span.dollars // 2), Reference(span.step, span.path)]
         end = stop
     found.append(text[end:])
     return tuple(piece for piece in found if piece != "")
 
 
-def _resolve_text(text: str, results: Mapping[str, JsonValue]) -> JsonValue:
+_cached_pieces = lru_cache(maxsize=16_384)(_pieces)
+
+
+def _resolve(value: JsonValue, results: Mapping[str, JsonValue], allowance: Allowance) -> JsonValue:
+    if isinstance(value, str):
+        return _resolve_text(value, results, allowance)
+    if isinstance(value, dict):
+        return {key: _resolve(item, results, allowance) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_resolve(item, results, allowance) for item in value]
+    return value
+
+
+def _resolve_text(text: str, results: Mapping[str, JsonValue], allowance: Allowance) -> JsonValue:
     parts = pieces(text)
     if len(parts) == 1 and isinstance(parts[0], Reference):
-        return parts[0].value_in(results)
-    return "".join(part if isinstance(part, str) else _as_text(part.value_in(results)) for part in parts)
+        return parts[0].value_in(results, allowance)
+    return "".join(part if isinstance(part, str) else _as_text(part.value_in(results, allowance)) for part in parts)
 
 
 def _as_text(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and stop of every `{<id>_result...}`, braces included."""
-    position = 0
-    while head := _HEAD.search(text, position):
-        rest = _REST.match(text, head.end())
-        if rest is None:
-            position = head.end()
-            continue
-        yield head.start(), rest.end()
-        position = rest.end()
-
-
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=2_048)
 def _links(path: str) -> tuple[str | int, ...] | None:
     """Return the fields and indexes of a plain chain, or None where the path is more than that."""
     links: list[str | int] = []

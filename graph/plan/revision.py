@@ -76,7 +76,7 @@ def read_revision(
     issues += given_issues
     if not issues and not given and not keep and revision.get("answer") is None:
         issues.append(Issue(None, "steps", "the revision is empty: keep or give steps, or give an answer"))
-    merged = _merge(current, [*succeeded, *keep], given)
+    merged = _merge(current, succeeded, keep, given)
     if len(merged) > max_steps:
         issues.append(Issue(None, "steps", f"{len(merged)} steps are too many; at most {max_steps} are allowed"))
     answer = revision.get("answer")
@@ -116,18 +116,20 @@ def _changing(
     return news, issues
 
 
-def _merge(current: Plan, staying: list[str], given: list[Draft]) -> list[Draft]:
+def _merge(current: Plan, succeeded: Collection[str], keep: list[str], given: list[Draft]) -> list[Draft]:
     """Return what stays in its old order, replaced steps in their old places, new ones at the end."""
-    replacing = {draft.id: draft for draft in given if draft.id in current.by_id and draft.id not in staying}
-    stays = set(staying)
+    stays = {*succeeded, *keep}
+    replacing = {draft.id: draft for draft in given if draft.id in current.by_id and draft.id not in stays}
     merged = [
-        replacing.get(step.id) or _draft(step) for step in current.steps if step.id in stays or step.id in replacing
+        replacing.get(step.id) or _draft(step, step.id in succeeded)
+        for step in current.steps
+        if step.id in stays or step.id in replacing
     ]
     return merged + [draft for draft in given if replacing.get(draft.id) is not draft]
 
 
-def _draft(step: Step) -> Draft:
-    return Draft(step.to_json(), step=step)
+def _draft(step: Step, is_settled: bool) -> Draft:
+    return Draft(step.to_json(), step=step, is_settled=is_settled)
 
 
 def _answer_left(current: Plan, merged: list[Draft]) -> Any:

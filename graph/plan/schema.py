@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.checks import CHECK_SCHEMA
-from graph.plan.references import Reference, references_in
+from graph.plan.references import Reference, references_in, renamed, resolve
 
 Kind = Literal["tool", "model", "ask", "gate", "refine", "gather"]
 ITEM = "item"
@@ -25,8 +25,9 @@ class Step(BaseModel):
     a person looks at what there is and lets the run go on, with `refine` a planner makes steps of it when it is ready,
     with `gather` it puts earlier results together. Otherwise the executor model does it and may call `tools`, none for
     pure reasoning, and has to call `required_tools`. With `for_each` a tool or model step is done for each item of a
-    list. `parent` names the step that it was made of. `checks` is what a machine finds out about its result, see
-    `graph.plan.checks`; `success_criteria` is for a judge, where there is one.
+    list. `parent` names the step that it was made of. `literal` names the arguments in which nothing is a reference.
+    `checks` is what a machine finds out about its result, see `graph.plan.checks`; `success_criteria` is for a judge,
+    where there is one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -36,6 +37,7 @@ class Step(BaseModel):
     tool: str | None = None
     tools: tuple[str, ...] = ()
     args: dict[str, JsonValue] = Field(default_factory=dict)
+    literal: tuple[str, ...] = ()
     success_criteria: str | None = None
     checks: tuple[Annotated[dict[str, JsonValue], WithJsonSchema(CHECK_SCHEMA)], ...] = ()
     depends_on: tuple[StepId, ...] = ()
@@ -71,8 +73,36 @@ class Step(BaseModel):
     def references(self) -> Iterator[Reference]:
         """Yield the references to other steps."""
         own = () if self.for_each is None else (ITEM,)
-        yield from (ref for ref in references_in(dict(self.args)) if ref.step not in own)
+        yield from (ref for found in self.argument_references().values() for ref in found if ref.step not in own)
         yield from references_in([self.for_each, self.gather])
+
+    def argument_references(self) -> dict[str, tuple[Reference, ...]]:
+        """Return argument -> the references in it; to an item too, and none if the argument is literal."""
+        literal = set(self.literal)
+        return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
+
+    def fixed_args(self) -> dict[str, JsonValue]:
+        """Return the arguments that hold no reference, as a tool gets them."""
+        found = self.argument_references()
+        return self._filled({name: value for name, value in self.args.items() if not found[name]}, {})
+
+    def filled_args(self, results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        """Return the arguments with the values of their references.
+
+        Raises:
+            UnresolvedReferenceError: A reference has no value.
+        """
+        return self._filled(self.args, results)
+
+    def renamed_args(self, names: Mapping[str, str]) -> dict[str, JsonValue]:
+        """Return the arguments with the references to some steps made references to others."""
+        literal = set(self.literal)
+        return {name: value if name in literal else renamed(value, names) for name, value in self.args.items()}
+
+    def _filled(self, args: Mapping[str, JsonValue], results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+        literal = set(self.literal)
+        filled: Any = resolve({name: value for name, value in args.items() if name not in literal}, results)
+        return {name: filled.get(name, value) for name, value in args.items()}
 
     def references_of_items(self) -> Iterator[Reference]:
         """Yield the references that the list of items is made of."""

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from graph.errors import listed
+from graph.plan.schema import ITEM
 
 MOST_HINTS = 20
 MOST_NAMES = 200
@@ -19,6 +20,11 @@ class Known:
         self._place = {name: place for place, name in enumerate(self._order)}
         self._hints = 0
         self.ids = frozenset(self._order)
+
+    @cached_property
+    def ids_and_item(self) -> frozenset[str]:
+        """The ids, and what a step with `for_each` calls its item."""
+        return self.ids | {ITEM}
 
     @cached_property
     def words(self) -> str:

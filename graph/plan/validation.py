@@ -15,6 +15,7 @@ from graph.plan.checks import check_faults
 from graph.plan.inline_schema import schema_fault
 from graph.plan.issues import Issue
 from graph.plan.kinds import kind_issues
+from graph.plan.lookalikes import lookalike_faults
 from graph.plan.references import Reference, references_in
 from graph.plan.schedule import cycles
 from graph.plan.schema import ITEM, Plan, Step
@@ -39,12 +40,16 @@ class Reading:
 
 @dataclass
 class Draft:
-    """A step as far as it can be read; `step` is None where its own fields are at fault."""
+    """A step as far as it can be read; `step` is None where its own fields are at fault.
+
+    One that `is_settled` has succeeded: it never changes, whatever ids other steps are given later.
+    """
 
     fields: dict[str, Any]
     issues: list[Issue] = field(default_factory=list)
     step: Step | None = None
     notes: list[str] = field(default_factory=list)
+    is_settled: bool = False
 
     @property
     def id(self) -> str | None:
@@ -77,10 +82,25 @@ class Draft:
     def references(self) -> Iterator[tuple[str, Reference]]:
         """Yield (where, reference) for the references to other steps."""
         own = (ITEM,) if self.is_repeated else ()
-        for name, value in self.args.items():
-            yield from ((f"args.{name}", ref) for ref in references_in(value) if ref.step not in own)
+        for name, found in self.argument_references().items():
+            yield from ((f"args.{name}", ref) for ref in found if ref.step not in own)
         for name in ("for_each", "gather"):
             yield from ((name, ref) for ref in references_in(self.fields.get(name)))
+
+    def argument_references(self) -> dict[str, tuple[Reference, ...]]:
+        """Return argument -> the references in it; in one that is literal there are none."""
+        literal = set(self.listed("literal"))
+        return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
+
+    def lookalikes(self, known: Known) -> Iterator[tuple[str, str]]:
+        """Yield (where, what is wrong) for text that looks like a reference to a known step."""
+        literal = set(self.listed("literal"))
+        named = known.ids_and_item if self.is_repeated else known.ids
+        for name, value in self.args.items():
+            if name not in literal:
+                yield from ((f"args.{name}", fault) for fault in lookalike_faults(value, named, name))
+        for name in ("for_each", "gather"):
+            yield from ((name, fault) for fault in lookalike_faults(self.fields.get(name), known.ids))
 
 
 def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
@@ -174,9 +194,8 @@ def graph_issues(drafts: list[Draft], answer: Any, finished: frozenset[str] = fr
     faults = json_faults(answer)
     if faults:
         return issues + [Issue(None, "answer" + path, message) for path, message in faults]
-    return issues + [
-        Issue(None, "answer", message) for ref in references_in(answer) for message in _reference_faults(ref, known)
-    ]
+    dangling = [message for ref in references_in(answer) for message in _reference_faults(ref, known)]
+    return issues + [Issue(None, "answer", message) for message in (*dangling, *lookalike_faults(answer, known.ids))]
 
 
 def finish(drafts: list[Draft], answer: Any, issues: list[Issue], notes: Iterable[str] = ()) -> Reading:
@@ -242,7 +261,7 @@ def _tool_issues(draft: Draft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
         return [Issue(draft.id, where, f"unknown tool {value_in_words(name)}; {known}") for name in unknown]
     issues = [*_output_issues(draft)]
     if isinstance(tool, str):
-        open_args = {name for name, value in draft.args.items() if any(references_in(value))}
+        open_args = {name for name, found in draft.argument_references().items() if found}
         faults = tools[tool].argument_faults(draft.args, open_args)
         issues += [Issue(draft.id, place, message) for place, message in faults]
     elif granted and "refine" not in draft.fields:
@@ -253,9 +272,10 @@ def _tool_issues(draft: Draft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
 def _grant_issues(draft: Draft, granted: list[ToolSpec]) -> list[Issue]:
     """Pinned arguments must be ones that some granted tool takes, with values it accepts."""
     issues = []
+    references = draft.argument_references()
     for name, value in draft.args.items():
         takers = [spec for spec in granted if spec.takes(name)]
-        faults = [spec.argument_faults({name: value}, {name} if any(references_in(value)) else ()) for spec in takers]
+        faults = [spec.argument_faults({name: value}, {name} if references[name] else ()) for spec in takers]
         wrong = [[fault for fault in found if fault[0] != "args"] for found in faults]
         if not takers:
             issues.append(Issue(draft.id, "args", f"none of its tools has an argument {name!r}"))
@@ -295,7 +315,8 @@ def _edge_issues(draft: Draft, known: Known) -> list[Issue]:
         else:
             faults = _reference_faults(reference, known, draft.id)
             issues += [Issue(draft.id, where, message) for message in faults]
-    return issues
+    written = () if draft.is_settled else draft.lookalikes(known)
+    return issues + [Issue(draft.id, where, message) for where, message in written]
 
 
 def _reference_faults(reference: Any, known: Known, step: str | None = None) -> list[str]:

@@ -29,8 +29,9 @@ A step is {"id": "step_1", "objective": "...", "tool": "<name>", "args": {...}, 
 "success_criteria": "..."}; the last two may be left out. With "tool" the step is that one call with those args.
 Without it a model does the step: "tools": [<names>] it may call, [] for pure reasoning; it sees the results of
 depends_on. {step_1_result} in a string of args or answer stands for the result of step_1,
-{step_1_result.items[0].url} for a part of it (JMESPath). Such a reference implies the dependency. Steps that do not
-wait for each other run at once.
+{step_1_result.items[0].url} for a part of it (JMESPath). Such a reference implies the dependency. It has no other
+spelling: {step_1.url}, $step_1 and the like are refused. "literal": [<names of args>] keeps args as they are written;
+$${step_1_result} puts a $ before the value. Steps that do not wait for each other run at once.
 Other steps: "ask": "<question>" is answered by the user, "gate": "<what to look at>" waits for the user's consent,
 "refine": true is planned in detail once it is due, with the "tools" it may use, "gather": <JSON with references> puts
 results together. "for_each": "{step_1_result.items}" does a tool or model step for each item, {item_result} in args,

@@ -14,6 +14,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.builder import Graph
+from graph.calls.threads import is_waiting
 from graph.chat_models.role_model import RoleModel
 from graph.checkpoint import strict_serializer
 from graph.errors import InputError, RunPausedError
@@ -155,7 +156,7 @@ class Player:
         return self._ledger.halt
 
     def _is_busy(self) -> bool:
-        return self._planner is not None and bool(self._planner.busy)
+        return is_waiting() or (self._planner is not None and bool(self._planner.busy))
 
     def _staged(self, configured: Mapping[str, Any]) -> Graph:
         return staged(configured, self._transcript, self._ledger, self._cues, self._saver, self._planner)

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jmespath
-from jmespath.exceptions import JMESPathError
 from pydantic import JsonValue
 
-from graph.errors import listed
+from graph.errors import ExpressionError, listed
 from graph.plan.checks import OF, Check, check_in_words, is_number, kind_of
+from graph.plan.expressions import evaluate
 from graph.plan.inline_schema import misfits
 from graph.plan.issues import storable
 from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in
@@ -67,9 +66,9 @@ def _finding(check: Check, evidence: Evidence) -> Finding:
         met, seen = there is not None, there or "there is no such file"
     else:
         try:
-            part = jmespath.search(str(check[OF]), evidence.result) if OF in check else evidence.result
+            part = evaluate(str(check[OF]), evidence.result) if OF in check else evidence.result
             met, seen = LOOKERS[kind](wanted, part)
-        except (JMESPathError, ValueError, TypeError, RecursionError) as error:
+        except (ExpressionError, ValueError, TypeError, RecursionError) as error:
             met, seen = False, f"it cannot be told: {str(error).splitlines()[0]}"
     return Finding(check, met, _cut(folded(storable(seen))))
 
@@ -86,7 +85,7 @@ def _schema(schema: Any, part: JsonValue) -> Seen:
 
 
 def _condition(expression: Any, part: JsonValue) -> Seen:
-    found = jmespath.search(expression, part)
+    found = evaluate(expression, part)
     return found is True, f"it is {_cut(to_text(found), 100)} of {to_text(part)}"
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
-from graph.plan.references import references_in, resolve
 from graph.plan.schema import Step
 from graph.run.values import to_text
 
@@ -35,12 +34,12 @@ class Grant:
     @classmethod
     def of(cls, step: Step) -> "Grant":
         """Return what approving a plan gives one of its steps: one call to a tool, or a model's calls."""
-        found = {name: tuple(map(str, references_in(value))) for name, value in step.args.items()}
+        found = {name: tuple(map(str, references)) for name, references in step.argument_references().items()}
         return cls(
             step=step.id,
             tools=step.tool_names,
             calls=1 if step.tool is not None else step.max_calls or 1,
-            pinned={name: resolve(value, {}) for name, value in step.args.items() if not found[name]},
+            pinned=step.fixed_args(),
             sources={name: references for name, references in found.items() if references},
             by_model=step.tool is None,
         )

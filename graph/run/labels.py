@@ -12,7 +12,6 @@ from typing import Literal
 from pydantic import JsonValue
 
 from graph.plan.catalog import ToolSpec
-from graph.plan.references import references_in
 from graph.plan.schema import Step
 
 Trust = Literal["user", "trusted", "undeclared", "untrusted"]
@@ -82,6 +81,6 @@ def argument_labels(step: Step, results: Mapping[str, Label], *, tainted: bool =
     """
     own = PLAN if tainted else USER
     return {
-        name: joined([own, *(results[ref.step] for ref in references_in(value) if ref.step in results)])
-        for name, value in step.args.items()
+        name: joined([own, *(results[ref.step] for ref in references if ref.step in results)])
+        for name, references in step.argument_references().items()
     }

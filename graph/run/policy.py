@@ -10,8 +10,7 @@ from pydantic import JsonValue
 from graph.plan.canonical import digest
 from graph.plan.catalog import Effect, ToolSpec
 from graph.plan.issues import Issue
-from graph.plan.references import references_in, resolve
-from graph.plan.schema import Plan, Step
+from graph.plan.schema import Plan
 from graph.run.budget import NO_BUDGET, Budget, Price
 from graph.run.constraints import Constraint, faults_of
 from graph.run.labels import Label
@@ -69,7 +68,7 @@ class Policy:
         """Return what forbids a plan: tools that are denied, and literals out of bounds."""
         found = []
         for step in plan.steps:
-            literals = _literals(step)
+            literals = step.fixed_args()
             for name in step.tool_names:
                 fitting = {arg: value for arg, value in literals.items() if step.tool or tools[name].takes(arg)}
                 found += [Issue(step.id, where, why) for where, why in self.faults(tools[name], fitting)]
@@ -122,7 +121,3 @@ class Policy:
 
 
 NO_POLICY = Policy()
-
-
-def _literals(step: Step) -> dict[str, JsonValue]:
-    return {name: resolve(value, {}) for name, value in step.args.items() if not any(references_in(value))}

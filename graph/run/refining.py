@@ -93,7 +93,7 @@ class Refinement:
         return step.model_copy(
             update={
                 "id": names[step.id],
-                "args": renamed(dict(step.args), names),
+                "args": step.renamed_args(names),
                 "for_each": renamed(step.for_each, names),
                 "gather": renamed(step.gather, names),
                 "depends_on": tuple(names.get(before, before) for before in step.depends_on) or self.step.depends_on,

@@ -17,6 +17,7 @@ from graph.plan.render.text import plan_text
 from graph.plan.revision import Difference, difference
 from graph.plan.schema import Plan, Step
 from graph.run.budget import Budget, Usage, in_words, unit_in_words
+from graph.run.literal_text import text_lines, text_note
 from graph.run.record import Call, Held, Shortage
 from graph.run.telling import step_in_words
 from graph.run.values import to_text
@@ -63,6 +64,7 @@ def plan_description(
     lines += _changes(difference(before, plan), before) if revision > 1 else []
     left = [step for step in plan.steps if step.id not in done]
     lines += [_effects(left, specs, "What is left" if done else "It"), *_acting(left, plan, specs), *_checked(left)]
+    lines += text_lines(left, plan)
     lines += [*([_estimated(estimate)] if estimate else []), *map(escaped, warnings)]
     lines += ["", _drawing(plan), "", f"Digest: {plan.digest}"]
     return "\n".join(lines)
@@ -76,7 +78,7 @@ def invalid_description(revision: int, issues: Sequence[Issue]) -> str:
 
 def doubt_description(call: Call) -> str:
     """Return the question whether a call took effect."""
-    made = f"{call.step} called {escaped(call.tool)} with {shown(dict(call.args))}"
+    made = f"{call.step} called {escaped(call.tool)} with {shown(dict(call.args))}{text_note(dict(call.args))}"
     if call.unmet is not None:
         return (
             f"{made}. It took effect, but {escaped(call.unmet)}. Set happened to true (with its result) to take it as "
@@ -94,7 +96,7 @@ def held_description(held: Held) -> str:
     """Return the question whether a call may be made with arguments that come from untrusted results."""
     whence = escaped("; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items()))
     return (
-        f"{held.step} is about to call {escaped(held.tool)} with {shown(dict(held.args))}\n"
+        f"{held.step} is about to call {escaped(held.tool)} with {shown(dict(held.args))}{text_note(dict(held.args))}\n"
         f"Not to be trusted: {whence}. Approve this very call, or reject it; with a reason it is planned again."
     )
 

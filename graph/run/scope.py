@@ -127,7 +127,7 @@ def _work(step: Step, stands_for: Mapping[str, str]) -> bytes:
     """Return what a step does and waits for, whatever it is called; to a model its objective is part of the work."""
     before: list[JsonValue] = [*sorted(stands_for.get(name, name) for name in step.depends_on)]
     names = {name: other for name, other in stands_for.items() if step.for_each is None or name != ITEM}
-    held = {"args": renamed(dict(step.args), names), "gather": renamed(step.gather, names)}
+    held = {"args": step.renamed_args(names), "gather": renamed(step.gather, names)}
     unsaid = ("id", "objective") if step.tool is not None else ("id",)
     told = {name: value for name, value in step.to_json().items() if name not in unsaid}
     return canonical_json({**told, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})

@@ -104,7 +104,7 @@ GUARDS = (
     Guard(
         "labels follow references",
         "run/labels.py",
-        "(results[ref.step] for ref in references_in(value) if ref.step in results)",
+        "(results[ref.step] for ref in references if ref.step in results)",
         "()",
         "a reference to a page",
     ),

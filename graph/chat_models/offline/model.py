@@ -12,6 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from graph.chat_models.offline import prose
 from graph.chat_models.offline.asked import Asked, document_in
+from graph.chat_models.offline.literal_args import with_literal
 from graph.chat_models.offline.one_step import next_step
 from graph.chat_models.offline.planning import plan_for
 from graph.chat_models.offline.revising import revision_for
@@ -73,4 +74,7 @@ def answer_to(messages: Sequence[BaseMessage]) -> str:
         answer = next_step(asked)
     else:
         answer = revision_for(asked) if "plan" in document else plan_for(asked)
-    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    if isinstance(answer, str):
+        return answer
+    others = [step["id"] for step in document.get("plan", {}).get("steps", ())]
+    return json.dumps(with_literal(answer, others), ensure_ascii=False)

@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graph.chat_models.offline.asked import Asked
-from graph.plan.references import Reference, escape, pieces, references_in
+from graph.plan.lookalikes import lookalikes_in
+from graph.plan.references import Reference, escape, pieces, references_in, spelled
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Step
 
 JsonObject = dict[str, Any]
+Write = Callable[[Reference], Reference | str]
 
 
 class NoOtherWay(Exception):
@@ -79,7 +81,7 @@ class Remaining:
             raise NoOtherWay(f"the rest of the plan needs {step}")
         steps, self.answer = left
         if step in self.failed:
-            self.note(f"left out, since it failed: {escape(str(self.steps[step].get('objective', step)))}")
+            self.note(f"left out, since it failed: {self._words_for(step)}")
         del self.steps[step]
         for fields in steps:
             self.give(fields)
@@ -92,7 +94,7 @@ class Remaining:
 
     def redirect(self, step: str, to: str) -> None:
         """Let what is left refer to another step's result instead."""
-        self._rewrite(step, lambda found: str(Reference(to, found.path)))
+        self._rewrite(step, lambda found: Reference(to, found.path))
         for name, fields in list(self.steps.items()):
             if step in fields.get("depends_on", []):
                 depends_on = [to if before == step else before for before in fields["depends_on"]]
@@ -104,7 +106,7 @@ class Remaining:
         Raises:
             NoOtherWay: Another step or the answer needs it.
         """
-        self._rewrite(step, lambda _: escape(words))
+        self._rewrite(step, lambda _: words)
         self.drop(step)
 
     def end_with(self, answer: Any) -> None:
@@ -113,7 +115,7 @@ class Remaining:
 
     def refers_to_parts_of(self, step: str) -> bool:
         """Whether anything left uses a part of a step's result, and so depends on its shape."""
-        values = [*(fields.get("args", {}) for fields in self.steps.values()), self.answer]
+        values = [*map(_open_args, self.steps.values()), self.answer]
         return any(reference.step == step and reference.path for value in values for reference in references_in(value))
 
     def revision(self) -> JsonObject:
@@ -125,10 +127,15 @@ class Remaining:
             revision["answer"] = self.answer if self.answer is not None else self._results()
         return revision
 
-    def _rewrite(self, step: str, write: Callable[[Reference], str]) -> None:
+    def _words_for(self, step: str) -> str:
+        """Return what a step was to do, or its id if words in it look like a reference, which no answer may hold."""
+        objective = escape(str(self.steps[step].get("objective", step)))
+        return step if any(lookalikes_in(objective, self.every_step)) else objective
+
+    def _rewrite(self, step: str, write: Write) -> None:
         for name, fields in list(self.steps.items()):
-            if name != step and _refers(fields.get("args", {}), step):
-                self.give({**fields, "args": _rewritten(fields["args"], step, write)})
+            if name != step and _refers(_open_args(fields), step):
+                self.give({**fields, "args": {**fields["args"], **_rewritten(_open_args(fields), step, write)}})
         self.answer = _rewritten(self.answer, step, write)
 
     def _without(self, dropped: str) -> tuple[list[JsonObject], Any] | None:
@@ -138,8 +145,9 @@ class Remaining:
         steps = []
         for fields in (fields for step, fields in self.steps.items() if step != dropped):
             old = {"args": fields.get("args", {}), "depends_on": fields.get("depends_on", [])}
-            args = {name: _without_items(value, dropped) for name, value in old["args"].items()}
-            if _refers(args, dropped) or any(args[name] == [] != old["args"][name] for name in args):
+            found = {name: _without_items(value, dropped) for name, value in _open_args(fields).items()}
+            args = {**old["args"], **found}
+            if _refers(found, dropped) or any(args[name] == [] != old["args"][name] for name in args):
                 return None
             new = {"args": args, "depends_on": [before for before in old["depends_on"] if before != dropped]}
             if new != old:
@@ -159,7 +167,12 @@ class Remaining:
 
 
 def _waits_for(fields: JsonObject, step: str) -> bool:
-    return step in fields.get("depends_on", []) or _refers(fields.get("args", {}), step)
+    return step in fields.get("depends_on", []) or _refers(_open_args(fields), step)
+
+
+def _open_args(fields: JsonObject) -> JsonObject:
+    """Return the arguments that may hold references."""
+    return {name: value for name, value in fields.get("args", {}).items() if name not in fields.get("literal", ())}
 
 
 def _refers(value: Any, step: str) -> bool:
@@ -177,7 +190,7 @@ def _is_reference_to(step: str, parts: tuple[str | Reference, ...]) -> bool:
     return len(parts) == 1 and isinstance(parts[0], Reference) and parts[0].step == step
 
 
-def _rewritten(value: Any, step: str, write: Callable[[Reference], str]) -> Any:
+def _rewritten(value: Any, step: str, write: Write) -> Any:
     """Return a value with each reference to a step written anew; all else stays as it is."""
     if isinstance(value, dict):
         return {key: _rewritten(item, step, write) for key, item in value.items()}
@@ -185,7 +198,4 @@ def _rewritten(value: Any, step: str, write: Callable[[Reference], str]) -> Any:
         return [_rewritten(item, step, write) for item in value]
     if not isinstance(value, str) or not _refers(value, step):
         return value
-    parts = pieces(value)
-    return "".join(
-        escape(part) if isinstance(part, str) else write(part) if part.step == step else str(part) for part in parts
-    )
+    return spelled(write(part) if isinstance(part, Reference) and part.step == step else part for part in pieces(value))

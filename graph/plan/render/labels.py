@@ -3,7 +3,7 @@
 import json
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 
 from pydantic import JsonValue
@@ -53,13 +53,14 @@ def fitting(text: str, room: float, measure: Measure = columns) -> int:
     return max(0, bisect_right(range(most + 1), room, key=lambda end: measure(text[:end])) - 1)
 
 
-def arguments(args: Mapping[str, JsonValue]) -> str:
-    """Return arguments on one line; a reference stands without quotes.
+def arguments(args: Mapping[str, JsonValue], literal: Collection[str] = ()) -> str:
+    """Return arguments on one line; a reference stands without quotes, unless its argument is `literal`.
 
     >>> arguments({"query": "wind", "limit": 5, "of": "{step_1_result.items}"})
     'query="wind" limit=5 of={step_1_result.items}'
     """
-    return " ".join(f"{plain(name)}={_value(value)}" for name, value in args.items())
+    texts = (_quoted(value) if name in literal else _value(value) for name, value in args.items())
+    return " ".join(f"{plain(name)}={text}" for name, text in zip(args, texts, strict=True))
 
 
 def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -97,6 +98,10 @@ def _value(value: JsonValue) -> str:
         parts = pieces(value)
         if len(parts) == 1 and isinstance(parts[0], Reference):
             return plain(value)
+    return _quoted(value)
+
+
+def _quoted(value: JsonValue) -> str:
     return " ".join(visible(json.dumps(value, ensure_ascii=False)).split())
 
 

@@ -45,7 +45,7 @@ def material(step: Step) -> str:
         return plain(words)
     if step.gather is not None:
         return arguments({"": step.gather}).removeprefix("=")
-    return arguments({**({} if step.for_each is None else {"of": step.for_each}), **step.args})
+    return arguments({**({} if step.for_each is None else {"of": step.for_each}), **step.args}, step.literal)
 
 
 def depths(plan: Plan) -> dict[str, int]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.calls.threads import in_thread
+from graph.calls.threads import in_thread, is_waiting
 
 SPEAKER = contextvars.ContextVar("SPEAKER", default="nobody")
 
@@ -19,6 +19,23 @@ def raising(error: BaseException) -> Any:
 
 def test_work_runs_beside_the_event_loop_and_gives_what_it_returns() -> None:
     assert asyncio.run(in_thread(threading.get_ident)) != threading.get_ident()
+
+
+def test_a_loop_knows_whether_something_on_it_waits_for_such_work() -> None:
+    async def main() -> list[bool]:
+        go_on = threading.Event()
+        seen = [is_waiting()]
+        works = [asyncio.create_task(in_thread(go_on.wait)) for _ in range(2)]
+        await asyncio.sleep(0)
+        seen.append(is_waiting())
+        works[0].cancel()
+        await asyncio.wait(works[:1])
+        seen.append(is_waiting())
+        go_on.set()
+        await works[1]
+        return [*seen, is_waiting()]
+
+    assert asyncio.run(main()) == [False, True, True, False]
 
 
 def test_the_thread_does_not_hold_up_the_end_of_the_process() -> None:

@@ -35,6 +35,13 @@ def test_a_report_is_searches_side_by_side_then_a_summary_of_all_then_the_file(p
     assert plan.answer == {"report": "{step_6_result.path}", "summary": "{step_5_result.summary}"}
 
 
+def test_a_topic_that_looks_like_a_reference_is_searched_for_as_it_is_written(planned: Planned) -> None:
+    plan = planned("Research the trends of {step_1} and <step_2_result> in {step_1_result} and write a brief report")
+
+    assert plan.steps[0].literal == ("query",)
+    assert "{step_1} and <step_2_result> in {step_1_result}" in str(plan.steps[0].filled_args({})["query"])
+
+
 def test_the_searches_look_at_different_sides(planned: Planned) -> None:
     queries = [step.args["query"] for step in planned(RENEWABLES).steps[:4]]
 

@@ -46,6 +46,17 @@ def is_prose(answer: str) -> bool:
     return False
 
 
+def test_a_dropped_step_whose_words_look_like_a_reference_is_named_by_its_id(
+    planned: Planned, revised: Planned
+) -> None:
+    goal = "Research the trends of {step_1} and write a brief report"
+    plan = planned(goal)
+
+    after = revised(goal, plan, outcome(plan, step_3=failed("none of the words atlantis occurs in the 8 documents")))
+
+    assert after.answer == {**plan.answer, "note": "left out, since it failed: step_3"}
+
+
 def test_a_search_that_found_nothing_is_left_out_where_others_found_something(
     planned: Planned, revised: Planned
 ) -> None:

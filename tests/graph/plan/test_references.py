@@ -1,6 +1,7 @@
 """Section 4, "References are text": found and filled in one pass, and only text that matches is special."""
 
 import json
+import re
 import time
 from typing import Any
 
@@ -10,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.errors import UnresolvedReferenceError
-from graph.plan.references import Reference, escape, pieces, references_in, resolve
+from graph.plan.reference_spans import spans
+from graph.plan.references import Reference, escape, pieces, references_in, renamed, resolve, spelled
 
 RESULT = {
     "items": [{"url": "u0", "n": 0}, {"url": "u1"}],
@@ -26,6 +28,17 @@ RESULTS: dict[str, Any] = {"s": RESULT, "t": '{"a": 1}', "list": [10, 20, 30]}
 
 def value(reference: str) -> Any:
     return resolve(reference, RESULTS)
+
+
+def joined(parts: tuple[str | Reference, ...]) -> tuple[str | Reference, ...]:
+    """Return pieces with neighbouring texts put together."""
+    found: list[str | Reference] = []
+    for part in parts:
+        if found and isinstance(part, str) and isinstance(found[-1], str):
+            found[-1] += part
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def ids(text: Any) -> list[str]:
@@ -267,20 +280,107 @@ def test_a_path_that_cannot_be_read_has_one(path: str) -> None:
     assert "{s_result" in fault
 
 
-@pytest.mark.parametrize("hostile", ["{a_result'", "{a_result", '{a_result"\\', "{a_result`}", "{{a_result}"])
-def test_hostile_text_is_read_in_a_moment(hostile: str) -> None:
-    begun = time.perf_counter()
-    pieces(hostile * 2_000 + "'}")
+HOSTILE = [
+    "{a_result'",
+    "{a_result",
+    '{a_result"\\',
+    "{a_result`}",
+    "{{a_result}",
+    "{a_result'\\'",
+    "$${a_result}",
+    "{a_result'\"`",
+]
 
-    assert time.perf_counter() - begun < 5
 
+def seconds_to_read(text: str) -> float:
+    begun = time.process_time()
+    pieces(text)
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("end", ["", "'}", "}"])
+def test_hostile_text_is_read_in_time_in_proportion_to_its_length(hostile: str, end: str) -> None:
+    assert seconds_to_read(hostile * 40_000 + end) < 100 * (seconds_to_read(hostile * 2_000 + end) + 0.02)
+
+
+PATTERN = re.compile(
+    r"""\{([A-Za-z][A-Za-z0-9_]*)_result(?![A-Za-z0-9_])"""
+    r"""((?:[^}"'`]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)*+)\}""",
+    re.DOTALL,
+)
+"""What a reference is, as one regular expression; it may take time that grows with the square of the text."""
 
 texts = st.lists(
     st.sampled_from(
-        ["{", "}", "{{", "}}", "a_result", "b_result", "_result", ".x", "[0]", '"', "'", "`", "\\", " ", "é"]
+        ["{", "}", "{{", "}}", "$", "$$", "a_result", "b_result", "_result", ".x", "[0]", '"', "'", "`", "\\", " ", "é"]
     ),
     max_size=24,
 ).map("".join)
+
+
+@given(texts)
+def test_references_end_at_the_first_brace_outside_quotes(text: str) -> None:
+    found = [(span.start, span.stop, span.step, span.path) for span in spans(text)]
+
+    assert found == [(*match.span(), *match.groups()) for match in PATTERN.finditer(text)]
+
+
+@given(texts)
+def test_what_is_split_into_pieces_can_be_put_together_again(text: str) -> None:
+    assert joined(pieces(spelled(pieces(text)))) == joined(pieces(text))
+
+
+@given(texts)
+def test_references_renamed_there_and_back_are_what_they_were(text: str) -> None:
+    there = renamed(text, {"a": "c", "b": "d"})
+
+    assert joined(pieces(str(renamed(there, {"c": "a", "d": "b"})))) == joined(pieces(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$${list_result[0]}", "$10"),
+        ("{t_result}: $${list_result[0]} or $$${list_result[1]}", '{"a": 1}: $10 or $$20'),
+        ("$$$${list_result[0]}", "$$10"),
+        ("$5 $$ {list_result[0]}", "$5 $$ 10"),
+        ("{list_result[0]}$${list_result[1]}", "10$20"),
+        ("${{s_result}} $${{s_result}}", "${s_result} $${s_result}"),
+    ],
+)
+def test_of_the_dollars_directly_before_a_reference_each_pair_gives_one(text: str, expected: str) -> None:
+    assert value(text) == expected
+
+
+@pytest.mark.parametrize("count", [10, 200])
+def test_the_references_of_one_step_share_a_bound_on_what_they_give(count: int) -> None:
+    args: Any = {"a": ["{big_result} and {big_result}"] * count}
+
+    if count == 10:
+        resolve(args, {"big": "x" * 1_000_000})
+    else:
+        with pytest.raises(UnresolvedReferenceError, match="refer to a smaller part"):
+            resolve(args, {"big": "x" * 1_000_000})
+
+
+def test_a_reference_that_doubles_at_every_part_fails_in_words() -> None:
+    path = " | [@,@]" * 40
+
+    assert Reference("a", path).fault is None
+    with pytest.raises(UnresolvedReferenceError, match="refer to a smaller part"):
+        resolve(f"{{a_result{path}}}", {"a": "x"})
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [(".a" * 1_001, "longer"), (" | [@,@]" * 60, "deeper"), ("|" + "(" * 500 + "@" + ")" * 500, "deeper")],
+)
+def test_a_path_that_is_too_long_or_too_deep_is_a_fault(path: str, word: str) -> None:
+    fault = Reference("a", path).fault
+
+    assert fault is not None
+    assert word in fault
 
 
 @given(texts | st.text())

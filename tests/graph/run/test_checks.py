@@ -56,7 +56,7 @@ def test_it_is_met(check: dict[str, Any]) -> None:
         ({"condition": "total < `200`"}, 'it is false of {"total":250,'),
         ({"condition": "title"}, 'it is "Offshore wind" of {'),
         ({"condition": "total"}, "it is 250 of {"),
-        ({"condition": "sum(title)"}, "it cannot be told: In function sum(), invalid type"),
+        ({"condition": "sum(title)"}, "it cannot be told: sum() is given string, not"),
         ({"matches": "sun", "of": "title"}, "not found in 'Offshore wind'"),
         ({"matches": "a", "of": "gone"}, "not found in 'null'"),
         ({"range": [0, 1], "of": "total"}, "it is 250"),

@@ -1,0 +1,215 @@
+"""JMESPath with limits: how long and how deep an expression may be, and how much work it may cause.
+
+JMESPath has no loops, but every part of an expression can double what the part before it gave. So the evaluation counts
+what it visits, copies and compares, and the size of a value is measured before anybody writes it as text.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import jmespath
+from jmespath.exceptions import JMESPathError, JMESPathTypeError
+from jmespath.functions import Functions
+from jmespath.visitor import Options, TreeInterpreter
+from pydantic import JsonValue
+
+from graph.errors import ExpressionError
+from graph.plan.canonical import canonical_json
+
+MAX_CHARACTERS = 2_000
+MAX_DEPTH = 50
+MAX_WORK = 1_000_000
+"""How many nodes and list items one evaluation may visit: less than a second of processor time."""
+MAX_SIZE = 50_000_000
+"""How large a value may be, in characters; a number, a list or an object counts as eight."""
+
+CHARACTERS_PER_WORK = 16
+NODE_CHARACTERS = 8
+SHALLOW = frozenset(
+    {"keys", "length", "map", "max_by", "merge", "min_by", "not_null", "sort_by", "to_array", "type", "values"}
+)
+"""Functions that look at nothing below the top of their arguments."""
+
+_IDENTITY: dict[str, Any] = {"type": "identity", "children": []}
+
+
+@dataclass
+class Allowance:
+    """What is left of the work and the size that one evaluation, or all references of one step, may take."""
+
+    work: int = MAX_WORK
+    size: int = MAX_SIZE
+
+    def spend(self, work: int) -> None:
+        """Count some work.
+
+        Raises:
+            ExpressionError: It is more than what is left.
+        """
+        self.work -= work
+        if self.work < 0:
+            raise ExpressionError(f"takes more than {MAX_WORK} steps to evaluate; refer to a smaller part")
+
+    def walk(self, value: Any) -> None:
+        """Count the work of a function that looks at the whole of a value.
+
+        Raises:
+            ExpressionError: It is more than what is left.
+        """
+        size = _size(value, CHARACTERS_PER_WORK * max(0, self.work))
+        self.spend(1 + size // CHARACTERS_PER_WORK)
+
+    def hold(self, value: Any) -> None:
+        """Count the size of a value that is filled in.
+
+        Raises:
+            ExpressionError: It is more than what is left.
+        """
+        self.size -= _size(value, self.size)
+        if self.size < 0:
+            raise ExpressionError(f"gives more than {MAX_SIZE} characters; refer to a smaller part")
+
+
+def expression_fault(expression: str) -> str | None:
+    """Say why an expression cannot be used, as the end of a sentence about it, or None if it can.
+
+    >>> expression_fault("items[0].url"), expression_fault("items[")
+    (None, 'is no JMESPath: Invalid jmespath expression: Incomplete expression:')
+    """
+    if len(expression) > MAX_CHARACTERS:
+        return f"is longer than {MAX_CHARACTERS} characters"
+    return _fault(expression)
+
+
+def evaluate(expression: str, value: JsonValue, allowance: Allowance | None = None) -> JsonValue:
+    """Return what an expression gives.
+
+    Args:
+        expression: JMESPath.
+        value: What it is about.
+        allowance: The work and the size that are left; it is changed.
+
+    Raises:
+        ExpressionError: The expression cannot be used, does not fit the value, takes too long or gives no JSON.
+    """
+    if fault := expression_fault(expression):
+        raise ExpressionError(fault)
+    left = allowance or Allowance()
+    try:
+        found: JsonValue = _Interpreter(left).visit(_parsed(expression), value)
+        left.hold(found)
+        canonical_json(found)  # a literal or `to_number` may make what JSON has no words for
+    except JMESPathTypeError as error:  # its own words hold the whole value
+        expected = " or ".join(error.expected_types)
+        raise ExpressionError(f"{error.function_name}() is given {error.actual_type}, not {expected}") from error
+    except RecursionError as error:
+        raise ExpressionError("meets a value that is nested too deeply") from error
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise ExpressionError(f"cannot be evaluated: {_first_line(error)}") from error
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def _fault(expression: str) -> str | None:
+    try:
+        parsed = _parsed(expression)
+    except RecursionError:
+        return f"is nested deeper than {MAX_DEPTH}"
+    except (JMESPathError, ValueError) as error:
+        return f"is no JMESPath: {_first_line(error)}"
+    return f"is nested deeper than {MAX_DEPTH}" if _is_deep(parsed) else None
+
+
+def _parsed(expression: str) -> Any:
+    return jmespath.compile(expression).parsed
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _is_deep(parsed: Any) -> bool:
+    """Whether an expression, its literals included, is nested too deeply; a chain of pipes is nested too."""
+    level: list[Any] = [parsed]
+    for _ in range(2 * MAX_DEPTH):  # a node, and the list of what it is made of
+        level = [part for node in level for part in _within(node)]
+        if not level:
+            return False
+    return True
+
+
+def _within(node: Any) -> Collection[Any]:
+    if isinstance(node, dict):
+        return list(node.values())
+    return node if isinstance(node, list) else ()
+
+
+def _size(value: Any, most: int) -> int:
+    """Return how many characters a value takes, or some number above `most`; shared parts count each time."""
+    size = 0
+    stack = [value]
+    while stack and size <= most:
+        part = stack.pop()
+        if isinstance(part, str):
+            size += len(part)
+        elif isinstance(part, dict):
+            size += NODE_CHARACTERS * (1 + len(part)) + sum(map(len, part))
+            stack += part.values() if size <= most else ()
+        elif isinstance(part, list):
+            size += NODE_CHARACTERS * (1 + len(part))
+            stack += part if size <= most else ()
+        else:
+            size += NODE_CHARACTERS
+    return size
+
+
+class _Interpreter(TreeInterpreter):
+    """Evaluates a parsed expression, and counts before it works."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        super().__init__(Options(custom_functions=_Functions(allowance)))
+        self._left = allowance
+
+    def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
+        self._left.spend(1)
+        return super().visit(node, *args, **kwargs)
+
+    def visit_flatten(self, node: Any, value: Any) -> Any:
+        base = self.visit(node["children"][0], value)
+        if isinstance(base, list):
+            self._left.spend(sum(len(item) if isinstance(item, list) else 1 for item in base))
+        again: Any = {**node, "children": [_IDENTITY]}
+        return super().visit_flatten(again, base)
+
+    def visit_slice(self, node: Any, value: Any) -> Any:
+        self._left.spend(len(value) if isinstance(value, list) else 0)
+        return super().visit_slice(node, value)
+
+    def visit_comparator(self, node: Any, value: Any) -> Any:
+        sides = [self.visit(child, value) for child in node["children"]]
+        left, right = sides
+        if type(left) is type(right) and isinstance(left, str | list | dict):
+            self._left.walk(left if len(left) <= len(right) else right)
+        literals = [{"type": "literal", "value": side, "children": []} for side in sides]
+        again: Any = {**node, "children": literals}
+        return super().visit_comparator(again, value)
+
+
+class _Functions(Functions):
+    """JMESPath's own functions; what they look at is counted first."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._left = allowance
+
+    def call_function(self, function_name: Any, resolved_args: Any) -> Any:
+        for given in resolved_args:
+            if function_name not in SHALLOW:
+                self._left.walk(given)
+            elif isinstance(given, list | dict):
+                self._left.spend(len(given))
+        if function_name == "join" and [*map(type, resolved_args)] == [str, list]:
+            separator, parts = resolved_args
+            self._left.spend(len(separator) * len(parts) // CHARACTERS_PER_WORK)
+        return super().call_function(function_name, resolved_args)

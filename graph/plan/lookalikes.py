@@ -1,0 +1,171 @@
+"""Look-alikes: text that looks like a reference to a step of the plan, but is written as other systems write it.
+
+Only names of steps that are there count, so the braces, dollars and tags of code, templates and prose seldom do. Texts
+are read in time in proportion to their length: no expression below goes on beyond the next brace, bracket or line.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from graph.plan.reference_spans import Span, spans
+from graph.plan.references import Reference
+
+MOST_NAMED = 5
+"""How many look-alikes of one value are named; the others are of the same kind as a rule."""
+SHOWN_CHARACTERS = 80
+
+_NAME = r"(?P<name>[A-Za-z0-9_]++)"
+_PATH = r"(?P<path>(?:\.[A-Za-z_][A-Za-z0-9_]*+|\[[^\[\]{}<>\n]{1,80}\])*+)"
+_BRACED = re.compile(
+    rf"""(?:\$\{{|\{{)\{{?[ \t]*+{_NAME}[ \t]*+(?P<path>(?:\.[\w"'*]|\[|(?<=[ \t])\|)[^{{}}\n]*+)?\}}\}}?""", re.ASCII
+)
+_DOLLAR = re.compile(rf"\$(?P<strict>(?P<open>\()?\.?){_NAME}{_PATH}(?(open)\))")
+_TAG = re.compile(rf"(?P<strict><){_NAME}{_PATH}>")
+_CLOSING_TAG = re.compile(r"</([A-Za-z0-9_]++)")
+_NUMBERED = re.compile(rf"(?<![A-Za-z0-9_&/])#(?P<name>E(?P<number>[0-9]{{1,5}})){_PATH}(?![A-Za-z0-9_])")
+"""ReWOO's `#E1`; a colour, an anchor in an address and a cell of a sheet have something before or after it."""
+
+_ENDING = re.compile(r"_(?:results?|outputs?|response|answer)\Z")
+_OWN_FIELD = re.compile(r"\A\.(?:results?|outputs?)(?![A-Za-z0-9_])")
+_CONTAINERS = frozenset(
+    {"context", "node", "nodes", "output", "outputs", "plan", "result", "results", "state", "step", "steps"}
+    | {"task", "tasks", "vars", "workflow"}
+)
+_WITHIN = re.compile(r"""\.([A-Za-z][A-Za-z0-9_]*+)|\[["']?([A-Za-z][A-Za-z0-9_]*+)["']?\]""")
+_ITEM = re.compile(r"""\[ *+(?:"([^"\\]*+)"|'([^'"\\]*+)') *+\]""")
+_FILTER = re.compile(r"[ \t]*\|.*", re.DOTALL)
+_HTML = re.compile(r"[hH][1-6]\Z")
+
+
+@dataclass(frozen=True)
+class Lookalike:
+    """What is written, and the reference that it seems to mean; `dollar` if the reference is right but for a `$`."""
+
+    written: str
+    meant: Reference
+    dollar: bool = False
+
+    def fault(self, argument: str | None = None) -> str:
+        """Say what is wrong, and what to write instead.
+
+        Args:
+            argument: The argument that it stands in, None if it is in a field that has no escape.
+        """
+        text = (
+            ""
+            if argument is None
+            else f'; if it is meant as text, add "literal": ["{_shown(str(argument))}"] to the step'
+        )
+        if self.dollar:
+            return f"{self.written} has a single $ before a reference; write $${self.meant} for a dollar sign{text}"
+        return f"{self.written} looks like a reference but is plain text; write {self.meant}{text}"
+
+
+def lookalike_faults(value: JsonValue, steps: Collection[str], argument: str | None = None) -> Iterator[str]:
+    """Yield what is wrong with the look-alikes in the string values of `value`, each kind once.
+
+    Args:
+        value: An argument, or another value that may hold references.
+        steps: Ids of the steps that it may refer to.
+        argument: The name of the argument, None for a field in which every look-alike is a fault.
+    """
+    named: dict[str, None] = {}
+    for text in _texts(value):
+        for found in lookalikes_in(text, steps):
+            named.setdefault(found.fault(argument))
+            if len(named) > MOST_NAMED:
+                yield from list(named)[:MOST_NAMED]
+                yield "there are more of them"
+                return
+    yield from named
+
+
+def lookalikes_in(text: str, steps: Collection[str]) -> Iterator[Lookalike]:
+    """Yield the look-alikes of a text.
+
+    >>> [found.written for found in lookalikes_in("{a.url} {b.url} {a_result.url} ${a_result} $5", ["a"])]
+    ['${a_result}', '{a.url}']
+    """
+    if not any(sign in text for sign in "{$<#"):
+        return
+    marked = list(spans(text))
+    for span in marked:
+        if span.dollars % 2:
+            written = text[span.start - 1 : span.stop]
+            yield Lookalike(_shown(written), Reference(span.step, span.path), dollar=True)
+    left = _without(text, marked)
+    closed = frozenset(_CLOSING_TAG.findall(left))
+    for pattern in (_BRACED, _DOLLAR, _TAG, _NUMBERED):
+        for match in pattern.finditer(left):
+            if pattern is not _TAG or match["name"] not in closed:
+                meant = _meant(match, steps)
+                if meant is not None:
+                    yield Lookalike(_shown(match[0]), meant)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict | list):
+            stack += reversed(list(part.values() if isinstance(part, dict) else part))
+
+
+def _without(text: str, marked: list[Span]) -> str:
+    """Return the text with a character that no pattern matches in the place of each one of a reference."""
+    parts, end = [], 0
+    for start, stop in (span.ends for span in marked):
+        parts += [text[end:start], "\0" * (stop - start)]
+        end = stop
+    return "".join([*parts, text[end:]])
+
+
+def _meant(match: re.Match[str], steps: Collection[str]) -> Reference | None:
+    """Return the reference that a match seems to mean, None if it is about no step."""
+    name, path, groups = match["name"], match["path"] or "", match.groupdict()
+    step = _step(name, steps) or _step(f"step_{groups.get('number')}", steps)
+    is_sure = step is not None and step != name
+    for _ in range(3):
+        within = _WITHIN.match(path) if step is None and name in _CONTAINERS else None
+        if within is None:
+            break
+        name, path = within[1] or within[2], path[within.end() :]
+        step, is_sure = _step(name, steps), True
+    if step is None or (groups.get("strict") and not is_sure and not _is_numbered(step)):
+        return None
+    return _reference(step, path if name.endswith("_result") and name != step else _OWN_FIELD.sub("", path, count=1))
+
+
+def _step(name: str, steps: Collection[str]) -> str | None:
+    """Return the step that a word names: by its id, by an id and an ending, by an integer id and an ending."""
+    if name in steps:
+        return name
+    stem = _ENDING.sub("", name)
+    counted = f"step_{stem}" if stem.isdecimal() else stem
+    return counted if stem != name and counted in steps else None
+
+
+def _is_numbered(step: str) -> bool:
+    """Whether an id is hardly a word of anything else: tags and commands may be called `date`, but not `step_1`."""
+    return step[-1].isdecimal() and not _HTML.match(step)
+
+
+def _reference(step: str, path: str) -> Reference:
+    if len(path) > SHOWN_CHARACTERS:
+        return Reference(step, "")
+    plain = _ITEM.sub(lambda item: _field(item[1] or item[2] or ""), _FILTER.sub("", path)).rstrip()
+    reference = Reference(step, plain)
+    return Reference(step, "") if reference.fault else reference
+
+
+def _field(name: str) -> str:
+    return f".{name}" if re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name) else f'."{name}"'
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."

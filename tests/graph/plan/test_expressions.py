@@ -1,0 +1,176 @@
+"""JMESPath with limits: a small expression over a small result can neither take long nor grow large."""
+
+import time
+from typing import Any
+
+import jmespath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.errors import ExpressionError
+from graph.plan.expressions import MAX_CHARACTERS, MAX_DEPTH, MAX_WORK, Allowance, evaluate, expression_fault
+
+RESULT: dict[str, Any] = {
+    "items": [{"url": "u0", "n": 0, "tags": ["a"]}, {"url": "u1", "tags": []}, {"url": "u2", "n": 2}],
+    "nested": [[1, 2], [3], 4],
+    "text": "some words",
+    "n": 3,
+    "none": None,
+}
+DOUBLING = [
+    "[@,@]",
+    "[@,@][]",
+    "[@][*].[@,@][]",
+    "join('', [@,@])",
+    "{a: @, b: @}",
+    "[to_string([@,@])]",
+    "[@,@] | [@, @]",
+]
+LATER = [
+    "@ == @",
+    "[@] == [@]",
+    "to_string(@)",
+    "abs(@)",
+    "contains(@, @)",
+    "sort(@)",
+    "length(to_string(@))",
+    "@[]",
+    "@",
+]
+
+
+def seconds(expression: str, value: Any) -> float:
+    begun = time.process_time()
+    try:
+        evaluate(expression, value, Allowance(work=50_000, size=2_000_000))
+    except ExpressionError as error:
+        assert len(str(error)) < 300
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("stage", DOUBLING)
+@pytest.mark.parametrize("last", LATER)
+def test_an_expression_that_doubles_at_every_part_ends_soon(stage: str, last: str) -> None:
+    assert seconds(" | ".join([*[stage] * 24, last]), "x") < 5
+    assert seconds(" | ".join([*[stage] * 24, f"[[@], {stage}] | [0] == [1]"]), "x") < 5
+
+
+@pytest.mark.parametrize("stage", ["[@,@]", "[@,@][]"])
+def test_what_has_doubled_too_often_is_refused_in_words(stage: str) -> None:
+    with pytest.raises(ExpressionError, match=r"refer to a smaller part"):
+        evaluate(" | ".join([stage] * 30), "x")
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "[]" * 3,
+        "[*].[@,@,@,@][] | [*].[@,@,@,@][] | [*].[@,@,@,@][]",
+        "[?@ == `0`] | [?@ == `0`]",
+        "sort_by(@, &to_string(@))",
+        "map(&[@,@,@,@,@,@,@,@], @)",
+        "[" + ",".join(["@"] * 300) + "][]",
+    ],
+)
+def test_work_over_a_large_result_is_counted_before_it_is_done(expression: str) -> None:
+    assert seconds(expression, list(range(300_000))) < 5
+
+
+def test_all_evaluations_of_one_allowance_share_it() -> None:
+    left = Allowance()
+    evaluate("[*].n", [{"n": 1}] * 1_000, left)
+    once = MAX_WORK - left.work
+    evaluate("[*].n", [{"n": 1}] * 1_000, left)
+
+    assert MAX_WORK - left.work == 2 * once > 0
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("a" * (MAX_CHARACTERS + 1), "longer"),
+        ("(" * 600 + "a" + ")" * 600, "deeper"),
+        ("!" * 1_000 + "a", "deeper"),
+        ("|".join(["a"] * (MAX_DEPTH + 1)), "deeper"),
+        ("[" * 600 + "@" + "]" * 600, "deeper"),
+        ("`" + "[" * 400 + "]" * 400 + "`", "deeper"),
+        ("`" + "[" * 990 + "]" * 990 + "`", "deeper"),
+        ("a[", "no JMESPath"),
+        ("9" * 1_999, "no JMESPath"),
+        ("[" + "9" * 1_990 + "]", None),
+    ],
+)
+def test_what_is_too_long_or_too_deep_is_a_fault_before_it_is_evaluated(expression: str, words: str | None) -> None:
+    fault = expression_fault(expression)
+
+    assert fault is None if words is None else words in str(fault)
+    if words is not None:
+        with pytest.raises(ExpressionError):
+            evaluate(expression, {})
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("abs(text)", "abs() is given string, not number"),
+        ("nonsense(@)", "Unknown function: nonsense()"),
+        ("sum(items)", "sum() is given dict, not array-number"),
+        ("ceil(`1e999`)", "cannot be evaluated"),
+        ("items[::0]", "cannot be evaluated"),
+        ("&a", "cannot be evaluated"),
+        ("[`NaN`]", "cannot be evaluated"),
+    ],
+)
+def test_an_expression_that_gives_nothing_says_why_without_the_value(expression: str, words: str) -> None:
+    with pytest.raises(ExpressionError) as caught:
+        evaluate(expression, RESULT)
+
+    assert words in str(caught.value)
+    assert "u0" not in str(caught.value)
+
+
+parts = st.sampled_from(
+    [
+        "items",
+        "items[0]",
+        "items[?n > `0`].url",
+        'items[?tags == `["a"]`]',
+        "items[*].tags[]",
+        "nested[]",
+        "nested[::-1]",
+        "[@, @]",
+        "{a: @, b: n}",
+        "n == `3` && text",
+        "text || none",
+        "!none",
+        "length(@)",
+        "to_string(@)",
+        "sort_by(items, &url)[-1]",
+        "max_by(items, &url).url",
+        "map(&url, items)",
+        "join('-', items[*].url)",
+        "keys(@)",
+        "values(@)",
+        "merge(@, {x: n})",
+        "contains(text, 'w')",
+        "contains(nested, `4`)",
+        "reverse(@)",
+        "type(@)",
+        "not_null(none, n)",
+        "*",
+        "[0:2]",
+        "[]",
+    ]
+)
+
+
+@given(st.lists(parts, min_size=1, max_size=4).map(" | ".join))
+def test_within_the_limits_an_expression_gives_what_jmespath_gives(expression: str) -> None:
+    try:
+        expected = jmespath.search(expression, RESULT)
+    except ValueError:
+        with pytest.raises(ExpressionError):
+            evaluate(expression, RESULT)
+    else:
+        assert evaluate(expression, RESULT) == expected
