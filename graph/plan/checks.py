@@ -6,11 +6,10 @@ It has one key of `KINDS`, and with `of`, a JMESPath, it is about a part of the 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-import jmespath
-from jmespath.exceptions import JMESPathError
 from pydantic import JsonValue
 
 from graph.errors import listed
+from graph.plan.bounded_query import query_fault
 from graph.plan.canonical import canonical_json
 from graph.plan.inline_schema import schema_fault
 from graph.plan.patterns import pattern_fault
@@ -42,7 +41,7 @@ def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[s
     if OF in check:
         if kinds[0] in ABOUT_NO_PART:
             yield f"{OF} does not go with {kinds[0]}"
-        elif fault := _expression_fault(check[OF]):
+        elif fault := query_fault(check[OF]):
             yield f"{OF} {fault}"
 
 
@@ -61,16 +60,6 @@ def check_in_words(check: Check) -> str:
     wanted = check[kind]
     told = "" if wanted is True else f" {wanted if isinstance(wanted, str) else canonical_json(wanted).decode()}"
     return f"{kind}{told}{f' of {check[OF]}' if OF in check else ''}"
-
-
-def _expression_fault(expression: Any) -> str | None:
-    if not isinstance(expression, str) or not expression.strip():
-        return "is a JMESPath, such as 'total > `0`'"
-    try:
-        jmespath.compile(expression)
-    except (JMESPathError, ValueError, RecursionError) as error:
-        return f"{expression!r} is no JMESPath: {str(error).splitlines()[0]}"
-    return None
 
 
 def _schema_fault(schema: Any) -> str | None:
@@ -107,7 +96,7 @@ def is_number(value: Any) -> bool:
 
 KINDS: Mapping[str, Callable[[Any], str | None]] = {
     "schema": _schema_fault,
-    "condition": _expression_fault,
+    "condition": query_fault,
     "matches": _matches_fault,
     "range": _range_fault,
     "non_empty": lambda wanted: None if wanted is True else "is true",

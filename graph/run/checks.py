@@ -4,19 +4,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jmespath
-from jmespath.exceptions import JMESPathError
 from pydantic import JsonValue
 
 from graph.errors import listed
+from graph.plan.bounded_query import QueryError, found_by
 from graph.plan.checks import OF, Check, check_in_words, is_number, kind_of
 from graph.plan.inline_schema import misfits
 from graph.plan.issues import storable
 from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in
 from graph.plan.render.labels import plain
+from graph.plan.work import TooMuchWork, at_most
 from graph.run.values import to_text
 
 SEEN_CHARACTERS = 300
+MOST_WORK = 2_000_000
+"""Steps that one check may take; a few seconds."""
 CITATION = r"https?://[^\s<>()\[\]\"']+|[\pL\pN_./-]+\.\pL\w{0,7}(?::[0-9]+(?:-[0-9]+)?|,? (?:page|p\.) ?[0-9]+)"
 """An address, or a file with the line or the page: `notes.md:12`, `notes.md:12-13`, `notes.pdf, page 3`."""
 
@@ -66,10 +68,11 @@ def _finding(check: Check, evidence: Evidence) -> Finding:
         met, seen = there is not None, there or "there is no such file"
     else:
         try:
-            part = jmespath.search(str(check[OF]), evidence.result) if OF in check else evidence.result
-            met, seen = LOOKERS[kind](wanted, part)
-        except (JMESPathError, ValueError, TypeError, RecursionError) as error:
-            met, seen = False, f"it cannot be told: {str(error).splitlines()[0]}"
+            part = found_by(str(check[OF]), evidence.result) if OF in check else evidence.result
+            with at_most(MOST_WORK):
+                met, seen = LOOKERS[kind](wanted, part)
+        except (QueryError, TooMuchWork, ValueError, TypeError, RecursionError) as error:
+            met, seen = False, f"it cannot be told: {(str(error).splitlines() or ['nested too deeply'])[0]}"
     return Finding(check, met, _cut(plain(storable(seen))))
 
 
@@ -85,7 +88,7 @@ def _schema(schema: Any, part: JsonValue) -> Seen:
 
 
 def _condition(expression: Any, part: JsonValue) -> Seen:
-    found = jmespath.search(expression, part)
+    found = found_by(expression, part)
     return found is True, f"it is {_cut(to_text(found), 100)} of {to_text(part)}"
 
 

@@ -367,11 +367,11 @@ def test_a_very_large_plan_is_refused_in_seconds(kind: str) -> None:
     }[kind]
     names = ["same" if kind == "duplicates" else f"s{place}" for place in range(size)]
 
-    begun = time.perf_counter()
+    begun = time.process_time()
     reading = read(*(step(name, depends_on=waits(place)) for place, name in enumerate(names)))
 
     assert reading.issues
-    assert time.perf_counter() - begun < 10
+    assert time.process_time() - begun < 10
 
 
 json_values = st.recursive(
