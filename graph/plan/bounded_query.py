@@ -9,6 +9,7 @@ from typing import Any
 
 import jmespath
 from jmespath.exceptions import JMESPathError
+from jmespath.functions import Functions
 from jmespath.visitor import TreeInterpreter
 from pydantic import JsonValue
 
@@ -21,6 +22,9 @@ MOST_WORK = 500_000
 _OF_ANYTHING = {"length", "type", "not_null", "to_array"}
 _SHALLOW: Mapping[str, type] = {"keys": dict, "values": dict, "map": list, "reverse": list}
 """Functions that do not look into the parts of what they are given, and what that has to be."""
+
+
+_FUNCTIONS: Any = Functions()
 
 
 class QueryError(Exception):
@@ -80,7 +84,7 @@ def found_by(expression: str, value: JsonValue) -> Any:
     return found
 
 
-class _Counting(TreeInterpreter):  # type: ignore[misc]
+class _Counting(TreeInterpreter):
     """Visits as its base does, and counts."""
 
     def visit(self, node: Any, *args: Any, **kwargs: Any) -> Any:
@@ -91,7 +95,7 @@ class _Counting(TreeInterpreter):  # type: ignore[misc]
         return found
 
     def visit_comparator(self, node: Any, value: Any) -> Any:
-        if node["value"] not in self._EQUALITY_OPS:
+        if node["value"] not in ("eq", "ne"):
             return super().visit_comparator(node, value)
         left, right = (self.visit(child, value) for child in node["children"])
         spend_size([left, right])
@@ -102,7 +106,7 @@ class _Counting(TreeInterpreter):  # type: ignore[misc]
         for part in given:
             if not (name in _OF_ANYTHING or isinstance(part, _SHALLOW.get(name, ()))):
                 spend_size(part)  # which an error about it holds too
-        return self._functions.call_function(name, given)
+        return _FUNCTIONS.call_function(name, given)
 
 
 def _sentence(error: Exception) -> str:

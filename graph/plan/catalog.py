@@ -1,7 +1,7 @@
 """What plans may name: the tools, their arguments and what they do to the world."""
 
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -106,6 +106,11 @@ class ToolSpec:
     def parameters(self) -> tuple[str, ...]:
         """The names of the arguments the schema lists, in any of its alternatives."""
         return tuple(dict.fromkeys(name for part in self._parts for name in part.get("properties", {})))
+
+    def defaults(self, arguments: Iterable[str]) -> dict[str, JsonValue]:
+        """Return what stands for arguments that are left out, for those of which the schema says it."""
+        listed = [(name, part.get("properties", {}).get(name)) for name in arguments for part in self._parts]
+        return {name: part["default"] for name, part in listed if isinstance(part, Mapping) and "default" in part}
 
     def takes(self, argument: str) -> bool:
         """Whether the tool has this argument, or its schema allows others outright."""
