@@ -1,6 +1,5 @@
 """Planner: turn the goal into a plan, or answer it at once."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from graph.context import Services
 from graph.errors import InputError
 from graph.nodes.asking import SAY_FIRST, message_about, message_without_plan
 from graph.plan.canonical import digest
+from graph.plan.depth import json_or_text
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
@@ -225,10 +225,7 @@ def _from_form(plan: Any) -> Any:
     """Return a plan that came through a form: a field left blank is none, and text that is JSON is read."""
     if not isinstance(plan, str):
         return plan
-    try:
-        return json.loads(plan) if plan.strip() else None
-    except (ValueError, RecursionError):
-        return plan
+    return json_or_text(plan) if plan.strip() else None
 
 
 def _why(story: Story, brought: Any) -> str:

@@ -19,6 +19,10 @@ from graph.plan.work import TooMuchWork
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""
 
+UNDECLARED = (
+    "a model is granted it, and neither its effect nor whether its results may be trusted is declared; what the model "
+    "makes of its results goes into further calls without being shown: declare effect and trusted in its metadata"
+)
 EXTRAS = ("additionalProperties", "unevaluatedProperties")
 
 
@@ -138,6 +142,11 @@ class ToolSpec:
     @cached_property
     def _fits(self) -> FitsBut:
         return quick_fit_but(self.schema)
+
+
+def is_undeclared(tool: ToolSpec) -> bool:
+    """Whether a tool of one's own declares nothing of what it does, nor whether its results may be trusted."""
+    return not tool.declared and tool.trusted is None
 
 
 def _is_open(error: ValidationError, unresolved: Collection[str]) -> bool:

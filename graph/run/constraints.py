@@ -23,7 +23,7 @@ class Constraint:
 
     `domains` are hosts of an address or a mail address, with all below them; `within` are folders that a path stays in,
     as it is written: where links lead is the tool's business; `minimum` and `maximum` bound numbers; `one_of` lists
-    what is allowed; `pattern` is a regular expression of RE2 for the whole text. Two widen instead: `untrusted_from` are
+    what is allowed; `pattern` is a regular expression of RE2 for the whole text. Two widen: `untrusted_from` are
     tools whose untrusted results may stand here; `optional` lets it be left out whatever its default is.
     """
 
