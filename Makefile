@@ -14,10 +14,11 @@ NODE_PACKAGES := tests/node/node_modules/.installed
 
 DOCS ?= docs
 THEN ?= 25
+EXAMPLES ?= 1000
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check static bench faults clean
+.PHONY: help run studio test check static bench faults fuzz clean
 
 help: ## Say what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -50,6 +51,9 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	$(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	$(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	@rm -rf .faults
+
+fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports
+	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -q tests/fuzz
 
 clean: ## Remove the environment and what tests and tools leave behind
 	rm -rf $(VENV) tests/node/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -5,8 +5,9 @@ import contextvars
 import threading
 import time
 import warnings
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
+from langgraph.types import Command
 
 from graph.calls.rates import Turns
 from graph.calls.toolbox import Toolbox
@@ -32,10 +34,37 @@ from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.observing.log import log_events
 from graph.observing.observed import Observer, observed
+from graph.plan.depth import cut_deep
 from graph.routing import after_executor, after_planner, after_replanner, after_review
 from graph.state import Input, State, StateUpdate
 
 Graph = CompiledStateGraph[State, Context, Input, State]
+
+
+class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
+    """The compiled graph; what a client nests too deeply is cut before a serializer meets it, and refused in words."""
+
+    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:  # type: ignore[override]
+        """Run the graph, as its base does."""
+        return super().stream(_bounded(input), *args, **kwargs)
+
+    def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+        """Run the graph, as its base does."""
+        return super().astream(_bounded(input), *args, **kwargs)
+
+    def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
+        """Change the state, as its base does."""
+        return super().update_state(config, cut_deep(values), *args, **kwargs)
+
+    async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
+        """Change the state, as its base does."""
+        return await super().aupdate_state(config, cut_deep(values), *args, **kwargs)
+
+
+def _bounded(given: Any) -> Any:
+    if isinstance(given, Command):
+        return replace(given, resume=cut_deep(given.resume), update=cut_deep(given.update))
+    return cut_deep(given)
 
 
 class Node(Protocol):
@@ -113,7 +142,9 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) 
     graph.add_conditional_edges("review", after_review, ["executor", "planner", END])
     graph.add_conditional_edges("executor", after_executor, ["replanner", "review", END])
     graph.add_conditional_edges("replanner", after_replanner, ["review", END])
-    return graph.compile(checkpointer=checkpointer, name="planner-executor")
+    found = graph.compile(checkpointer=checkpointer, name="planner-executor")
+    found.__class__ = BoundedGraph  # `compile` makes no other class
+    return found
 
 
 def paired(make: Callable[[Services], Node], services: Services, name: str) -> RunnableLambda[State, StateUpdate]:

@@ -1,6 +1,7 @@
 """LangChain tools as plans see them, and how one is called."""
 
 import asyncio
+import logging
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from graph.calls.function_tool import is_straight, is_watched, parsed
 from graph.calls.threads import in_thread
 from graph.errors import ToolConfigError
-from graph.plan.catalog import Effect, ToolSpec
+from graph.plan.catalog import UNDECLARED, Effect, ToolSpec, is_undeclared
 from graph.plan.suggestions import did_you_mean
 from tools.errors import NothingHappened
 from tools.files.root import Root
@@ -30,6 +31,7 @@ SWALLOWED = {"config", "run_manager", "callbacks", "self"}
 """Argument names that LangChain takes for itself when it calls a function tool."""
 
 
+LOGGER = logging.getLogger("planner_executor.tools")
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Entries of the metadata of a tool that an MCP server offers."""
@@ -99,6 +101,14 @@ class Toolbox(Mapping[str, BoundTool]):
                 raise ToolConfigError(bound.spec.name, "two tools have this name; rename one")
             self._tools[bound.spec.name] = bound
         self.specs: Mapping[str, ToolSpec] = {name: bound.spec for name, bound in self._tools.items()}
+        self._warned: set[str] = set()
+
+    def warn_of_undeclared(self, granted: Iterable[str]) -> None:
+        """Warn, once for each tool, that a model is granted one of which nothing is declared."""
+        new = sorted({name for name in granted if is_undeclared(self.specs[name])} - self._warned)
+        self._warned.update(new)
+        for name in new:
+            LOGGER.warning("tool %s: %s", name, UNDECLARED, extra={"tool": name})
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ REFUSED = (
     "recitation",
     "guardrail_intervened",
 )
+MOST_TOKENS = 10**9
+"""No answer takes more; a server that says so is not believed."""
 REPEATED_ELSEWHERE = ("tool_calls", "function_call", "parsed", "refusal")
 """Keys of a message's `additional_kwargs` that stand in its other fields too."""
 
@@ -87,13 +89,21 @@ def settled(message: AIMessage) -> AIMessage:
 
 
 def usage_of(messages: list[BaseMessage], answer: AIMessage) -> dict[str, Any]:
-    """Return the tokens that a call took, estimated where the server does not say, or says that it took none."""
+    """Return the tokens that a call took, estimated if the server does not say, or says what cannot be."""
     counted: Mapping[str, Any] = answer.usage_metadata or _counted_elsewhere(answer) or {}
     told = {name: counted.get(name) or 0 for name in ("input_tokens", "output_tokens", "total_tokens")}
+    if not all(map(_is_count, told.values())):
+        told = {}
+    if told:  # a sum that is less than its parts would let a run spend more than its budget
+        told["total_tokens"] = max(told["total_tokens"], told["input_tokens"] + told["output_tokens"])
     if any(told.values()) or answer.response_metadata.get("model_provider") == OFFLINE:
         return told
     asked, given = count_tokens_approximately(messages), count_tokens_approximately([answer])
     return {"input_tokens": asked, "output_tokens": given, "total_tokens": asked + given, "estimated": True}
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
 
 
 def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
@@ -126,6 +136,8 @@ def _counted_elsewhere(answer: AIMessage) -> UsageMetadata | None:
     if not isinstance(found, Mapping) or not isinstance(found.get("prompt_tokens"), int):
         return None
     asked, given = found["prompt_tokens"], found.get("completion_tokens") or 0
+    if not (_is_count(asked) and _is_count(given)):
+        return None
     return UsageMetadata(
         input_tokens=asked, output_tokens=given, total_tokens=found.get("total_tokens") or asked + given
     )

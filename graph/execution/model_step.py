@@ -81,6 +81,7 @@ class ModelStep:
             Held: A person has to see a call's arguments first.
             BudgetReached: A limit does not allow another call.
         """
+        self.toolbox.warn_of_undeclared(self.step.tools)
         shown = {name: to_text(value) for name, value in results.items()}
         self._messages = executor_messages(goal, self.step, self.args, shown)
         return await self._result()

@@ -14,11 +14,12 @@ from graph.context import Services
 from graph.errors import InputError
 from graph.nodes.asking import SAY_FIRST, message_about, message_without_plan
 from graph.plan.canonical import digest
+from graph.plan.depth import json_or_text
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
-from graph.plan.unique_keys import read_json
+from graph.plan.unique_keys import unique_keys
 from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
@@ -228,10 +229,7 @@ def _from_form(plan: Any) -> Any:
     """Return a plan that came through a form: a field left blank is none, and text that is JSON is read."""
     if not isinstance(plan, str):
         return plan
-    try:
-        return read_json(plan) if plan.strip() else None
-    except (ValueError, RecursionError):
-        return plan
+    return json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None
 
 
 def _why(story: Story, brought: Any) -> str:

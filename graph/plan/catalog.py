@@ -1,27 +1,29 @@
 """What plans may name: the tools, their arguments and what they do to the world."""
 
-import re
-from collections.abc import Collection, Mapping
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-import jsonschema.validators
-from jsonschema.exceptions import SchemaError, ValidationError
-from jsonschema.protocols import Validator
+from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
-from referencing import Registry
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import SchemaRegistry
 
-from graph.plan.canonical import canonical_json, digest
+from graph.plan.bounded_schema import errors_of, matches, schema_fault
+from graph.plan.canonical import digest
 from graph.plan.fitting import FitsBut, quick_fit_but
+from graph.plan.schema_shape import Places, schemas_in
 from graph.plan.shortening import misfit_in_words
+from graph.plan.work import TooMuchWork
 
 Effect = Literal["read", "write", "external"]
 """`read` looks at this machine only, `write` changes something here, `external` lets anything leave the machine."""
 
-NOTHING_REMOTE: SchemaRegistry = Registry()
+UNDECLARED = (
+    "a model is granted it, and neither its effect nor whether its results may be trusted is declared; what the model "
+    "makes of its results goes into further calls without being shown: declare effect and trusted in its metadata"
+)
 EXTRAS = ("additionalProperties", "unevaluatedProperties")
 
 
@@ -76,18 +78,8 @@ class ToolSpec:
         return digest([dict(self.schema), does, self.trust, list(self.free_args)])
 
     def schema_fault(self) -> str | None:
-        """Say why the schema is none, or None where it is one."""
-        try:
-            type(self._validator).check_schema(dict(self.schema))
-            canonical_json(dict(self.schema))
-            self.argument_faults({})
-        except SchemaError as error:
-            return error.message
-        except (ValueError, TypeError) as error:
-            return f"it is no JSON: {error}"
-        except RecursionError:
-            return "it refers to itself without end"
-        return None
+        """Say why the schema is none or cannot be used, or None where it can."""
+        return schema_fault(self.schema)
 
     def argument_faults(self, args: Mapping[str, JsonValue], unresolved: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return (argument, what is wrong) for arguments that do not fit the schema; nothing is coerced.
@@ -104,9 +96,13 @@ class ToolSpec:
             if not self.takes(name)
         ]
         try:
-            errors = list(self._validator.iter_errors(dict(args)))
+            errors = list(errors_of(self.schema, dict(args)))
         except Unresolvable as error:
             return [*faults, ("args", f"the schema of {self.name} points outside itself: {error}")]
+        except RecursionError:
+            return [*faults, ("args", f"they are nested too deeply for the schema of {self.name}")]
+        except TooMuchWork as error:
+            return [*faults, ("args", f"whether they fit the schema of {self.name} cannot be told: {error}")]
         if faults:
             errors = [error for error in errors if error.absolute_path or error.validator not in EXTRAS]
         return faults + [_fault(error) for error in errors if not _is_open(error, unresolved)]
@@ -116,45 +112,42 @@ class ToolSpec:
         """The names of the arguments the schema lists, in any of its alternatives."""
         return tuple(dict.fromkeys(name for part in self._parts for name in part.get("properties", {})))
 
+    def defaults(self, arguments: Iterable[str]) -> dict[str, JsonValue]:
+        """Return what stands for arguments that are left out, for those of which the schema says it."""
+        listed = [(name, part.get("properties", {}).get(name)) for name in arguments for part in self._parts]
+        return {name: part["default"] for name, part in listed if isinstance(part, Mapping) and "default" in part}
+
     def takes(self, argument: str) -> bool:
         """Whether the tool has this argument, or its schema allows others outright."""
         if argument in self.parameters:
             return True
         patterns = [pattern for part in self._parts for pattern in part.get("patternProperties", {})]
-        return any(re.search(pattern, argument) for pattern in patterns) or any(
+        return any(matches(pattern, argument) for pattern in patterns) or any(
             part.get(extras, False) is not False for part in self._parts for extras in EXTRAS
         )
 
     @cached_property
     def _parts(self) -> tuple[Mapping[str, Any], ...]:
         """The schema and what it is put together from at its root."""
-        found: list[Mapping[str, Any]] = []
-        waiting: list[Any] = [self.schema]
+        found: dict[int, Mapping[str, Any]] = {}
+        places = Places(self.schema, schemas_in(self.schema))
+        waiting: deque[Any] = deque([self.schema])
         while waiting:
-            part = waiting.pop(0)
-            if isinstance(part, Mapping) and part not in found:
-                found.append(part)
-                waiting += [item for name in ("allOf", "anyOf", "oneOf") for item in part.get(name, ())]
-                waiting += [part.get(name) for name in ("then", "else")] + [self._referred(part.get("$ref"))]
-        return tuple(found)
-
-    def _referred(self, reference: Any) -> Any:
-        """Return what a reference within the schema points at, or None."""
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            return None
-        part: Any = self.schema
-        for name in reference[2:].split("/"):
-            part = part.get(name.replace("~1", "/").replace("~0", "~")) if isinstance(part, Mapping) else None
-        return part
+            part = waiting.popleft()
+            if isinstance(part, Mapping) and id(part) not in found:
+                found[id(part)] = part
+                waiting.extend(item for name in ("allOf", "anyOf", "oneOf") for item in part.get(name, ()))
+                waiting.extend([part.get("then"), part.get("else"), places.at(part.get("$ref"))])
+        return tuple(found.values())
 
     @cached_property
     def _fits(self) -> FitsBut:
         return quick_fit_but(self.schema)
 
-    @cached_property
-    def _validator(self) -> Validator:
-        kind = jsonschema.validators.validator_for(self.schema, default=jsonschema.Draft202012Validator)
-        return kind(dict(self.schema), registry=NOTHING_REMOTE)
+
+def is_undeclared(tool: ToolSpec) -> bool:
+    """Whether a tool of one's own declares nothing of what it does, nor whether its results may be trusted."""
+    return not tool.declared and tool.trusted is None
 
 
 def _is_open(error: ValidationError, unresolved: Collection[str]) -> bool:

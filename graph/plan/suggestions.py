@@ -9,7 +9,8 @@ from graph.plan.schema import ITEM
 
 MOST_HINTS = 20
 MOST_NAMES = 200
-"""To find a close name takes time: so many are looked for in a plan, each among the nearest so many."""
+LONGEST_NAME = 100
+"""To find a close name takes time: so many are looked for in a plan, each among the nearest so many, none longer."""
 
 
 class Known:
@@ -59,5 +60,6 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     >>> did_you_mean("serch", ["search", "write"])
     'did you mean search? '
     """
-    close = difflib.get_close_matches(name, known, 1)
+    short = [other for other in known if len(other) <= LONGEST_NAME]
+    close = difflib.get_close_matches(name, short, 1) if len(name) <= LONGEST_NAME else []
     return f"did you mean {close[0]}? " if close else ""

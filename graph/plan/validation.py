@@ -104,7 +104,7 @@ class Draft:
 
 
 def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
-    """Read a plan in any accepted spelling and check the whole of it.
+    """Read a plan in any accepted spelling and check the whole of it, in bounded work.
 
     Args:
         raw: A JSON value as a model, a person or a caller wrote it.

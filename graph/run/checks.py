@@ -13,10 +13,13 @@ from graph.plan.inline_schema import misfits
 from graph.plan.issues import storable
 from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in
 from graph.plan.shortening import joined_messages
+from graph.plan.work import TooMuchWork, at_most
 from graph.run.values import to_text
 from graph.sanitize import folded
 
 SEEN_CHARACTERS = 300
+MOST_WORK = 2_000_000
+"""Steps that one check may take; a few seconds."""
 CITATION = r"https?://[^\s<>()\[\]\"']+|[\pL\pN_./-]+\.\pL\w{0,7}(?::[0-9]+(?:-[0-9]+)?|,? (?:page|p\.) ?[0-9]+)"
 """An address, or a file with the line or the page: `notes.md:12`, `notes.md:12-13`, `notes.pdf, page 3`."""
 
@@ -67,9 +70,10 @@ def _finding(check: Check, evidence: Evidence) -> Finding:
     else:
         try:
             part = evaluate(str(check[OF]), evidence.result) if OF in check else evidence.result
-            met, seen = LOOKERS[kind](wanted, part)
-        except (ExpressionError, ValueError, TypeError, RecursionError) as error:
-            met, seen = False, f"it cannot be told: {str(error).splitlines()[0]}"
+            with at_most(MOST_WORK):
+                met, seen = LOOKERS[kind](wanted, part)
+        except (ExpressionError, TooMuchWork, ValueError, TypeError, RecursionError) as error:
+            met, seen = False, f"it cannot be told: {(str(error).splitlines() or ['nested too deeply'])[0]}"
     return Finding(check, met, _cut(folded(storable(seen))))
 
 

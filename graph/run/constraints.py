@@ -1,19 +1,20 @@
 """What a policy allows as the value of an argument."""
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
+from graph.plan.patterns import is_whole
+from graph.run.hosts import host_of, is_below
 
-_HOST = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z0-9_-]+|[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII)
-"""A name or an address in lower case; anything else is read by one program as this host, by another as that one."""
+LONGEST_PATH = 4_096
+"""Longer paths lead nowhere."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,8 @@ class Constraint:
 
     `domains` are hosts of an address or a mail address, with all below them; `within` are folders that a path stays in,
     as it is written: where links lead is the tool's business; `minimum` and `maximum` bound numbers; `one_of` lists
-    what is allowed; `pattern` is a regular expression for the whole text. `untrusted_from` widens instead: tools whose
-    untrusted results may stand here.
+    what is allowed; `pattern` is a regular expression of RE2 for the whole text. Two widen: `untrusted_from` are
+    tools whose untrusted results may stand here; `optional` lets it be left out whatever its default is.
     """
 
     domains: tuple[str, ...] = ()
@@ -33,12 +34,13 @@ class Constraint:
     one_of: tuple[JsonValue, ...] = ()
     pattern: str | None = None
     untrusted_from: tuple[str, ...] = ()
+    optional: bool | None = None
 
     def fault(self, value: JsonValue) -> str | None:
         """Return what is wrong with a value, None where it is allowed."""
         if isinstance(value, list):
             return next((fault for fault in map(self.fault, value) if fault), None if value else self.fault(None))
-        if self.domains and not any(_is_below(host_of(value), domain) for domain in self.domains):
+        if self.domains and not any(is_below(host_of(value), domain) for domain in self.domains):
             return f"is at none of {', '.join(self.domains)}"
         if self.within and not any(is_within(value, folder) for folder in self.within):
             return f"is not within {', '.join(self.within)}"
@@ -48,7 +50,7 @@ class Constraint:
             return f"is not at most {self.maximum:g}"
         if self.one_of and canonical_json(value) not in map(canonical_json, self.one_of):
             return f"is none of {', '.join(map(str, self.one_of))}"
-        if self.pattern is not None and not (isinstance(value, str) and re.fullmatch(self.pattern, value, re.DOTALL)):
+        if self.pattern is not None and not (isinstance(value, str) and is_whole(self.pattern, value)):
             return f"does not match {self.pattern}"
         return None
 
@@ -68,32 +70,21 @@ def faults_of(constraints: Mapping[str, Constraint], args: Mapping[str, JsonValu
     return [(name, fault) for name, fault in found if fault]
 
 
-def host_of(value: JsonValue) -> str:
-    """Return the host of an address or a mail address in lower case, empty where it cannot be told for sure.
-
-    >>> host_of("https://api.example.com:8443/x?y"), host_of("Ann <ann@Example.com>"), host_of("https://a@b.c/d@e.f")
-    ('api.example.com', 'example.com', 'b.c')
-    """
-    if not isinstance(value, str) or any(letter in value for letter in "\\\r\n\t"):
-        return ""
-    text = value.strip()
-    if "://" in text or text.startswith("//"):
-        try:
-            split = urlsplit(text)
-            host = split.hostname or "" if split.netloc.isascii() else ""
-        except ValueError:
-            return ""
-    else:
-        named = re.fullmatch(r"[^<>@,;]*<([^<>]*)>", text)
-        found = re.fullmatch(r"[^\s<>@,;:]+@([A-Za-z0-9.-]+)", named[1] if named else text)
-        host = found[1] if found else ""
-    return plain_host(host)
+def faults_of_defaults(
+    constraints: Mapping[str, Constraint], defaults: Mapping[str, JsonValue]
+) -> list[tuple[str, str]]:
+    """Return (argument, what is wrong) for arguments that are left out and have defaults that are not allowed."""
+    bound = {name: constraint for name, constraint in constraints.items() if not constraint.optional}
+    return [
+        (name, f"is left out, and its default {to_words(defaults[name])} {fault}")
+        for name, fault in faults_of(bound, defaults)
+    ]
 
 
-def plain_host(text: str) -> str:
-    """Return the host that a text is, in lower case and without the dot of the root, or nothing."""
-    host = text.lower().removesuffix(".") if text.isascii() else ""
-    return host if _HOST.fullmatch(host) else ""
+def to_words(value: JsonValue) -> str:
+    """Return a value as JSON, cut where it is long."""
+    text = canonical_json(value).decode()
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def is_within(value: JsonValue, folder: str) -> bool:
@@ -102,7 +93,7 @@ def is_within(value: JsonValue, folder: str) -> bool:
     >>> is_within("reports/a.md", "reports"), is_within("reports/../a.md", "reports"), is_within("/etc", "reports")
     (True, False, False)
     """
-    if not isinstance(value, str) or "\0" in value or "\\" in value:
+    if not isinstance(value, str) or len(value) > LONGEST_PATH or "\0" in value or "\\" in value:
         return False
     return all(_stays(path, folder) for path in (value, *_decoded(value)))
 
@@ -121,11 +112,6 @@ def _decoded(path: str) -> list[str]:
         found.append(once)
     found.append(unicodedata.normalize("NFKC", found[-1]).replace("\\", "/").replace("\0", ""))
     return found
-
-
-def _is_below(host: str, domain: str) -> bool:
-    above = plain_host(domain)
-    return bool(host and above) and (host == above or host.endswith(f".{above}"))
 
 
 def _is_number(value: JsonValue) -> bool:

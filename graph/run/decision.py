@@ -1,10 +1,10 @@
 """What a person answers to a review request; what cannot be read for sure is asked again, never guessed."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from graph.plan.depth import json_or_text
 from graph.plan.issues import Issue, storable
 from graph.plan.validation import json_faults
 from graph.run.request import Action, ReviewRequest
@@ -75,10 +75,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
 
 def _from_text(text: str) -> Any:
     """Read text as JSON if it is JSON; NaN and Infinity are words."""
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return text
+    return json_or_text(text, parse_constant=_no_constant)
 
 
 def _no_constant(name: str) -> None:

@@ -1,6 +1,6 @@
 """Policy: what is allowed, what needs a person, and what is denied whatever anybody says."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from graph.plan.catalog import Effect, ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan
 from graph.run.budget import NO_BUDGET, Budget, Price
-from graph.run.constraints import Constraint, faults_of
+from graph.run.constraints import Constraint, faults_of, faults_of_defaults
 from graph.run.labels import Label
 
 ApprovalMode = Literal["always", "side_effects", "never"]
@@ -56,12 +56,22 @@ class Policy:
         rule = self.tools.get(tool.name)
         return (rule.verdict if rule else None) or self.effects.get(tool.effect)
 
-    def faults(self, tool: ToolSpec, args: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
-        """Return (field, why) for what forbids a call with these arguments, whoever asks for it."""
+    def faults(
+        self, tool: ToolSpec, args: Mapping[str, JsonValue], given: Collection[str] | None = None
+    ) -> list[tuple[str, str]]:
+        """Return (field, why) for what forbids a call with these arguments, whoever asks for it.
+
+        Args:
+            tool: What is to be called.
+            args: Its arguments, as far as they are known.
+            given: The names of those that are there, or may yet be; for any other its default holds. `args` by default.
+        """
         if self.verdict(tool) == "deny":
             return [("tool", f"the policy denies {tool.name}")]
-        rule = self.tools.get(tool.name)
-        found = faults_of(rule.args, args) if rule else []
+        rules = self.tools[tool.name].args if tool.name in self.tools else {}
+        there = args if given is None else given
+        defaults = tool.defaults(name for name in rules if name not in there)
+        found = [*faults_of(rules, args), *faults_of_defaults(rules, defaults)]
         return [(f"args.{name}", f"the policy does not allow {tool.name} this value: it {why}") for name, why in found]
 
     def issues(self, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[Issue]:
@@ -71,7 +81,8 @@ class Policy:
             literals = step.fixed_args()
             for name in step.tool_names:
                 fitting = {arg: value for arg, value in literals.items() if step.tool or tools[name].takes(arg)}
-                found += [Issue(step.id, where, why) for where, why in self.faults(tools[name], fitting)]
+                given = step.args if step.tool else tools[name].parameters  # a model gives the others later
+                found += [Issue(step.id, where, why) for where, why in self.faults(tools[name], fitting, given)]
         return found
 
     def watches(self, tool: ToolSpec) -> bool:

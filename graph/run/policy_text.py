@@ -32,12 +32,16 @@ from typing import Any, get_args
 
 from graph.errors import PolicyError
 from graph.plan.catalog import Effect
+from graph.plan.patterns import pattern_fault, whole
 from graph.run.budget import NO_BUDGET, Budget, Price, read_budget
-from graph.run.constraints import Constraint, is_within, plain_host
+from graph.run.constraints import Constraint, is_within
+from graph.run.hosts import plain_host
 from graph.run.policy import ApprovalMode, Policy, ToolRule, Verdict
 
 TABLES = ("effects", "tools", "limits", "rates", "prices")
-CONSTRAINTS = ("domains", "within", "minimum", "maximum", "one_of", "pattern", "untrusted_from")
+CONSTRAINTS = ("domains", "within", "minimum", "maximum", "one_of", "pattern", "untrusted_from", "optional")
+LONGEST_LINE = 1_000
+"""How much of a line is looked at for the name of an entry."""
 Path = tuple[str, ...]
 
 
@@ -49,8 +53,10 @@ def policy_from_toml(text: str, name: str = "policy") -> Policy:
     """
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise PolicyError(name, f"no TOML: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(
+            name, f"no TOML: {'nested too deeply' if isinstance(error, RecursionError) else error}"
+        ) from error
     return policy_from(raw, name, text)
 
 
@@ -80,7 +86,7 @@ def line_of(text: str, path: Path) -> int | None:
     """
     table: Path = ()
     best: tuple[int, int] | None = None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate((line[:LONGEST_LINE] for line in text.splitlines()), 1):
         if header := re.match(r"""\s*\[\[?((?:[^\[\]"']|"[^"]*"|'[^']*')+)\]""", line):
             table = _keys(header[1])
             here = table
@@ -148,20 +154,34 @@ def _constraint_faults(path: Path, constraint: Any) -> Iterator[tuple[Path, str]
         yield path, f"is a table with some of {', '.join(CONSTRAINTS)}"
         return
     for key, value in constraint.items():
-        if key not in CONSTRAINTS:
-            yield (*path, key), _unknown(CONSTRAINTS, key)
-        elif key in ("domains", "within", "untrusted_from") and not _is_texts(value):
-            yield (*path, key), "is a list of texts with something in it"
-        elif key == "domains" and (odd := [text for text in value if not plain_host(text)]):
-            yield (*path, key), f"has {odd[0]!r}, which is no plain host; write one such as example.com"
-        elif key == "within" and (odd := [text for text in value if not is_within(text, text)]):
-            yield (*path, key), f"has {odd[0]!r}, in which no path stays; write a folder without `..`"
-        elif key == "one_of" and not (isinstance(value, list) and value):
-            yield (*path, key), "is a list with something in it"
-        elif key in ("minimum", "maximum") and not _is_number(value):
-            yield (*path, key), "is a number"
-        elif key == "pattern" and not _is_pattern(value):
-            yield (*path, key), "is no regular expression"
+        if why := _constraint_fault(key, value) if key in CONSTRAINTS else _unknown(CONSTRAINTS, key):
+            yield (*path, key), why
+
+
+def _constraint_fault(key: str, value: Any) -> str | None:
+    """Say what is wrong with one entry of a constraint, None where nothing is."""
+    if key in ("domains", "within", "untrusted_from"):
+        return _list_fault(key, value)
+    if key == "one_of":
+        return None if isinstance(value, list) and value else "is a list with something in it"
+    if key in ("minimum", "maximum"):
+        return None if _is_number(value) else "is a number"
+    if key == "optional":
+        return None if isinstance(value, bool) else "is true or false"
+    if not isinstance(value, str):
+        return "is a regular expression, as text"
+    fault = pattern_fault(whole(value))
+    return f"cannot be used: {fault}" if fault else None
+
+
+def _list_fault(key: str, value: Any) -> str | None:
+    if not _is_texts(value):
+        return "is a list of texts with something in it"
+    if key == "domains" and (odd := [text for text in value if not plain_host(text)]):
+        return f"has {odd[0]!r}, which is no plain host; write one such as example.com"
+    if key == "within" and (odd := [text for text in value if not is_within(text, text)]):
+        return f"has {odd[0]!r}, in which no path stays; write a folder without `..`"
+    return None
 
 
 def _price_faults(path: Path, price: Any) -> Iterator[tuple[Path, str]]:
@@ -188,7 +208,7 @@ def _limits(raw: Mapping[str, Any]) -> Budget:
 
 
 def _unknown(known: tuple[str, ...], key: str) -> str:
-    meant = get_close_matches(str(key), known, 1)
+    meant = get_close_matches(str(key)[:100], known, 1)
     return f"is unknown; did you mean {meant[0]}?" if meant else f"is unknown; there are {', '.join(known)}"
 
 
@@ -202,10 +222,3 @@ def _is_texts(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value and abs(value) < 1e300
-
-
-def _is_pattern(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and bool(re.compile(value))
-    except re.error:
-        return False

@@ -4,13 +4,14 @@ Each line is ours: words from outside are `escaped`, values stand as JSON, so ne
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from graphlib import TopologicalSorter
 from typing import Any
 
 from pydantic import JsonValue
 
 from graph.errors import listed
 from graph.markdown import fenced
-from graph.plan.catalog import ToolSpec
+from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from graph.plan.issues import Issue
 from graph.plan.render.labels import plain
 from graph.plan.render.text import plan_text
@@ -65,7 +66,7 @@ def plan_description(
     left = [step for step in plan.steps if step.id not in done]
     lines += [_effects(left, specs, "What is left" if done else "It"), *_acting(left, plan, specs), *_checked(left)]
     lines += text_lines(left, plan)
-    lines += [*([_estimated(estimate)] if estimate else []), *map(escaped, warnings)]
+    lines += [*([_estimated(estimate)] if estimate else []), *_undeclared(left, specs), *map(escaped, warnings)]
     lines += ["", _drawing(plan), "", f"Digest: {plan.digest}"]
     return "\n".join(lines)
 
@@ -193,7 +194,18 @@ def _effects(steps: Sequence[Step], specs: Mapping[str, ToolSpec], what: str) ->
 def _acting(steps: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) -> list[str]:
     """Return those of the steps that have effects, with all of their arguments: the drawing of the plan cuts them."""
     acting = [step for step in steps if any(specs[name].acts for name in step.tool_names)]
-    return [f"- {step.id}: {_call_in_words(step)}{_vouched(step, plan, specs)}" for step in acting]
+    fed = _fed(plan, specs) if acting else {}
+    return [f"- {step.id}: {_call_in_words(step)}{_vouched(fed[step.id])}" for step in acting]
+
+
+def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[str]:
+    """Return the tools of which nothing is declared and that a model may call, with the steps that grant them."""
+    granted: dict[str, list[str]] = {}
+    for step in steps:
+        for name in step.tools:
+            if is_undeclared(specs[name]):
+                granted.setdefault(name, []).append(step.id)
+    return [f"Warning: {escaped(name)} in {escaped(listed(ids))}: {UNDECLARED}." for name, ids in sorted(granted.items())]
 
 
 def _checked(steps: Sequence[Step]) -> list[str]:
@@ -209,23 +221,26 @@ def _call_in_words(step: Step) -> str:
     return words if step.for_each is None else f"{words} for each of {shown(step.for_each)}, {step.most_items} at most"
 
 
-def _vouched(step: Step, plan: Plan, specs: Mapping[str, ToolSpec]) -> str:
+def _vouched(tools: Collection[str]) -> str:
     """Say which results feed an effect although nothing is declared of them: to approve is to vouch for them."""
-    tools = {name for before in _fed_by(step, plan) for name in before.tool_names if specs[name].trusted is None}
     return escaped(f" (you vouch for what {', '.join(sorted(tools))} returns)") if tools else ""
 
 
-def _fed_by(step: Step, plan: Plan) -> list[Step]:
-    """Return the steps whose results may be in what a step is called with, near or far."""
-    found: dict[str, Step] = {}
-    waiting = [step]
-    while waiting:
-        one = waiting.pop()
-        names = [ref.step for ref in one.references()] + list(one.depends_on if one.kind == "model" else ())
-        new = [plan.by_id[name] for name in names if name in plan.by_id and name not in found]
-        found |= {before.id: before for before in new}
-        waiting += new
-    return list(found.values())
+def _fed(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[str]]:
+    """Return step id -> tools that say nothing of trust and whose results may be in what it is called with."""
+    near = {step.id: [name for name in _named_by(step) if name in plan.by_id] for step in plan.steps}
+    own = {
+        step.id: frozenset(name for name in step.tool_names if name in specs and specs[name].trusted is None)
+        for step in plan.steps
+    }
+    found: dict[str, frozenset[str]] = {}
+    for name in TopologicalSorter(near).static_order():
+        found[name] = frozenset().union(*(found[before] | own[before] for before in near[name]))
+    return found
+
+
+def _named_by(step: Step) -> list[str]:
+    return [ref.step for ref in step.references()] + list(step.depends_on if step.kind == "model" else ())
 
 
 def _estimated(estimate: Mapping[str, Any]) -> str:

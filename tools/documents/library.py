@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,14 @@ from threading import Lock
 from tools.confinement import inside
 from tools.documents.loading import ACCEPTED, KINDS, load
 from tools.documents.passages import Document
+from tools.documents.pdf_blocks import PDF_BOUNDS
 from tools.errors import DocumentNotReadable, NoDocuments, PathRefused
+from tools.workers.process import Bounds
 
 LARGEST_FILE_BYTES = 5_000_000
 _MOST_FILES = 5_000
+_LONGEST_LOOK_S = 40.0
+"""How long new and changed files are read before the others have to wait; the tools stop at 60 seconds."""
 _SKIPPED_FOLDERS = {"node_modules", "__pycache__", "venv", "site-packages"}
 
 Stamp = tuple[int, int, int]
@@ -33,9 +38,11 @@ class Library:
     Args:
         folder: Where the documents are; may come into being later.
         without: Folders inside it that hold no documents, such as the one that reports are written to.
+        pdf_bounds: What the reading of one PDF may take.
     """
 
-    def __init__(self, folder: Path, without: Sequence[Path] = ()) -> None:
+    def __init__(self, folder: Path, without: Sequence[Path] = (), pdf_bounds: Bounds = PDF_BOUNDS) -> None:
+        self._pdf_bounds = pdf_bounds
         self.folder = folder.absolute()
         self._without = tuple(each.absolute() for each in without)
         self._lock = Lock()
@@ -77,13 +84,13 @@ class Library:
     def _refresh(self) -> tuple[tuple[Document, ...], dict[str, str]]:
         known, self._read = self._read, {}
         skipped: dict[str, str] = {}
+        enough = time.monotonic() + _LONGEST_LOOK_S
         for count, source in enumerate(self._sources()):
             if count >= _MOST_FILES:
                 skipped["…"] = f"more than {_MOST_FILES} files; the rest was not read"
                 break
             try:
-                file = self.file(source)
-                found = self._read[source] = self._read_again(source, file, known.get(source))
+                found = self._read[source] = self._read_again(source, self.file(source), known.get(source), enough)
             except (PathRefused, DocumentNotReadable) as error:
                 skipped[_printable(source)] = error.reason
                 continue
@@ -93,7 +100,7 @@ class Library:
         return documents, skipped
 
     def _read_again(
-        self, source: str, file: Path, known: tuple[Stamp, Document | DocumentNotReadable] | None
+        self, source: str, file: Path, known: tuple[Stamp, Document | DocumentNotReadable] | None, enough: float
     ) -> tuple[Stamp, Document | DocumentNotReadable]:
         try:
             now = file.stat()
@@ -102,8 +109,10 @@ class Library:
         stamp = (now.st_mtime_ns, now.st_size, now.st_ino)
         if known and known[0] == stamp:
             return known
+        if time.monotonic() > enough:
+            raise DocumentNotReadable(source, "not read yet: the documents before it took too long; ask again")
         try:
-            return stamp, load(source, file)
+            return stamp, load(source, file, self._pdf_bounds)
         except DocumentNotReadable as error:
             return stamp, error
 

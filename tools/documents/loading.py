@@ -5,9 +5,10 @@ from pathlib import Path
 
 from tools.documents.html_blocks import html_blocks
 from tools.documents.passages import Document, Kind, Passage
-from tools.documents.pdf_blocks import pdf_blocks, pdf_pages
+from tools.documents.pdf_blocks import PDF_BOUNDS, pdf_blocks, pdf_pages
 from tools.documents.text_blocks import text_blocks
 from tools.errors import DocumentNotReadable
+from tools.workers.process import Bounds
 
 KINDS: dict[str, Kind] = {
     ".md": "markdown",
@@ -24,19 +25,18 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _LONGEST_TITLE = 120
 
 
-def load(source: str, file: Path) -> Document:
+def load(source: str, file: Path, pdf_bounds: Bounds = PDF_BOUNDS) -> Document:
     """Read one file into passages.
 
     Raises:
-        DocumentNotReadable: It cannot be opened, or is not what its suffix says.
+        DocumentNotReadable: It cannot be opened, is not what its suffix says, or takes too long.
     """
     kind = KINDS[file.suffix.lower()]
-    content = _content(source, file)
     if kind == "pdf":
-        title, pages = pdf_pages(source, content)
+        title, pages = pdf_pages(source, file, pdf_bounds)
         passages = tuple(pdf_blocks(source, pages))
         return Document(source, kind, title or _first_words(passages, source), len(pages), passages)
-    lines = _lines(source, content)
+    lines = _lines(source, _content(source, file))
     if kind == "html":
         title, blocks = html_blocks(source, "\n".join(lines))
         passages = tuple(blocks)
@@ -47,7 +47,7 @@ def load(source: str, file: Path) -> Document:
 
 def read_pages(source: str, file: Path) -> list[str]:
     """Return the text of each page of a PDF."""
-    return pdf_pages(source, _content(source, file))[1]
+    return pdf_pages(source, file)[1]
 
 
 def read_lines(source: str, file: Path) -> list[str]:

@@ -1,38 +1,39 @@
 """PDF -> passages, each on one page. Needs the extra `documents`."""
 
-import io
-import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 from tools.documents.passages import Passage, cut_long
-from tools.errors import DocumentNotReadable
+from tools.errors import DocumentNotReadable, WorkStopped
+from tools.extras import missing_extra
+from tools.workers.fault import Fault
+from tools.workers.process import Bounds, in_child
 
-logging.getLogger("pypdf").addHandler(logging.NullHandler())  # what is wrong with a file is said in our error
+PDF_BOUNDS = Bounds(time_s=20, memory_bytes=1_000_000_000)
+"""What the reading of one file may take: a small one may ask for work without end."""
 
 _ENOUGH_FOR_A_PASSAGE = 500
-_LONGEST_TITLE = 120
 
 
-def pdf_pages(source: str, content: bytes) -> tuple[str | None, list[str]]:
-    """Return the title, or None, and the text of each page.
+def pdf_pages(source: str, file: Path, bounds: Bounds = PDF_BOUNDS) -> tuple[str | None, list[str]]:
+    """Return the title, or None, and the text of each page; a process of its own reads them.
 
     Raises:
-        DocumentNotReadable: It is broken or locked, or `pypdf` is not installed.
+        DocumentNotReadable: It is broken or locked, takes too long, or `pypdf` is not installed.
     """
+    if needed := missing_extra("pypdf", "documents"):
+        raise DocumentNotReadable(source, f"a PDF cannot be read: {needed}")
     try:
-        from pypdf import PdfReader
-        from pypdf.errors import PyPdfError
-    except ImportError as error:
-        reason = "reading PDF needs: pip install 'planner-executor[documents]'"
-        raise DocumentNotReadable(source, reason) from error
-    try:
-        reader = PdfReader(io.BytesIO(content))
-        pages = [_clean(page.extract_text()) for page in reader.pages]
-        title = reader.metadata.title if reader.metadata else None
-    except (PyPdfError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise DocumentNotReadable(source, f"broken or locked PDF ({said})") from error
-    return (str(title).strip()[:_LONGEST_TITLE] or None) if title else None, pages
+        with file.open("rb") as stream:
+            handle = stream.fileno()
+            read = in_child("tools.documents.pdf_text:pages", {"handle": handle}, bounds, (handle,))
+    except Fault as fault:
+        raise DocumentNotReadable(source, fault.reason) from fault
+    except WorkStopped as stopped:
+        raise DocumentNotReadable(source, f"its reading was stopped: {stopped.reason}") from stopped
+    except OSError as error:
+        raise DocumentNotReadable(source, error.strerror or type(error).__name__) from error
+    return read["title"], read["pages"]
 
 
 def pdf_blocks(source: str, pages: list[str]) -> Iterator[Passage]:
@@ -52,8 +53,3 @@ def pdf_blocks(source: str, pages: list[str]) -> Iterator[Passage]:
 
 def _size(lines: list[str]) -> int:
     return sum(map(len, lines))
-
-
-def _clean(text: str) -> str:
-    """Drop what JSON or a ledger could not hold: NUL and halves of surrogate pairs."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8").replace("\r", "\n")

@@ -6,6 +6,8 @@ from itertools import pairwise
 from graph.plan.render.layers import Layers
 
 Order = list[list[int]]
+MOST_EDGES = 20_000
+"""With more edges than this nobody sees which of them cross, and to count it takes too long."""
 
 
 def untangled(layers: Layers, sweeps: int) -> Order:
@@ -16,6 +18,8 @@ def untangled(layers: Layers, sweeps: int) -> Order:
     Source: Sugiyama, Tagawa and Toda, "Methods for visual understanding of hierarchical system structures", 1981.
     """
     order = [list(row) for row in layers.rows]
+    if layers.edge_count > MOST_EDGES:
+        return order
     best, fewest = order, crossings(layers, order)
     for sweep in range(sweeps):
         if not fewest:

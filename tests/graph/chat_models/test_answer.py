@@ -75,3 +75,27 @@ def test_tokens_that_nobody_counted_are_estimated_and_said_to_be(counted: Any) -
     assert usage["estimated"] is True
     assert 100 <= usage["input_tokens"] <= 120 and 10 <= usage["output_tokens"] <= 20
     assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"]
+
+
+@pytest.mark.parametrize("wrong", [-1, -(10**6), 10**30, True, "7", 1.5, float("nan")])
+@pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "total_tokens"])
+def test_a_count_that_cannot_be_is_not_believed_and_the_tokens_are_estimated(name: str, wrong: Any) -> None:
+    answer = AIMessage("b" * 40, usage_metadata={"input_tokens": 7, "output_tokens": 2, "total_tokens": 9})
+    answer.usage_metadata[name] = wrong  # type: ignore[literal-required,index]
+
+    usage = usage_of([HumanMessage("a" * 400)], answer)
+
+    assert usage["estimated"] is True
+    assert all(usage[each] > 0 for each in ("input_tokens", "output_tokens", "total_tokens"))
+
+
+def test_counts_in_the_other_place_are_looked_at_as_closely() -> None:
+    metadata = {"token_usage": {"prompt_tokens": 7, "completion_tokens": -5}}
+
+    assert usage_of([HumanMessage("a")], AIMessage("b", response_metadata=metadata))["estimated"] is True
+
+
+def test_a_total_is_at_least_the_sum() -> None:
+    counted: Any = {"input_tokens": 700, "output_tokens": 20, "total_tokens": 1}
+
+    assert usage_of([HumanMessage("a")], AIMessage("b", usage_metadata=counted))["total_tokens"] == 720

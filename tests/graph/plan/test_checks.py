@@ -65,7 +65,7 @@ def test_null_is_an_absent_key() -> None:
         ({"schema": {"type": "nonsense"}}, "no JSON Schema"),
         ({"schema": {"$ref": "https://x.org/s"}}, "no JSON Schema"),
         ({"schema": {"pattern": "(?=a)"}}, "no regular expression of RE2"),
-        ({"schema": {"patternProperties": {"^(a+)+$": {}}}}, "patternProperties cannot be used"),
+        ({"schema": {"patternProperties": {"(?=a)": {}}}}, "no regular expression of RE2"),
         ({"schema": "object"}, "is a JSON Schema"),
         ({"condition": "total >"}, "is no JMESPath"),
         ({"condition": True}, "is a JMESPath"),

@@ -13,11 +13,11 @@ def test_a_value_fits_or_what_is_wrong_is_said() -> None:
 
 
 def test_a_pattern_in_a_schema_takes_no_longer_than_any_other() -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
 
     assert misfits({"items": {"pattern": "^(a+)+$"}}, ["a", "a" * 50_000 + "!"]) != []
 
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,9 @@ def test_a_pattern_in_a_schema_takes_no_longer_than_any_other() -> None:
     [
         {"pattern": "(?=a)"},
         {"properties": {"a": {"anyOf": [{"pattern": "("}]}}},
-        {"patternProperties": {"a": {}}},
+        {"patternProperties": {"(?=a)": {}}},
+        {"patternProperties": {"a": {}}, "unevaluatedProperties": False},
+        {"$dynamicRef": "#a"},
         {"$ref": "#/$defs/gone"},
         {"$schema": 3},
         {"type": "nonsense"},

@@ -103,9 +103,10 @@ def test_numbers_as_text_count_steps_too() -> None:
 
 
 def test_a_number_is_no_name_in_a_reference() -> None:
-    step = only_step(id="1", objective="a", tool="search", args={"query": "{1_result}"})
+    raw = {"id": "1", "objective": "a", "tool": "search", "args": {"query": "{1_result}"}}
 
-    assert (step.id, step.args) == ("step_1", {"query": "{1_result}"})
+    (issue,) = read([raw]).issues
+    assert (issue.step, issue.field) == ("step_1", "args.query") and "write {step_1_result}" in issue.message
 
 
 @pytest.mark.parametrize(("given", "read_as"), [("a", ("a",)), (1, ("step_1",)), ("1", ("step_1",))])

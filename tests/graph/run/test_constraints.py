@@ -1,5 +1,6 @@
 """What a policy allows as an argument's value, whatever trick the value tries."""
 
+import time
 import unicodedata
 from pathlib import PurePosixPath
 from typing import Any
@@ -9,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.run.constraints import Constraint, faults_of, host_of, is_within
+from graph.run.constraints import Constraint, faults_of, is_within
+from graph.run.hosts import host_of
 
 AT_EXAMPLE = Constraint(domains=("example.com",))
 IN_REPORTS = Constraint(within=("reports",))
@@ -33,6 +35,12 @@ def is_allowed(constraint: Constraint, value: Any) -> bool:
         "ann@example.com",
         "Ann Lee <ann@mail.example.com>",
         "mailto.ann+tag@example.com",
+        "mailto:ann@example.com",
+        '"Ann Lee" <ann@example.com>',
+        "<ann@example.com>",
+        "http://xn--bcher-kva.example.com/",
+        "https://example.com/a,b;c?d=https://evil.com",
+        "o'brien@example.com",
     ],
 )
 def test_an_address_at_a_domain_or_below_it_is_allowed(value: str) -> None:
@@ -78,6 +86,44 @@ def test_an_address_at_a_domain_or_below_it_is_allowed(value: str) -> None:
         "ann@evil.com@example.com",
         "ann@example.com, bob@evil.com",
         "ann@example.com;bob@evil.com",
+        "javascript://example.com/%0aalert(1)",
+        "file://example.com/etc/passwd",
+        "ftp://example.com/",
+        "gopher://example.com",
+        "data://example.com/,x",
+        "view-source:https://example.com",
+        "https://example.com/,https://evil.com/",
+        "https://example.com/ https://evil.com/",
+        "https://example.com/;//evil.com/",
+        "https://example.com:99999/",
+        "https://example.com:80:evil.com/",
+        "https://evil.com%40x@example.com/",
+        "https://a@evil.com@example.com/",
+        "https://[example.com]/",
+        "https://example.com\u200b/",
+        "https://example.com/\x00",
+        "https://example.com/\u2028",
+        "https://example.com\u00a0",
+        "https:/example.com",
+        "@evil.com:ann@example.com",
+        "<@evil.com:ann@example.com>",
+        "Ann <@evil.com,@b.com:ann@example.com>",
+        "bob%evil.com@example.com",
+        "evil.com!bob@example.com",
+        '"bob@evil.com"@example.com',
+        '"bob evil"@example.com',
+        "bob(evil)@example.com",
+        "bob@(x)example.com",
+        "team: bob@evil.com;",
+        "team: Ann <ann@example.com>;",
+        "mailto:ann@example.com?cc=bob@evil.com",
+        "mailto:bob@evil.com,ann@example.com",
+        "bob@evil.com%0aann@example.com",
+        "-oX/tmp/x@example.com",
+        "ann@[127.0.0.1]",
+        "bob@evil.com ann@example.com",
+        "ann@example.com\u2028bob@evil.com",
+        "https://example.com/" + "a" * 10_000,
         "ann@example.com\nBcc: bob@evil.com",
         "<bob@evil.com> ann@example.com",
         "ann@example.com <bob@evil.com>",
@@ -219,3 +265,24 @@ def test_untrusted_values_are_let_in_where_all_of_their_sources_may() -> None:
 
 def test_what_is_set_is_told_zero_and_null_included() -> None:
     assert Constraint(minimum=0, one_of=(None, False)).to_json() == {"minimum": 0, "one_of": [None, False]}
+
+
+@pytest.mark.parametrize("host", ["1.127.0.0.1", "evil.0.0.1", "0x7f.0.0.1"])
+def test_nothing_is_below_an_address_in_numbers(host: str) -> None:
+    assert not is_allowed(Constraint(domains=("127.0.0.1", "0.0.1")), f"http://{host}/")
+
+
+def test_a_path_that_would_take_long_to_decode_is_in_no_folder() -> None:
+    begun = time.process_time()
+
+    assert not is_within("reports/%" + "25" * 200_000, "reports")
+    assert time.process_time() - begun < 1
+
+
+def test_a_pattern_takes_no_longer_than_any_other_and_means_the_whole_text() -> None:
+    words = Constraint(pattern="(a+)+")
+    begun = time.process_time()
+
+    assert is_allowed(words, "a" * 50_000) and not is_allowed(words, "a" * 50_000 + "!")
+    assert not is_allowed(words, "a\n") and is_allowed(Constraint(pattern="a.b"), "a\nb")
+    assert time.process_time() - begun < 2

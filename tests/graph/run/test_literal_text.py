@@ -35,7 +35,7 @@ def test_the_lines_are_bounded_and_hold_nothing_unseen() -> None:
     found = lines(*(Step(id=f"s{n}", objective="o", tool="t", args=args) for n in range(100)))
 
     assert len(found) == MAX_LINES + 1
-    assert "and 497 more in x is text" in found[0]
+    assert "and 497 more in x\\u{202e}\\u{a} is text" in found[0]
     assert found[-1] == "- and 70 more with text in the form of references"
     assert all(line.isprintable() and len(line) < 500 for line in found)
 

@@ -197,3 +197,59 @@ def test_what_may_be_spent_is_the_lower_of_budget_and_hard_limits() -> None:
     terms = Terms(TOOLS, policy=Policy(limits=Budget(tool_calls=5, steps=9)), budget=Budget(tool_calls=9, tokens=100))
 
     assert terms.bounds == Budget(tool_calls=5, steps=9, tokens=100)
+
+
+FETCH = ToolSpec(
+    "fetch",
+    "d",
+    {
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "default": "https://evil.com"},
+            "depth": {"type": ["integer", "null"], "default": None},
+            "to": {"type": "string"},
+            "must": {"type": "string"},
+        },
+        "required": ["must"],
+    },
+)
+
+
+def fetching(**args: Constraint) -> Policy:
+    return Policy(tools={"fetch": ToolRule(args=args)})
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (fetching(url=Constraint(domains=("example.com",))), 'its default "https://evil.com" is at none of'),
+        (fetching(depth=Constraint(maximum=3)), "its default null is not at most 3"),
+    ],
+)
+def test_a_constraint_on_an_argument_that_is_left_out_applies_to_its_default(policy: Policy, words: str) -> None:
+    ((_, why),) = policy.faults(FETCH, {"must": "x"})
+    plan = Plan(steps=(Step(id="a", objective="o", tool="fetch", args={"must": "x"}),))
+
+    assert words in why
+    assert [issue.message for issue in policy.issues(plan, {"fetch": FETCH})] == [why]
+
+
+def test_a_default_that_is_allowed_and_an_argument_that_may_be_left_out_are_no_faults() -> None:
+    fine = fetching(
+        url=Constraint(domains=("evil.com",)),
+        depth=Constraint(maximum=3, optional=True),
+        must=Constraint(one_of=("y",)),
+        to=Constraint(within=("out",)),
+    )
+
+    assert fine.faults(FETCH, {}) == []
+    assert fine.faults(FETCH, {"depth": 4})
+
+
+def test_what_a_reference_or_a_model_fills_in_later_is_not_left_out() -> None:
+    policy = fetching(url=Constraint(domains=("example.com",)))
+    named = Step(id="a", objective="o", tool="fetch", args={"must": "x", "url": "{b_result}"}, depends_on=("b",))
+    by_model = Step(id="c", objective="o", tools=("fetch",))
+
+    assert policy.issues(Plan(steps=(named, by_model)), {"fetch": FETCH}) == []
+    assert policy.faults(FETCH, {"must": "x"})  # which the model is told when it leaves it out

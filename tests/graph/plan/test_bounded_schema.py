@@ -1,0 +1,162 @@
+"""Schemas from outside: whatever they say, to look at one and to hold a value to it is bounded in work."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from graph.plan.bounded_schema import MOST_WORK, errors_of, schema_fault
+from graph.plan.catalog import ToolSpec
+from graph.plan.inline_schema import misfits
+from graph.plan.work import TooMuchWork
+
+MOST_S = 5.0
+"""Of processor time, for what a second is enough for elsewhere."""
+
+
+def doubling(levels: int, part: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    """Return a small schema, each definition of which names the one before it twice."""
+    named: dict[str, Any] = {"a0": {"type": "string"}}
+    for level in range(1, levels):
+        named[f"a{level}"] = part({"$ref": f"#/$defs/a{level - 1}"})
+    return {"$ref": f"#/$defs/a{levels - 1}", "$defs": named}
+
+
+def in_place(keyword: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda before: {keyword: [before, before]}
+
+
+def deeper(before: dict[str, Any]) -> dict[str, Any]:
+    return {"properties": {"x": before}, "allOf": [{"properties": {"x": before}}]}
+
+
+def nested(levels: int) -> Any:
+    value: Any = "leaf"
+    for _ in range(levels):
+        value = {"x": value}
+    return value
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+def test_a_schema_that_doubles_with_each_level_is_refused_before_any_value_is_there(keyword: str) -> None:
+    begun = time.process_time()
+
+    fault = schema_fault(doubling(40, in_place(keyword)))
+
+    assert fault is not None and "hold for the same value" in fault
+    assert time.process_time() - begun < MOST_S
+
+
+def test_a_value_that_meets_more_of_a_schema_with_each_level_is_left_at_the_bound() -> None:
+    schema = doubling(40, deeper)
+    begun = time.process_time()
+
+    assert schema_fault(schema) is None
+    (fault,) = misfits(schema, nested(39))
+
+    assert "more work than is allowed" in fault
+    assert time.process_time() - begun < MOST_S
+
+
+def test_a_tool_of_such_a_schema_refuses_the_arguments_and_the_process_goes_on() -> None:
+    spec = ToolSpec("t", "d", {"type": "object", **doubling(40, deeper)})
+    begun = time.process_time()
+
+    ((place, fault),) = spec.argument_faults({"x": nested(38)})
+
+    assert (place, "more work" in fault) == ("args", True)
+    assert time.process_time() - begun < MOST_S
+
+
+SLOW = "^(a+)+$"
+TEXT = "a" * 60_000 + "!"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": SLOW}, TEXT),
+        ({"patternProperties": {SLOW: False}, "additionalProperties": False}, {TEXT: 1}),
+        ({"propertyNames": {"pattern": SLOW}}, {TEXT: 1}),
+        ({"properties": {"a": {"$schema": "http://json-schema.org/draft-07/schema#", "pattern": SLOW}}}, {"a": TEXT}),
+        ({"$schema": "http://json-schema.org/draft-04/schema#", "pattern": SLOW}, TEXT),
+    ],
+    ids=["pattern", "patternProperties", "propertyNames", "another draft within", "an old draft"],
+)
+def test_patterns_are_those_of_re2_wherever_they_stand(schema: dict[str, Any], value: Any) -> None:
+    begun = time.process_time()
+
+    assert schema_fault(schema) is None
+    assert misfits(schema, value)
+
+    assert time.process_time() - begun < MOST_S
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"uniqueItems": True}, [[number, "a", None, {}] for number in range(20_000)]),
+        ({"allOf": [{"type": "string"}] * 1_000}, ["x" * 1_000] * 5_000),
+        ({"items": {"enum": [[number] for number in range(2_000)]}}, [[-1]] * 5_000),
+        ({"unevaluatedItems": False, "contains": {"type": "integer"}}, list(range(20_000))),
+        ({"items": {"type": "string"}}, list(range(200_000))),
+    ],
+    ids=["each with each", "long words of many errors", "long enumerations", "what is left over", "many errors"],
+)
+def test_large_values_end_in_an_answer_in_time(schema: dict[str, Any], value: Any) -> None:
+    begun = time.process_time()
+
+    misfits(schema, value)
+
+    assert time.process_time() - begun < MOST_S
+
+
+def test_what_is_not_known_within_the_bound_does_not_count_as_a_fit() -> None:
+    with pytest.raises(TooMuchWork):
+        list(errors_of({"items": {"minimum": 0}}, list(range(MOST_WORK))))
+
+
+def test_a_pattern_holds_for_the_whole_text_or_not_at_all() -> None:
+    assert misfits({"pattern": "^[a-z]*$"}, "a" * 100_000 + ";") != []
+    assert misfits({"pattern": "^[a-z]*$"}, "a\n") != []
+
+
+def test_equal_items_are_told_by_what_json_says() -> None:
+    unique = {"uniqueItems": True}
+
+    assert misfits(unique, [1, True, "1", [1], [True]]) == []
+    assert misfits(unique, [{"a": 1, "b": 2}, {"b": 2, "a": 1.0}]) != []
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "is_fit"),
+    [
+        ({"patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": False}, {"n_a": 1}, True),
+        ({"patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": False}, {"n_a": "x"}, False),
+        ({"patternProperties": {"^n_": {"type": "integer"}}, "additionalProperties": False}, {"b": 1}, False),
+        ({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}, {"a": 1, "b": "x"}, True),
+        ({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}, {"a": 1, "b": 2}, False),
+        ({"properties": {"child": {"$ref": "#"}}, "required": ["n"]}, {"n": 1, "child": {"n": 2}}, True),
+        ({"properties": {"child": {"$ref": "#"}}, "required": ["n"]}, {"n": 1, "child": {}}, False),
+        ({"pattern": "[\\u4e00-\\u9fff]"}, "中", True),
+    ],
+)
+def test_keywords_mean_what_they_mean_elsewhere(schema: dict[str, Any], value: Any, is_fit: bool) -> None:
+    assert schema_fault(schema) is None
+    assert (misfits(schema, value) == []) is is_fit
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"$ref": "#"}, "refers to itself without end"),
+        ({"not": nested(3_000)}, "nested deeper than 100"),
+        ({"enum": list(range(30_000))}, "more than 20000 parts"),
+        ({"properties": {"a": {"pattern": "(?!a)"}}}, "no regular expression of RE2"),
+        ({"patternProperties": {"(?!a)": {}}}, "no regular expression of RE2"),
+        ({"type": "text"}, "'text' is not valid"),
+    ],
+)
+def test_a_schema_that_cannot_be_used_is_named_before_it_is(schema: dict[str, Any], words: str) -> None:
+    assert words in (ToolSpec("t", "d", schema).schema_fault() or "")

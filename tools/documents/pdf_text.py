@@ -1,0 +1,49 @@
+"""PDF -> its title and the text of each page. Runs in a child process. Needs the extra `documents`."""
+
+import io
+import logging
+import os
+from typing import Any
+
+from tools.workers.fault import Fault
+
+MOST_BYTES = 30_000_000
+MOST_CHARACTERS = 20_000_000
+_LONGEST_TITLE = 120
+
+
+def pages(handle: int) -> dict[str, Any]:
+    """Return `{title, pages}`; the title is null where there is none.
+
+    Args:
+        handle: The open file.
+
+    Raises:
+        Fault: It is broken, locked or too large.
+    """
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    logging.getLogger("pypdf").addHandler(logging.NullHandler())  # what is wrong with a file is said in our error
+    with os.fdopen(handle, "rb") as stream:
+        content = stream.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise Fault(f"larger than {MOST_BYTES // 10**6} MB")
+    try:
+        reader = PdfReader(io.BytesIO(content))
+        found, left = [], MOST_CHARACTERS
+        for page in reader.pages:
+            found.append(_clean(page.extract_text()))
+            left -= len(found[-1])
+            if left < 0:
+                raise Fault(f"it holds more than {MOST_CHARACTERS} characters")
+        title = reader.metadata.title if reader.metadata else None
+    except (PyPdfError, OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        said = " ".join(str(error).split())[:300] or type(error).__name__
+        raise Fault(f"broken or locked PDF ({said})") from error
+    return {"title": (_clean(str(title)).strip()[:_LONGEST_TITLE] or None) if title else None, "pages": found}
+
+
+def _clean(text: str) -> str:
+    """Drop what JSON or a ledger could not hold: NUL and halves of surrogate pairs."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8").replace("\r", "\n")
