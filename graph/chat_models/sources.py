@@ -96,7 +96,7 @@ def settings_file(file: str | Path | None) -> tuple[Path, dict[str, Any]]:
         return path, {}
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     if unknown := [name for name in tables if name not in TABLES]:
         raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")

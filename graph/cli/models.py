@@ -91,5 +91,5 @@ def _read(entry: str) -> tuple[str, list[str], Any]:
         raise InputError("--set", f"{where!r} goes too deep; only options have names of their own")
     try:
         return role, path, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return role, path, value

@@ -78,7 +78,7 @@ def read_as(form: Form, answer: JsonValue) -> JsonValue:
         return answer
     try:
         found: JsonValue = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:
             found = json_from(answer)
         except NoJson as error:

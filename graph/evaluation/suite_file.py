@@ -33,7 +33,7 @@ def read_suite(path: str | Path) -> Suite:
 def _table(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SuiteError(str(file), f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
@@ -46,7 +46,7 @@ def _lines(file: Path) -> list[Any]:
     for number, line in enumerate(lines, 1):
         try:
             found += [json.loads(line)] if line.strip() else []
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SuiteError(str(file), f"line {number} is no JSON: {error}") from error
     return found
 

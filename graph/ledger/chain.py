@@ -106,6 +106,6 @@ def _bound(rows: Sequence[Row]) -> Mapping[int, str]:
             try:
                 left = json.loads(row.payload)["left"]
                 found.update((entry["seq"], entry["digest"]) for entry in left)
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 continue  # it is not what was written, which the check of this row says
     return found

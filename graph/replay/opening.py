@@ -5,11 +5,15 @@ from pathlib import Path
 from graph.calls.threads import in_thread
 from graph.chat_models.roles import role_model
 from graph.chat_models.settings import Given
+from graph.errors import ExportError
 from graph.evidence import transcript_in, whole
 from graph.ledger.transcript import Transcript
 from graph.replay.player import replayed
 from graph.replay.report import Replay
 from graph.runs import Runs
+
+STRANGE = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
+"""What comes of events that hold something else than ours do."""
 
 
 async def replayed_run(runs: Runs, name: str, planner: Given | None = None) -> Replay:
@@ -34,9 +38,14 @@ async def replayed_file(path: Path, planner: Given | None = None) -> Replay:
     """Play the run in an exported file again; see `replayed_run`. No database is needed.
 
     Raises:
-        ExportError: It is no exported run, or not what was written.
+        ExportError: It is no exported run, not what was written, or nothing that this program would write.
     """
-    return await _played(await in_thread(lambda: transcript_in(path)), planner)
+    transcript = await in_thread(lambda: transcript_in(path))
+    try:
+        return await _played(transcript, planner)
+    except STRANGE as error:  # anybody can write a file whose chain is whole, with any events in it
+        why = f"begins a record that this program did not write ({type(error).__name__})"
+        raise ExportError(str(path), 2, why) from error
 
 
 async def _played(transcript: Transcript, planner: Given | None) -> Replay:

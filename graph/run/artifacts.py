@@ -63,10 +63,9 @@ def held_artifact(payload: Mapping[str, Any], field: str) -> Mapping[str, Any] |
 
 
 def _artifacts(payload: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    if isinstance(payload.get("artifact"), Mapping):
-        yield payload["artifact"]
-    for field in ("args", *HOLDERS):
-        if artifact := held_artifact(payload, field):
-            yield artifact
-    if "configured" in payload:
-        yield from _artifacts(payload["configured"])
+    for part in (payload, payload.get("configured")):  # which may be anything in a file from elsewhere
+        if not isinstance(part, Mapping):
+            continue
+        if isinstance(part.get("artifact"), Mapping):
+            yield part["artifact"]
+        yield from (found for field in ("args", *HOLDERS) if (found := held_artifact(part, field)))

@@ -205,7 +205,9 @@ def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[st
         for name in step.tools:
             if is_undeclared(specs[name]):
                 granted.setdefault(name, []).append(step.id)
-    return [f"Warning: {escaped(name)} in {escaped(listed(ids))}: {UNDECLARED}." for name, ids in sorted(granted.items())]
+    return [
+        f"Warning: {escaped(name)} in {escaped(listed(ids))}: {UNDECLARED}." for name, ids in sorted(granted.items())
+    ]
 
 
 def _checked(steps: Sequence[Step]) -> list[str]:
