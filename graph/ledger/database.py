@@ -10,7 +10,7 @@ from graph.errors import LedgerError, LedgerUnavailableError
 from graph.ledger.file import advice, create_private, identity, write_ahead
 from graph.ledger.leftovers import compact
 from graph.ledger.patience import patience_with
-from graph.ledger.rows import SCHEMA, has_tables
+from graph.ledger.rows import SCHEMA, add_index, has_tables
 from graph.ledger.writer import Pulse, WriterThread, begin_at_once
 
 Result = TypeVar("Result")
@@ -69,6 +69,7 @@ class Database:
                 write_ahead(connection, wait_s)
                 if not has_tables(connection):
                     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+                add_index(connection)
             self._opened, self._waits = None if self.name == IN_MEMORY else identity(self.name), ""
         except sqlite3.Error:
             connection.close()

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from graph.ledger.transcript import Transcript
 from graph.run.events import Draft, Event
+from graph.run.record import Call
 from graph.run.values import Kept
 
 
@@ -155,6 +156,16 @@ class Ledger(Protocol):
             LedgerCorruptError: An event is not what was written; nothing was changed.
             LedgerUnavailableError: It could not be written; or the value is out of the records, and others who have the
                 database open kept its old pages from being removed: do it again.
+        """
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
+        """Return calls of the thread's other runs that may not be repeated and are uncertain, or that happened.
+
+        The latter are those of which a person said so when they were uncertain; others are nobody's question. What a
+        run has settled of another is taken into account. Runs without such calls are not read.
+
+        Raises:
+            LedgerCorruptError: An event of such a run is not what was written.
         """
 
     async def last_run(self, thread: str) -> RunKey | None:

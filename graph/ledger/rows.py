@@ -5,6 +5,7 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,6 +19,23 @@ from graph.run.artifacts import artifacts_named
 from graph.run.events import CONTROL, Draft
 from graph.run.record import run_name
 from graph.run.values import Kept
+
+TO_KNOW = """(kind = 'call_started' AND instr(payload, '"repeatable":false') > 0
+    OR kind = 'decided' AND instr(payload, '"settled":[{') > 0
+    OR kind = 'step_checked' AND instr(payload, '"met":false') > 0)"""
+"""Events by which a call may be uncertain, or is settled: few others are among them, and none is left out.
+
+The words are ours: in a text that somebody else wrote there is a backslash before each quote.
+"""
+FAILED = """(SELECT ended.kind != 'call_finished' OR json_extract(ended.payload, '$.status') != 'succeeded'
+    FROM ledger_events AS ended
+    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
+    AND ended.step IS e.step AND json_extract(ended.payload, '$.call') = json_extract(e.payload, '$.call')
+    AND json_extract(ended.payload, '$.item') IS json_extract(e.payload, '$.item')
+    ORDER BY ended.seq LIMIT 1)"""
+"""Of the beginning of a call: whether it did not come to a good end; null for one that came to none."""
+
+INDEX = f"CREATE INDEX IF NOT EXISTS ledger_to_know ON ledger_events (run, seq) WHERE {TO_KNOW}"
 
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS ledger_runs (
@@ -42,6 +60,7 @@ CREATE TABLE IF NOT EXISTS ledger_events (
     PRIMARY KEY (run, seq)
 );
 CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};
+{INDEX};
 CREATE TABLE IF NOT EXISTS ledger_artifacts (
     id TEXT PRIMARY KEY,
     content TEXT NOT NULL
@@ -73,6 +92,14 @@ def has_tables(db: sqlite3.Connection) -> bool:
     return db.execute(query).fetchone() is not None
 
 
+def add_index(db: sqlite3.Connection) -> None:
+    """Add the index that a file of an earlier version lacks; without it the same is found, more slowly."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = 'ledger_to_know'"
+    if db.execute(query).fetchone() is None:
+        with suppress(sqlite3.OperationalError):  # the file may be read-only, or locked for long
+            db.execute(INDEX)
+
+
 def row_of(draft: Draft, seq: int, before: bytes) -> Row:
     """Return an event as it is stored, chained to the one before it."""
     payload = compact_json(draft.payload)
@@ -95,6 +122,16 @@ def last_number(db: sqlite3.Connection, thread: str) -> int | None:
     """Return the number of the thread's latest run, or None."""
     row = db.execute("SELECT max(n) FROM ledger_runs WHERE thread = ?", (thread,)).fetchone()
     return int(row[0]) if row[0] is not None else None
+
+
+def runs_to_know(db: sqlite3.Connection, run: RunKey) -> list[int]:
+    """Return the numbers of the thread's other runs in which a call may be uncertain, or one was settled, in order."""
+    query = (
+        "SELECT DISTINCT runs.n FROM ledger_runs AS runs JOIN ledger_events AS e ON e.run = runs.id "
+        f"WHERE runs.thread = ? AND runs.n != ? AND {TO_KNOW} "
+        f"AND (e.kind != 'call_started' OR coalesce({FAILED}, 1)) ORDER BY runs.n"
+    )
+    return [n for (n,) in db.execute(query, (run.thread, run.n))]
 
 
 def control_seq_of(db: sqlite3.Connection, run_id: int) -> int:

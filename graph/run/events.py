@@ -20,7 +20,11 @@ Kind = Literal[
     "call_started",  # key, call, item, tool, args | args: {artifact} and args_digest, effect, repeatable, revision
     "call_finished",  # call, status, value | artifact | error, nothing_happened, unchecked, started_at, ended_at
     "call_refused",  # tool, args..., why, revision: what a step asked for and its grant or the policy does not give
-    "step_held",  # key, tool, args..., labels, revision: a call that waits for a person to see its arguments
+    # key, tool, args..., labels, before: [{key, run, step, seq}], revision: a call that waits for a person to see it
+    "step_held",
+    # key, tool, args..., calls: [{key} | {key, run, step, seq, error, unmet}], revision: a call that waits until a
+    # person has said of others, of this run or another one of its thread, whether they happened
+    "step_uncertain",
     # key, role, model, prompt_digest, reserved: {tokens, cost_usd}, prompt: {continues, value | artifact}
     "model_started",
     "model_finished",  # key, response | error, usage, model, attempts, cost_usd

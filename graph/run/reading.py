@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from graph.plan.canonical import digest
+from graph.run.artifacts import held_artifact
 from graph.run.budget import read_budget
+from graph.run.elsewhere import other_calls
 from graph.run.events import ASIDE, CONTROL, Event
 from graph.run.labels import USER, Label
-from graph.run.record import Approval, Call, Held, Request, RunRecord, Shortage
+from graph.run.record import Approval, Call, Held, Request, RunRecord, Shortage, WaitingCall
 from graph.run.results import StepResult, StepStatus
 from graph.run.steering import in_words
 
@@ -125,14 +127,15 @@ def _steered(record: RunRecord, event: Event) -> None:
 
 
 def _settle(record: RunRecord, entry: Mapping[str, Any]) -> None:
-    """A person said whether a doubtful call happened: it did, with this result, or it did not and may be made."""
-    call = record.calls[entry["key"]]
+    """A person said whether an uncertain call happened: it did, with this result, or it did not and may be made."""
+    calls = record.elsewhere if "run" in entry else record.calls
+    call = calls[entry["key"]]
     if not entry["happened"]:
-        record.calls[call.key] = replace(call, nothing_happened=True)
+        calls[call.key] = replace(call, nothing_happened=True)
         return
     result = StepResult("succeeded", entry["result"])
-    record.calls[call.key] = replace(call, result=result, settled=True, unmet=None)
-    if call.is_the_step:
+    calls[call.key] = replace(call, result=result, settled=True, unmet=None)
+    if call.is_the_step and not call.run:
         record.results[call.step] = record.unchecked[call.step] = result
         record.labels[call.step] = USER
 
@@ -143,9 +146,6 @@ def _call_started(record: RunRecord, event: Event) -> None:
     record.begun.add(event.step or "")
     record.usage = record.usage.plus(tool_calls=1, steps=int(first), calls={call["tool"]: 1})
     args_digest = call["args_digest"] if "args_digest" in call else digest(call["args"])
-    same = record.same_calls.setdefault((call["tool"], args_digest), [])
-    if call["key"] not in same:
-        same.append(call["key"])
     if call["key"] not in record.calls:
         record.calls_of.setdefault(event.step or "", []).append(call["key"])
     record.latest[event.step or "", call.get("item"), call["call"]] = call["key"]
@@ -159,7 +159,14 @@ def _call_started(record: RunRecord, event: Event) -> None:
         revision=call["revision"],
         number=call["call"],
         item=call.get("item"),
+        begun_seq=event.seq,
+        args_artifact=_args_artifact(call),
     )
+
+
+def _args_artifact(payload: Mapping[str, Any]) -> str | None:
+    artifact = held_artifact(payload, "args")
+    return str(artifact["id"]) if artifact is not None else None
 
 
 def _call_finished(record: RunRecord, event: Event) -> None:
@@ -176,7 +183,18 @@ def _step_held(record: RunRecord, event: Event) -> None:
     held = event.payload
     labels = {name: Label.of(label) for name, label in held["labels"].items()}
     key = held["key"]
-    record.held[key] = Held(key, event.step or "", held["tool"], held["args"], labels, held["revision"])
+    before = tuple(dict.fromkeys(call["run"] for call in held.get("before", ())))
+    record.held[key] = Held(key, event.step or "", held["tool"], held["args"], labels, held["revision"], before)
+
+
+def _step_uncertain(record: RunRecord, event: Event) -> None:
+    waiting = event.payload
+    keys = tuple(call["key"] for call in waiting["calls"])
+    record.uncertain[waiting["key"]] = WaitingCall(event.step or "", keys, waiting["revision"])
+    for call in other_calls(event):
+        known = record.elsewhere.get(call.key)
+        if known is None or known.begun_seq != call.begun_seq:
+            record.elsewhere[call.key] = call
 
 
 def _call_refused(record: RunRecord, event: Event) -> None:
@@ -272,6 +290,7 @@ READERS: Mapping[str, Callable[[RunRecord, Event], None]] = {
     "call_started": _call_started,
     "call_finished": _call_finished,
     "step_held": _step_held,
+    "step_uncertain": _step_uncertain,
     "call_refused": _call_refused,
     "budget_reached": _budget_reached,
     "model_started": _model_started,

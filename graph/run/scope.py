@@ -96,8 +96,11 @@ def repeats(record: RunRecord, plan: Plan) -> list[str]:
     sentences = []
     for call in record.calls.values():
         again = [step.id for step in left if call.tool in step.tool_names]
-        if call.doubtful and again:
-            sentences.append(f"{call.step} called {call.tool}, {_came_of(call)}; {', '.join(again)} may call it again.")
+        if call.is_uncertain and again:
+            sentences.append(
+                f"{call.step} called {call.tool}, {_came_of(call)}; {', '.join(again)} may call it again, with "
+                "the same arguments only after you have said whether it happened."
+            )
     return sentences
 
 

@@ -200,7 +200,8 @@ def _decided(_: str, payload: Payload) -> Iterator[str]:
             yield f"{made['type']}: {more}"
     for settled in payload.get("settled", ()):
         happened = f"happened, with {_value(settled['result'])}" if settled["happened"] else "did not happen"
-        yield f"the call {_short(settled['key'])} {happened}"
+        where = f" of run {settled['run']}" if settled.get("run") else ""
+        yield f"the call {_short(settled['key'])}{where} {happened}"
     if calls := payload.get("steps"):
         yield f"{len(calls)} call(s) may be made with the arguments that were shown"
     if payload.get("budget"):
@@ -216,6 +217,15 @@ def _step_held(step: str, payload: Payload) -> Iterator[str]:
     yield f"{step} waits for a person to see its call of {payload['tool']} with {_arguments(payload)}"
     for name, label in payload["labels"].items():
         yield f"{name} is {label['trust']}, from {', '.join(label['sources'])}"
+    yield from (f"the same call happened in run {call['run']}, in {call['step']}" for call in payload.get("before", ()))
+
+
+def _step_uncertain(step: str, payload: Payload) -> Iterator[str]:
+    yield f"{step} waits: its call of {payload['tool']} with {_arguments(payload)} may have happened already"
+    for call in payload["calls"]:
+        where = f" of {call['step']} in run {call['run']}" if call.get("run") else ""
+        why = call.get("unmet") or call.get("error")
+        yield f"a person has to settle the call {_short(call['key'])}{where}" + (f": {shortened(why)}" if why else "")
 
 
 def _budget_reached(_: str, payload: Payload) -> Iterator[str]:
@@ -333,6 +343,7 @@ TELLERS: Mapping[str, tuple[tuple[Section, ...], Teller]] = {
     "call_finished": (("steps",), _call_finished),
     "call_refused": (("steps", "policy"), _call_refused),
     "step_held": (("steps", "policy"), _step_held),
+    "step_uncertain": (("steps", "decisions"), _step_uncertain),
     "budget_reached": (("budget",), _budget_reached),
     "model_started": (("plans", "steps"), _model_started),
     "model_finished": (("plans", "steps", "budget"), _model_finished),
