@@ -21,6 +21,7 @@ from graph.plan.schema import Plan, Step
 from graph.run.estimate import estimate
 from graph.run.questions import GATE, open_questions
 from graph.run.record import Call, Held, RunRecord, Shortage
+from graph.run.replacement import replaced_in_words
 from graph.run.request import Action, ReviewRequest
 from graph.run.review_text import (
     budget_description,
@@ -156,7 +157,11 @@ def _about_plan(story: Story, subject: Subject) -> Action:
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
         return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
-    warnings = [*([record.stalled] if record.stalled else []), *repeats(record, plan)]
+    warnings = [
+        *([record.stalled] if record.stalled else []),
+        *repeats(record, plan),
+        *replaced_in_words(record.replaced, plan),
+    ]
     left = estimate(plan, record, story.terms.bounds)
     before, specs = story.approved_plan(), story.services.toolbox.specs
     text = plan_description(plan, record.revision, before, specs, record.succeeded, warnings, left)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent")
+ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent", "replaces")
 EACH = ("for_each", "max_items", "max_failures")
 FITTING: Mapping[str, tuple[str, ...]] = {
     "tool": ("args", "checks", *EACH),

@@ -25,7 +25,8 @@ class Step(BaseModel):
     a person looks at what there is and lets the run go on, with `refine` a planner makes steps of it when it is ready,
     with `gather` it puts earlier results together. Otherwise the executor model does it and may call `tools`, none for
     pure reasoning, and has to call `required_tools`. With `for_each` a tool or model step is done for each item of a
-    list. `parent` names the step that it was made of. `checks` is what a machine finds out about its result, see
+    list. `parent` names the step that it was made of, `replaces` the failed step of an earlier revision that it stands
+    in for. `checks` is what a machine finds out about its result, see
     `graph.plan.checks`; `success_criteria` is for a judge, where there is one.
     """
 
@@ -51,6 +52,7 @@ class Step(BaseModel):
     refine: bool = Field(default=False, strict=True)
     gather: JsonValue = None
     parent: StepId | None = None
+    replaces: StepId | None = None
 
     @property
     def kind(self) -> Kind:

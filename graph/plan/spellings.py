@@ -67,6 +67,10 @@ def _read_ids(fields: dict[str, Any]) -> None:
         fields["id"] = _id(fields["id"])
     if isinstance(fields.get("depends_on"), list):
         fields["depends_on"] = [_id(before) for before in fields["depends_on"]]
+    if "replaces" in fields:
+        fields["replaces"] = _id(fields["replaces"])
+        if fields["replaces"] == fields.get("id"):  # a step of the same id replaces it without saying so
+            del fields["replaces"]
 
 
 def _id(given: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any, Literal
 Kind = Literal[
     "run_started",  # goal, constraints, setup, budget, history, configured, thread, n, checkpoint
     "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
-    # revision, plan, digest, binding, reason, author, dropped, tainted, failures, stalled, checkpoint
+    # revision, plan, digest, binding, reason, author, replaced: [{step, tools, by, standing}], tainted, failures,
+    # stalled, checkpoint
     "plan_revised",
     "plan_refused",  # author, issues, brought: {value | artifact} where the caller brought it
     # request, digest, subject, revision, asked, actions, shown, answer, unseen, error, issues, checkpoint, skip

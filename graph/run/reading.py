@@ -12,6 +12,7 @@ from graph.run.elsewhere import other_calls
 from graph.run.events import ASIDE, CONTROL, Event
 from graph.run.labels import USER, Label
 from graph.run.record import Approval, Call, Held, Request, RunRecord, Shortage, WaitingCall
+from graph.run.replacement import Replaced
 from graph.run.results import StepResult, StepStatus
 from graph.run.steering import in_words
 
@@ -61,7 +62,8 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.revision = event.payload["revision"]
     record.plan, record.digest = event.payload["plan"], event.payload["digest"]
     record.binding = event.payload.get("binding")
-    record.dropped = (*record.dropped_before, *event.payload.get("dropped", ()))
+    record.replaced = _replaced(record, event.payload)
+    record.planned.update(step["id"] for step in event.payload["plan"].get("steps", ()))
     record.awaits_plan = record.replanner_is_due = False
     record.retries = Counter()
     record.revised_at[event.payload.get("checkpoint", "")] = event.payload
@@ -74,6 +76,21 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.tainted = set(event.payload.get("tainted", ()))
     record.failures.update(event.payload.get("failures", ()))
     record.stalled = event.payload.get("stalled")
+
+
+def _replaced(record: RunRecord, payload: Mapping[str, Any]) -> tuple[Replaced, ...]:
+    """Return what became of failed steps; the first version wrote down only those that were dropped."""
+    if "replaced" in payload:
+        return tuple(map(Replaced.of, payload["replaced"]))
+    ran = {step["id"]: step for step in (record.approved_plan or {}).get("steps", ())}
+    return (
+        *record.replaced_before,
+        *(Replaced(name, _tools(ran.get(name, {}))) for name in payload.get("dropped", ())),
+    )
+
+
+def _tools(step: Mapping[str, Any]) -> tuple[str, ...]:
+    return (step["tool"],) if "tool" in step else tuple(step.get("tools", ()))
 
 
 def _review_requested(record: RunRecord, event: Event) -> None:
@@ -102,9 +119,10 @@ def _decided(record: RunRecord, event: Event) -> None:
         approver = decided.get("approver", "")
         record.approval = Approval(event.seq, decided["digest"], decided["binding"], decided["by"], approver)
         record.approved_plan, record.stalled = record.plan, None
-        record.dropped_before = record.dropped
         if decided["by"] == "person":
             record.tainted = set()
+            record.replaced = tuple(one.approved() for one in record.replaced)
+        record.replaced_before = record.replaced
     elif raised is not None and record.approval is not None:
         record.approval = replace(record.approval, binding=decided["binding"])
     if decided["decision"] == "feedback":
@@ -136,8 +154,24 @@ def _settle(record: RunRecord, entry: Mapping[str, Any]) -> None:
     result = StepResult("succeeded", entry["result"])
     calls[call.key] = replace(call, result=result, settled=True, unmet=None)
     if call.is_the_step and not call.run:
+        record.replaced = _without(record.replaced, call)
+        record.replaced_before = _without(record.replaced_before, call)
+    if _is_the_step_now(record, call):
         record.results[call.step] = record.unchecked[call.step] = result
         record.labels[call.step] = USER
+
+
+def _without(replaced: tuple[Replaced, ...], call: Call) -> tuple[Replaced, ...]:
+    """Return the failed steps without the one that this call was: it happened, so nothing has to make up for it."""
+    return tuple(one for one in replaced if (one.step, one.tools) != (call.step, (call.tool,)))
+
+
+def _is_the_step_now(record: RunRecord, call: Call) -> bool:
+    """Whether a settled call is the step of its id: a revision may have given the id to other work since."""
+    if call.run or not call.is_the_step or record.latest.get((call.step, None, 0)) != call.key:
+        return False
+    steps = (record.plan or {}).get("steps", ())
+    return all(step.get("tool") == call.tool for step in steps if step["id"] == call.step)
 
 
 def _call_started(record: RunRecord, event: Event) -> None:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from graph.run.budget import NO_BUDGET, Budget, Usage
 from graph.run.labels import Label
+from graph.run.replacement import Replaced
 from graph.run.results import StepResult
 
 
@@ -114,8 +115,9 @@ class RunRecord:
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
     `failed` counts how often a step was given up, and, where it is done for each of a list, an item of it.
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
-    of all calls of a step. `replanner_is_due` says that the budget did not allow to ask it when it was due. `dropped`
-    are failed steps that a revision dropped, `dropped_before` those that were when a plan was approved last. `reserved`
+    of all calls of a step. `replanner_is_due` says that the budget did not allow to ask it when it was due. `replaced`
+    are failed steps that revisions left out or changed, `replaced_before` those as a plan was approved last,
+    `planned` the ids of all steps that were ever planned. `reserved`
     is what was set aside for model calls of which no end is on record; it counts as spent. `unchecked` are results that
     still have to meet their step's criteria, `retries` counts how often this revision tried a step again. `uncertain`
     has, by its key, each call that waited for others to be settled, `elsewhere` calls of other runs among those.
@@ -150,8 +152,9 @@ class RunRecord:
     plan: Mapping[str, Any] | None = None
     digest: str | None = None
     binding: str | None = None
-    dropped: tuple[str, ...] = ()
-    dropped_before: tuple[str, ...] = ()
+    planned: set[str] = field(default_factory=set)
+    replaced: tuple[Replaced, ...] = ()
+    replaced_before: tuple[Replaced, ...] = ()
     approval: Approval | None = None
     request: Request | None = None
     requests: int = 0
@@ -203,6 +206,11 @@ class RunRecord:
             found = frozenset(step for step, result in self.results.items() if result.status == "succeeded")
             self._counted = (self.seq, found)
         return self._counted[1]
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Ids of the failed steps that nothing in the plan makes up for."""
+        return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
 
     @property
     def waiting_calls(self) -> list[Held]:

@@ -131,7 +131,7 @@ def _work(step: Step, stands_for: Mapping[str, str]) -> bytes:
     before: list[JsonValue] = [*sorted(stands_for.get(name, name) for name in step.depends_on)]
     names = {name: other for name, other in stands_for.items() if step.for_each is None or name != ITEM}
     held = {"args": renamed(dict(step.args), names), "gather": renamed(step.gather, names)}
-    unsaid = ("id", "objective") if step.tool is not None else ("id",)
+    unsaid = ("id", "replaces", "objective") if step.tool is not None else ("id", "replaces")
     told = {name: value for name, value in step.to_json().items() if name not in unsaid}
     return canonical_json({**told, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})
 

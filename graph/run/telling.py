@@ -130,6 +130,10 @@ def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
         yield from (f"{word} {step_in_words(steps[name])}" for name in diff.get(word, ()) if name in steps)
     if removed := diff.get("removed"):
         yield f"removed {', '.join(removed)}"
+    for one in payload.get("replaced", ()):
+        words = {"open": "is not made up for", "asked": "is made up for if a person approves the plan"}
+        by = f", with {', '.join(one['by'])} in its place" if one["by"] else ""
+        yield f"the failed {one['step']}{by} {words.get(one['standing'], 'is made up for')}"
     if tainted := payload.get("tainted"):
         yield f"written after untrusted results were read: {', '.join(tainted)}"
     if payload.get("stalled"):
@@ -144,7 +148,8 @@ def step_in_words(step: Payload) -> str:
     args = f" {_value(step['args'])}" if step.get("args") else ""
     after = f", after {', '.join(step['depends_on'])}" if step.get("depends_on") else ""
     checked = f", if all of {_value(step['checks'])}" if step.get("checks") else ""
-    return f"{step['id']}: {does}{args}{after} ({step.get('objective')}){checked}"
+    instead = f", instead of {step['replaces']}" if step.get("replaces") else ""
+    return f"{step['id']}: {does}{args}{after}{instead} ({step.get('objective')}){checked}"
 
 
 def _done(step: Payload) -> str:

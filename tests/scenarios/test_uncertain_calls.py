@@ -97,6 +97,7 @@ PAY = step("a", "pay", to="ann")
 REPEATS: dict[str, Any] = {
     "the same step": plan(PAY),
     "another step": plan(step("b", "pay", to="ann")),
+    "one that replaces it": plan({**step("b", "pay", to="ann"), "replaces": "a"}),
     "another number for the same amount": plan(step("b", "pay", copies=1.0, to="ann")),
     "a default said": plan(step("b", "pay", copies=1, to="ann")),
     "a default said within": plan(step("b", "pay", how={"loud": False}, to="ann")),
