@@ -7,8 +7,8 @@ of its thread, whatever the step, the revision, the item or the number is under 
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.calls.tool_call import ToolCall
@@ -24,12 +24,25 @@ Same = tuple[str, str]
 """Tool and digest of the arguments: what calls that are the same have in common."""
 
 
+@dataclass(frozen=True)
+class _Known:
+    """A call on record, and what it has in common with those that are the same, as far as it was not redacted."""
+
+    call: Call
+    digest: str
+    is_redacted: bool
+
+    def may_be(self, call: ToolCall) -> bool:
+        """Whether a call is the same, or nobody can tell any more."""
+        return self.is_redacted or self.digest == call.same_digest
+
+
 class Effects:
     """What is known of calls that may not be repeated, for one pass over the plan of a run."""
 
     def __init__(self, ledger: Ledger, record: RunRecord, specs: Mapping[str, ToolSpec]) -> None:
         self._ledger, self._record, self._specs = ledger, record, specs
-        self._known: dict[str, list[tuple[str | None, Call]]] = {}
+        self._known: dict[str, list[_Known]] = {}
         self._others: list[Call] | None = None
         self._looking_up = asyncio.Lock()
         self._arisen: defaultdict[Same, dict[str, Call]] = defaultdict(dict)
@@ -51,11 +64,12 @@ class Effects:
             others = [self._as_settled_here(call) for call in self._others]
             calls = [call for call in (*self._record.calls.values(), *others) if call.tool == tool]
             relevant = [call for call in calls if call.is_uncertain or call.settled]
-            self._known[tool] = [(await self._digest_of(call), call) for call in relevant]
+            self._known[tool] = [await self._read(call) for call in relevant]
 
     def uncertain(self, call: ToolCall) -> list[Call]:
         """Return the calls that are the same and may have happened, which nobody has settled."""
-        found = {known.key: known for known in self._same(call)} | self._arisen.get(_same(call), {})
+        on_record = [known.call for known in self._known[call.tool] if known.may_be(call)]
+        found = {known.key: known for known in on_record} | self._arisen.get(_same(call), {})
         return [known for known in found.values() if known.is_uncertain]
 
     def settled(self, call: ToolCall) -> Call | None:
@@ -112,25 +126,21 @@ class Effects:
             self._arisen[_same(made)][made.key] = replace(self._call(made, result), unmet=error)
         for call in (self._record.calls[key] for key in self._record.calls_of.get(step, ())):
             if not call.repeatable and not call.nothing_happened and call.tool in self._specs:
-                same = call.tool, await self._digest_of(call) or call.args_digest
+                same = call.tool, (await self._read(call)).digest
                 self._arisen[same][call.key] = replace(call, unmet=error)
 
-    async def _digest_of(self, call: Call) -> str | None:
-        """Return what a call has in common with those that are the same; None if its arguments were redacted.
-
-        Nobody can tell then whether another call is the same, so all of the tool's are taken for it.
-        """
+    async def _read(self, call: Call) -> "_Known":
         args = call.args
         if call.args_artifact is not None:
             args = json.loads(await self._ledger.artifact(call.args_artifact))
-        return None if MARK in to_text(dict(args)) else self.digest(call.tool, args)
+        return _Known(call, self.digest(call.tool, args), MARK in to_text(dict(args)))
 
     def _as_settled_here(self, call: Call) -> Call:
         known = self._record.elsewhere.get(call.key)
         return known if known is not None and known.begun_seq == call.begun_seq else call
 
-    def _same(self, call: ToolCall) -> Iterable[Call]:
-        return [known for same, known in self._known.get(call.tool, ()) if same in (None, call.same_digest)]
+    def _same(self, call: ToolCall) -> list[Call]:
+        return [known.call for known in self._known.get(call.tool, ()) if known.digest == call.same_digest]
 
     def _call(self, call: ToolCall, result: StepResult) -> Call:
         return Call(

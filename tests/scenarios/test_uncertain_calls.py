@@ -350,3 +350,21 @@ def test_a_run_that_settles_a_call_of_another_one_is_redacted_exported_verified_
     assert value not in str([event.payload for event in agent.log(run.id)])
     assert agent.verify(run.id).is_whole and agent.export(run.id, tmp_path / "run.jsonl").is_whole
     assert agent.replay(run.id).is_same and agent.replay(tmp_path / "run.jsonl").is_same
+
+
+def test_of_a_call_whose_arguments_were_redacted_nobody_can_tell_whether_another_one_is_the_same(
+    agent: Agent, payments: Payments
+) -> None:
+    uncertain_run(agent)
+    agent.cancel("t")
+    agent.redact("t", "ann@example.com", reason="asked for")
+
+    run = agent.start("pay bob", thread="t", plan=plan(step("a", "pay", to="bob@example.com")))
+    run = agent.resume("t", run.decide(approve=True))
+    assert run.step_status == {"a": "uncertain"} and payments.count == 1
+    run = agent.resume("t", run.decide(happened=[True]))
+    run = agent.resume("t", run.decide(approve=True))
+    assert (run.status, payments.count) == ("succeeded", 2)
+
+    run = agent.start("pay eve", thread="t", plan=plan(step("a", "pay", to="eve@example.com")))
+    assert agent.resume("t", run.decide(approve=True)).status == "succeeded", "it was settled, and is another call"
