@@ -272,7 +272,7 @@ def _told(record: RunRecord, worked_on: bool) -> Run:
         answer=answer,
         plan=Plan.model_validate(record.plan) if record.plan is not None else None,
         revision=record.revision,
-        results={**record.results, **_unfinished(record, worked_on)},
+        results={**record.results, **_unfinished(record, worked_on), **_uncertain(record)},
         setup=record.setup,
         started_at=record.started_at,
         updated_at=record.updated_at,
@@ -283,9 +283,14 @@ def _unfinished(record: RunRecord, worked_on: bool) -> dict[str, StepResult]:
     """Return steps that were begun and came to no end: under way, or cut short, with a call that may have happened."""
     cut = dict.fromkeys(record.begun - set(record.results), "interrupted")
     open_calls = [call for call in record.calls.values() if call.result is None and not call.nothing_happened]
-    for call in sorted(open_calls, key=lambda call: call.doubtful):
-        cut[call.step] = "uncertain" if call.doubtful else "interrupted"
+    for call in sorted(open_calls, key=lambda call: call.is_uncertain):
+        cut[call.step] = "uncertain" if call.is_uncertain else "interrupted"
     return {step: StepResult("running" if worked_on else word) for step, word in cut.items()}  # type: ignore[arg-type]
+
+
+def _uncertain(record: RunRecord) -> dict[str, StepResult]:
+    """Return steps that wait until a person has said whether a call happened."""
+    return dict.fromkeys(record.uncertain_calls, StepResult("uncertain"))
 
 
 @asynccontextmanager

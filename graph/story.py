@@ -26,13 +26,14 @@ from graph.plan.schema import Plan, Step
 from graph.plan.validation import Reading
 from graph.prompts.data import tools_shown
 from graph.prompts.planner import UNTRUSTED, history_shown
-from graph.run.ending import Ending, dropped_by, ending_of
+from graph.run.ending import Ending, ending_of
 from graph.run.events import CANCELLED, Draft
 from graph.run.goal import Goal
 from graph.run.labels import joined, label_of_tool
 from graph.run.next_move import Cause, Outlook
 from graph.run.reading import read_on, read_record
 from graph.run.record import RunRecord
+from graph.run.replacement import Replaced, replaced_in, replaces_issues
 from graph.run.results import StepResult
 from graph.run.steering import Steer
 from graph.run.terms import Terms
@@ -206,7 +207,10 @@ class Story:
 
     def allowed(self, reading: Reading) -> Reading:
         """Return what was read of a plan, with all that the policy has against it."""
-        issues = self.terms.issues(reading.plan) if reading.plan is not None else ()
+        if reading.plan is None:
+            return reading
+        issues = self.terms.issues(reading.plan)
+        issues += replaces_issues(reading.plan, self.record.planned, self.record.succeeded)
         return Reading(None, tuple(issues)) if issues else reading
 
     def planned(self, reading: Reading) -> Reading:
@@ -248,7 +252,7 @@ class Story:
             "reason": reason,
             "cause": cause,
             "diff": difference(self.recorded_plan(), plan).to_json(),
-            "dropped": dropped_by(plan, self.approved_plan(), self.record.results),
+            "replaced": [one.to_json() for one in self.replaced_in(plan)],
             "tainted": self._tainted(plan, author),
             "failures": list(failures),
             "stalled": stalled,
@@ -256,6 +260,11 @@ class Story:
         if notes:
             payload["read_as"] = list(notes)
         return Draft("plan_revised", payload, safe=False)
+
+    def replaced_in(self, plan: Plan) -> list[Replaced]:
+        """Return the failed steps that a plan leaves out or changes, and whether it makes up for them."""
+        record, specs = self.record, self.services.toolbox.specs
+        return replaced_in(plan, self.approved_plan(), record.results, record.replaced_before, specs)
 
     def _tainted(self, plan: Plan, author: str) -> list[str]:
         """Return ids of the steps that a model wrote after it had read what untrusted tools said, now or before."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from graph.calls.effects import Effects
 from graph.calls.failures import error_of, in_words
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
@@ -71,7 +72,7 @@ class CallGate:
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._meter, self._turns, self._policy, self._asks = meter, turns, policy, asks
         self.models = models
-        self._raised: dict[tuple[str, str, str], Call] = {}
+        self.effects = Effects(ledger, record, toolbox.specs)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
     async def admit(
@@ -95,8 +96,8 @@ class CallGate:
 
         Raises:
             Refused: The step's grant, the schema or the policy does not allow it; that it was asked for is on record.
-            Uncertain: It might repeat an effect.
-            Held: A person has to see its arguments first; that it waits is on record.
+            Uncertain: It might repeat an effect; that it waits is on record.
+            Held: A person has to see it first; that it waits is on record.
             BudgetReached: A limit does not allow it.
         """
         try:
@@ -108,14 +109,18 @@ class CallGate:
         spec = self._toolbox.specs[tool]
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
         call = replace(call, label=joined([label_of_tool(spec), *labels.values()]))
+        if not spec.repeatable:
+            call = replace(call, same_digest=self.effects.digest(tool, call.args))
+            await self.effects.look_up(tool)
         if finished := await self._recall(call):
             return finished
-        if doubt := self._doubt(call):
-            raise Uncertain(doubt.key)
-        if self._asks:
-            await self._hold_untrusted(call, labels)
+        if not spec.repeatable and (found := self.effects.uncertain(call)):
+            raise await self._uncertain(call, found)
+        await self._hold(call, labels)
         self._meter.reserve_call(tool, step.id, begins=step.tool is not None and step.id not in self._record.begun)
-        return replace(call, wait_s=self._turns.wait_s(tool))
+        wait_s = self._turns.wait_s(tool)  # one that waits takes its turn only when it is about to be made
+        queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
+        return replace(call, wait_s=wait_s, queued=queued)
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a call that may be repeated, to be committed and made once more.
@@ -151,17 +156,22 @@ class CallGate:
             return  # a step that was taken up again asks again for what it asked for before
         await self._ledger.append(self._lease, [Draft("call_refused", payload, step.id)], artifacts=[shown])
 
-    async def _hold_untrusted(self, call: ToolCall, labels: Mapping[str, Label]) -> None:
-        """Hold a call with an effect whose arguments are untrusted, until a person has seen them."""
-        unseen = self._policy.to_be_seen(self._toolbox.specs[call.tool], labels)
-        if not unseen or call.key in self._record.seen:
+    async def _hold(self, call: ToolCall, labels: Mapping[str, Label]) -> None:
+        """Hold a call with an effect until a person has seen it: its arguments are untrusted, or it happened before.
+
+        The latter is known of a call of another run, of which a person says so: nobody said that once is enough.
+        """
+        unseen = self._policy.to_be_seen(self._toolbox.specs[call.tool], labels) if self._asks else {}
+        before = self.effects.happened_elsewhere(call)
+        if not (unseen or before) or call.key in self._record.seen:
             return
         known = self._record.held.get(call.key)
         if known is None or known.revision != self._record.revision:
-            await self._note_held(call, unseen)
-        raise Held(call.key)
+            await self._note_held(call, unseen, before)
+        why = "the same call happened before" if before else "its arguments come from untrusted results"
+        raise Held(call.key, f"{why}; a person has to see it first")
 
-    async def _note_held(self, call: ToolCall, unseen: Mapping[str, Label]) -> None:
+    async def _note_held(self, call: ToolCall, unseen: Mapping[str, Label], before: Sequence[Call]) -> None:
         shown = keep(dict(call.args), SHOWN_BYTES)
         payload = {
             "key": call.key,
@@ -169,21 +179,32 @@ class CallGate:
             **_args_shown(shown),
             "labels": {name: label.to_json() for name, label in unseen.items()},
             "revision": self._record.revision,
+            **({"before": [_told(known) for known in before]} if before else {}),
         }
         draft = Draft("step_held", payload, call.step, safe=False)
         await self._ledger.append(self._lease, [draft], artifacts=[shown])
 
-    def _doubt(self, call: ToolCall) -> Call | None:
-        """Return an earlier call whose effect this one might repeat, be it one of the same step a moment ago."""
-        if self._toolbox.specs[call.tool].repeatable:
-            return None
-        if raised := self._raised.get((call.step, call.tool, call.args_digest)):
-            return raised
-        return self._record.doubt_about(call.tool, call.args_digest, self._record.revision, call.key)
+    async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> Uncertain:
+        """Write down that a call waits until a person has settled others, and return the reason why it does."""
+        keys = tuple(known.key for known in found)
+        noted = self._record.uncertain.get(call.key)
+        new = [known for known in found if known.run and known != self._record.elsewhere.get(known.key)]
+        if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.revision):
+            shown = keep(dict(call.args))
+            payload = {
+                "key": call.key,
+                "tool": call.tool,
+                **_args_shown(shown),
+                "calls": [_told(known) for known in found],
+                "revision": self._record.revision,
+            }
+            draft = Draft("step_uncertain", payload, call.step, safe=False)
+            await self._ledger.append(self._lease, [draft], artifacts=[shown])
+        return Uncertain(keys)
 
     async def _recall(self, call: ToolCall) -> Finished | None:
         """Return the outcome on record that stands for this call: its own, or that of one a person says happened."""
-        known = self._record.finished_call(call.key, call.tool, call.args_digest) or self._failed_within(call)
+        known = self._record.finished_call(call.key) or self.effects.settled(call) or self._failed_within(call)
         if known is None or known.result is None:
             return None
         if known.result.status == "failed":
@@ -217,6 +238,8 @@ class CallGate:
             stored = [*values, *shown]
             await self._ledger.append(self._lease, events, artifacts=stored, control_seq=guard, heed=bool(starting))
         except StaleRunError:
+            for call in starting:
+                self.effects.end_turn(call)
             if outcomes:  # what has happened is written all the same
                 await self._ledger.append(self._lease, outcomes, artifacts=values)
             raise
@@ -225,10 +248,13 @@ class CallGate:
         """Wait for the call's turn and write its intent; it may be made when this returns.
 
         Raises:
+            Uncertain: One that is the same was under way, and ended in a way that makes this one wait for a person.
             StaleRunError: See `commit`.
         """
         if call.wait_s:
             await asyncio.sleep(call.wait_s)
+        if call.queued and (found := await self.effects.wait_for_turn(call)):
+            raise await self._uncertain(call, found)
         await self.commit([], [call])
 
     async def perform(self, call: ToolCall) -> Finished:
@@ -251,11 +277,11 @@ class CallGate:
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
             result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)
-            if not nothing:
-                self._raised[call.step, call.tool, call.args_digest] = self._call(call, result)
+            self.effects.ended(call, result, nothing_happened=nothing)
             return Finished(call, result, None, nothing, self._meter.wall_s)
         assert kept is not None
         result = StepResult("succeeded", **kept.fields(), started_at=started_at, ended_at=ended_at)
+        self.effects.ended(call, result, nothing_happened=False)
         return Finished(call, result, kept, worked_s=self._meter.wall_s)
 
     async def value_of(self, result: StepResult) -> JsonValue:
@@ -268,20 +294,6 @@ class CallGate:
         with calling(call.key):
             work = bound.call(call.args, {"run": self._record.id, "revision": self._record.revision, "step": call.step})
             return await (work if limit_s is None else within(limit_s, work, bound.awaitable))
-
-    def _call(self, call: ToolCall, result: StepResult) -> Call:
-        return Call(
-            key=call.key,
-            step=call.step,
-            tool=call.tool,
-            args=call.args,
-            args_digest=call.args_digest,
-            repeatable=self._toolbox.specs[call.tool].repeatable,
-            revision=self._record.revision,
-            number=call.number,
-            item=call.item,
-            result=result,
-        )
 
     def _intent(self, call: ToolCall, args: Kept) -> Draft:
         spec = self._toolbox.specs[call.tool]
@@ -303,3 +315,12 @@ def _args_shown(args: Kept) -> dict[str, JsonValue]:
     if args.artifact is None:
         return {"args": args.value}
     return {"args": {"artifact": args.artifact.to_json()}, "args_digest": digest(args.value)}
+
+
+def _told(known: Call) -> dict[str, JsonValue]:
+    """Return what the ledger says of an earlier call; of one of another run that is all that this run's record has."""
+    if not known.run:
+        return {"key": known.key}
+    error = {"error": known.result.error} if known.result is not None and known.result.error else {}
+    unmet = {"unmet": known.unmet} if known.unmet is not None else {}
+    return {"key": known.key, "run": known.run, "step": known.step, "seq": known.begun_seq, **error, **unmet}

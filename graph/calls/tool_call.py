@@ -1,6 +1,6 @@
 """A tool call: admitted, made, and what became of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,8 @@ class ToolCall:
     """A call that may be made; `number` is 0 for a step's own call, and counts a model's calls from 1.
 
     `item` is the place in the list, from 0, where a step is done for each item.
-    `label` is what its result is worth, `wait_s` how many seconds its turn is away.
+    `label` is what its result is worth, `wait_s` how many seconds its turn is away. Of a call that may not be repeated
+    `same_digest` is equal for calls that are the same, and `queued` says that one of them is under way.
     """
 
     key: str
@@ -29,6 +30,8 @@ class ToolCall:
     item: int | None = None
     label: Label = USER
     wait_s: float = 0.0
+    same_digest: str = ""
+    queued: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,16 +65,16 @@ class Finished:
 
 
 class Held(Exception):
-    """A call with untrusted arguments waits for a person to see them; `key` names it. It never leaves the node."""
+    """A call waits for a person to see it; `key` names it. It never leaves the node."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, why: str) -> None:
         self.key = key
-        super().__init__("its arguments come from untrusted results; a person has to see them first")
+        super().__init__(why)
 
 
 class Uncertain(Exception):
-    """A call might repeat an effect that may have happened; `key` names the earlier one. It never leaves the node."""
+    """A call might repeat effects that may have happened; `keys` names their calls. It never leaves the node."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+    def __init__(self, keys: Sequence[str]) -> None:
+        self.keys = tuple(keys)
         super().__init__("its call may have taken effect already; a person has to say whether it did")

@@ -71,6 +71,8 @@ class Criteria:
         while self.has(step) and end.result.status == "succeeded":
             end, assessment = await self._looked_at(step, end, before)
             retry = again if tried < self.max_retries else None
+            if not assessment.met and retry is None:
+                await self.gate.effects.unmet(step.id, assessment.error)
             if assessment.met or retry is None:
                 return end.assessed(assessment, self.record.revision)
             if tried >= self.record.retries[step.id]:  # else it is on record

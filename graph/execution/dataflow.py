@@ -178,7 +178,7 @@ class Dataflow:
         self.results[end.step] = end.result
         self.progressed = self.progressed or bool(end.tells)
         self.limit = self.limit or end.limit
-        self.doubts += end.doubts
+        self.doubts += [key for key in end.doubts if key not in self.doubts]
         if end.result.status == "succeeded":
             self.work.values[end.step], self.work.labels[end.step] = end.value, end.label
             self._sorter.done(end.step)

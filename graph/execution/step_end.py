@@ -88,7 +88,7 @@ class Account:
 
 def for_a_person(step: str, *reasons: Held | Uncertain | BudgetReached) -> StepEnd:
     """Return the end, for now, of a step that a person has to decide about."""
-    doubts = tuple(reason.key for reason in reasons if isinstance(reason, Uncertain))
+    doubts = tuple(key for reason in reasons if isinstance(reason, Uncertain) for key in reason.keys)
     limit = next((reason.limit for reason in reasons if isinstance(reason, BudgetReached)), None)
     status: StepStatus = "uncertain" if doubts else "pending"
     return StepEnd(step, StepResult(status, error=str(reasons[0])), doubts=doubts, limit=limit)

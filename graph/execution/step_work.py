@@ -61,7 +61,10 @@ class StepWork:
     async def make(self, step: Step, call: ToolCall) -> StepEnd:
         """Make the step's call, the intent of which is written."""
         end = StepEnd.of_call(await self.gate.perform(call))
-        return await self._settled(step, end, lambda _: self._made_again(call))
+        try:
+            return await self._settled(step, end, lambda _: self._made_again(call))
+        finally:
+            self.gate.effects.end_turn(call)
 
     async def _opened(self, step: Step) -> StepEnd | ToolCall | Task:
         if step.kind in WAITING:
@@ -81,7 +84,8 @@ class StepWork:
         admitted = await self.gate.admit(step, step.tool, args, self._argument_labels(step))
         if isinstance(admitted, Finished):
             return self._recalled(step, admitted)
-        return (lambda: self._make_in_turn(step, admitted)) if admitted.wait_s else admitted
+        in_turn = admitted.wait_s or admitted.queued
+        return (lambda: self._make_in_turn(step, admitted)) if in_turn else admitted
 
     def _recalled(self, step: Step, finished: Finished) -> StepEnd | Task:
         """Return the end of a step whose call is on record.
@@ -95,10 +99,21 @@ class StepWork:
             return end
         if not (unchecked and criteria):
             end = self._account(step).succeeded(end.value, end.label, called=end.called)
-        return (lambda: self._settled(step, end, lambda _: self._made_again(finished.call))) if criteria else end
+        return (lambda: self._looked_at_again(step, end, finished.call)) if criteria else end
+
+    async def _looked_at_again(self, step: Step, end: StepEnd, call: ToolCall) -> StepEnd:
+        is_its_turn = bool(call.same_digest) and self.gate.effects.take_turn(call)
+        try:
+            return await self._settled(step, end, lambda _: self._made_again(call))
+        finally:
+            if is_its_turn:
+                self.gate.effects.end_turn(call)
 
     async def _make_in_turn(self, step: Step, call: ToolCall) -> StepEnd:
-        await self.gate.commit_in_turn(call)
+        try:
+            await self.gate.commit_in_turn(call)
+        except Uncertain as reason:
+            return for_a_person(step.id, reason)
         return await self.make(step, call)
 
     async def _made_again(self, call: ToolCall) -> StepEnd:

@@ -4,6 +4,7 @@ An event whose payload changes loses its salt and keeps its digest, so the chain
 the payload that stands there now.
 """
 
+import hmac
 import json
 import secrets
 import sqlite3
@@ -52,8 +53,8 @@ def redactor_of(value: str) -> Redactor:
         raise InputError("value", f"it cannot be taken out: {error}") from error
 
 
-def erasure_of(transcript: Transcript, value: str) -> Erasure:
-    """Return what has to be changed in a run.
+def erasure_of(transcript: Transcript, value: str, secret: bytes = b"") -> Erasure:
+    """Return what has to be changed in a run; `secret` gives a digest the same name in all runs of a thread.
 
     Raises:
         Unredactable: The record cannot do without the value.
@@ -66,7 +67,7 @@ def erasure_of(transcript: Transcript, value: str) -> Erasure:
     def holds(event: Event) -> bool:
         return bare.finds(event.payload) or not artifacts.keys().isdisjoint(artifacts_named([event]))
 
-    redactor = replace(bare, names=names_for(events, holds, partial(secrets.token_hex, NAME_BYTES)))
+    redactor = replace(bare, names=names_for(events, holds, partial(_new_name, secret or secrets.token_bytes())))
     others = {old: artifact.to_json() for old, (artifact, _) in artifacts.items()}
     rows = {}
     for row, event in zip(transcript.rows, events, strict=True):
@@ -90,8 +91,9 @@ def erase(
     changed: dict[RunKey, tuple[int, ...]] = {}
     old: dict[str, tuple[Artifact, str]] = {}
     names: dict[str, str] = {}
+    secret = secrets.token_bytes()
     for run in runs:
-        erasure = _erasure(transcript_of(db, run), writer.database, value)
+        erasure = _erasure(transcript_of(db, run), writer.database, value, secret)
         old.update(erasure.artifacts)
         names.update(erasure.redactor.names)
         if erasure.rows:
@@ -104,11 +106,16 @@ def erase(
     return Redacted(changed, len(old), checkpoints)
 
 
-def _erasure(transcript: Transcript, database: str, value: str) -> Erasure:
+def _new_name(secret: bytes, digest: str) -> str:
+    """Return what a digest is called from now on; nobody can compute it who does not have the secret."""
+    return hmac.new(secret, digest.encode(), sha256).hexdigest()[: 2 * NAME_BYTES]
+
+
+def _erasure(transcript: Transcript, database: str, value: str, secret: bytes) -> Erasure:
     if fault := fault_of(transcript.run, transcript.rows, transcript.written):
         raise LedgerCorruptError(database, transcript.run, fault.seq, fault.why)
     try:
-        return erasure_of(transcript, value)
+        return erasure_of(transcript, value, secret)
     except Unredactable as error:
         raise InputError("value", f"it cannot be taken out: {error}") from error
 

@@ -8,6 +8,7 @@ from typing import Protocol
 from graph.ledger.transcript import Transcript
 from graph.run.counters import Counters
 from graph.run.events import Draft, Event
+from graph.run.record import Call
 from graph.run.run_filter import RunFilter
 from graph.run.summary import RunSummary
 from graph.run.values import Kept
@@ -132,6 +133,16 @@ class Ledger(Protocol):
 
         Raises:
             LedgerCorruptError: An event is not what was written.
+        """
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
+        """Return calls of the thread's other runs that may not be repeated and are uncertain, or that happened.
+
+        The latter are those of which a person said so when they were uncertain; others are nobody's question. What a
+        run has settled of another is taken into account. Runs without such calls are not read.
+
+        Raises:
+            LedgerCorruptError: An event of such a run is not what was written.
         """
 
     async def last_run(self, thread: str) -> RunKey | None:

@@ -9,10 +9,19 @@ from typing import NamedTuple
 
 from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
 from graph.ledger.protocol import RunKey
+from graph.ledger.schema import TO_KNOW
 from graph.ledger.transcript import Transcript
 from graph.run.artifacts import artifacts_named
 from graph.run.events import CONTROL, Draft
 from graph.run.record import run_name
+
+FAILED = """(SELECT ended.kind != 'call_finished' OR json_extract(ended.payload, '$.status') != 'succeeded'
+    FROM ledger_events AS ended
+    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
+    AND ended.step IS e.step AND json_extract(ended.payload, '$.call') = json_extract(e.payload, '$.call')
+    AND json_extract(ended.payload, '$.item') IS json_extract(e.payload, '$.item')
+    ORDER BY ended.seq LIMIT 1)"""
+"""Of the beginning of a call: whether it did not come to a good end; null for one that came to none."""
 
 ALL = -(2**63)
 """After which event to begin so that no row is left out, whatever its number."""
@@ -50,6 +59,16 @@ def last_number(db: sqlite3.Connection, thread: str) -> int | None:
     """Return the number of the thread's latest run, or None."""
     row = db.execute("SELECT max(n) FROM ledger_runs WHERE thread = ?", (thread,)).fetchone()
     return int(row[0]) if row[0] is not None else None
+
+
+def runs_to_know(db: sqlite3.Connection, run: RunKey) -> list[int]:
+    """Return the numbers of the thread's other runs in which a call may be uncertain, or one was settled, in order."""
+    query = (
+        "SELECT DISTINCT runs.n FROM ledger_runs AS runs JOIN ledger_events AS e ON e.run = runs.id "
+        f"WHERE runs.thread = ? AND runs.n != ? AND {TO_KNOW} "
+        f"AND (e.kind != 'call_started' OR coalesce({FAILED}, 1)) ORDER BY runs.n"
+    )
+    return [n for (n,) in db.execute(query, (run.thread, run.n))]
 
 
 def control_seq_of(db: sqlite3.Connection, run_id: int) -> int:

@@ -45,6 +45,7 @@ from graph.ledger.rows import (
     last_number,
     rows_of,
     run_id_of,
+    runs_to_know,
     transcript_of,
 )
 from graph.ledger.run_index import differences, rebuild
@@ -52,8 +53,10 @@ from graph.ledger.run_search import counters, page, run_named
 from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript, event_of, is_artifact
 from graph.run.counters import Counters
+from graph.run.elsewhere import calls_to_know
 from graph.run.events import Draft, Event
-from graph.run.record import run_name
+from graph.run.reading import read_record
+from graph.run.record import Call, run_name
 from graph.run.run_filter import RunFilter
 from graph.run.summary import RunSummary
 from graph.run.values import Kept
@@ -162,6 +165,11 @@ class SqliteLedger:
             done: Redacted = await self._file.do(erased, full=True)
         await self._file.compact()
         return replace(done, remaining=tuple(await self._file.look(lambda db: places_of(db, forms))))
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
+        """Return calls of the thread's other runs that are uncertain, or of which a person says that they happened."""
+        others = await self._file.look(partial(runs_to_know, run=run))
+        return calls_to_know([read_record(await self.events(RunKey(run.thread, n))) for n in others])
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""

@@ -19,17 +19,18 @@ from graph.plan.revision import difference
 from graph.plan.schema import Plan, Step
 from graph.run.estimate import estimate
 from graph.run.questions import GATE, open_questions
-from graph.run.record import Call, Held, Shortage
+from graph.run.record import Call, Held, RunRecord, Shortage
+from graph.run.replacement import replaced_in_words
 from graph.run.request import Action, ReviewRequest
 from graph.run.review_text import (
     budget_description,
-    doubt_description,
     gate_description,
     held_description,
     invalid_description,
     plan_description,
     plan_message,
     question_description,
+    uncertain_description,
 )
 from graph.run.scope import needs_person, repeats
 from graph.state import REVIEW, State
@@ -41,7 +42,7 @@ HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be decided: the plan in the state (None where it cannot run) and calls that are in doubt.
+    """What is to be decided: the plan in the state (None where it cannot run) and calls that may have happened.
 
     `planned` is false where a budget was spent before there was a plan.
     """
@@ -49,7 +50,7 @@ class Subject:
     raw: Any
     plan: Plan | None
     issues: tuple[Issue, ...] = ()
-    doubts: tuple[Call, ...] = ()
+    uncertain: tuple[Call, ...] = ()
     planned: bool = True
 
     @property
@@ -71,7 +72,7 @@ def request_about(story: Story, subject: Subject) -> ReviewRequest:
     actions += [_about_gate(story, step) for step in due if step.kind == "gate"]
     actions += [_about_held(held) for held in record.waiting_calls]
     actions += [_about_question(story, step) for step in due if step.kind == "ask"]
-    actions += [_about_doubt(call) for call in subject.doubts]
+    actions += [_about_uncertain(story, call) for call in subject.uncertain]
     actions += [_about_budget(story, record.shortage)] if record.shortage is not None else []
     request = ReviewRequest(
         run=record.id,
@@ -88,6 +89,14 @@ def request_about(story: Story, subject: Subject) -> ReviewRequest:
     return request
 
 
+def uncertain_calls(record: RunRecord, named: Any) -> tuple[Call, ...]:
+    """Return the calls that a person has to settle before the plan goes on, those that the state names among them."""
+    keys = [call.key for calls in record.uncertain_calls.values() for call in calls]
+    keys += [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
+    calls = (record.call(key) for key in dict.fromkeys(keys))
+    return tuple(call for call in calls if call is not None and call.is_uncertain)
+
+
 def is_open(story: Story, request: ReviewRequest) -> bool:
     """Whether the ledger says that just this was shown and is undecided."""
     return story.record.request is not None and story.record.request.subject == request.subject
@@ -95,8 +104,8 @@ def is_open(story: Story, request: ReviewRequest) -> bool:
 
 def message_about(story: Story, plan: Plan, doubts: Sequence[str] = ()) -> AIMessage:
     """Return what the node before review leaves in the chat: what will be asked, or the plan where nothing will."""
-    calls = tuple(story.record.calls[key] for key in doubts)
-    request = request_about(story, Subject(plan.to_json(), plan, doubts=calls))
+    calls = uncertain_calls(story.record, list(doubts))
+    request = request_about(story, Subject(plan.to_json(), plan, uncertain=calls))
     if request.actions:
         return message_of(story, request)
     record = story.record
@@ -143,7 +152,11 @@ def _about_plan(story: Story, subject: Subject) -> Action:
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
         return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
-    warnings = [*([record.stalled] if record.stalled else []), *repeats(record, plan)]
+    warnings = [
+        *([record.stalled] if record.stalled else []),
+        *repeats(record, plan),
+        *replaced_in_words(record.replaced, plan),
+    ]
     left = estimate(plan, record, story.terms.bounds)
     before, specs = story.approved_plan(), story.services.toolbox.specs
     text = plan_description(plan, record.revision, before, specs, record.succeeded, warnings, left)
@@ -165,9 +178,10 @@ def _about_held(held: Held) -> Action:
     return Action("run_step", shown, held_description(held), held.key)
 
 
-def _about_doubt(call: Call) -> Action:
+def _about_uncertain(story: Story, call: Call) -> Action:
     asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
-    return Action("settle_effect", asked, doubt_description(call), call.key)
+    steps = [step for step, calls in story.record.uncertain_calls.items() if call in calls]
+    return Action("settle_effect", asked, uncertain_description(call, steps), call.key)
 
 
 def _about_budget(story: Story, shortage: Shortage) -> Action:

@@ -24,7 +24,7 @@ from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
-from graph.run.ending import Ending, dropped_by, ending_of
+from graph.run.ending import Ending, ending_of
 from graph.run.goal import Goal
 from graph.run.steering import Steer
 from graph.run.values import keep_anything
@@ -109,7 +109,8 @@ class Planner:
     async def _answered(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run with an answer that needs no step; where steps have failed before, it says so."""
         plan, ran = proposal.plan or Plan(), story.approved_plan()
-        ending = ending_of(plan, story.record.results, {}, dropped_by(plan, ran, story.record.results))
+        lost = [one.step for one in story.replaced_in(plan) if not one.is_made_up_for]
+        ending = ending_of(plan, story.record.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
         came = [story.revision(plan, author, _why(story, brought))] if brought is not None or ran is not None else []
         return await story.end(

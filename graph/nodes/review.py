@@ -10,7 +10,7 @@ from langgraph.types import interrupt
 
 from graph.approver import approver
 from graph.context import Services
-from graph.nodes.asking import SAY_FIRST, Subject, is_open, is_said, message_of, request_about
+from graph.nodes.asking import SAY_FIRST, Subject, is_open, is_said, message_of, request_about, uncertain_calls
 from graph.plan.canonical import digest
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
@@ -19,6 +19,7 @@ from graph.run.decision import Decision, UnreadableAnswer, read_answer
 from graph.run.ending import Ending
 from graph.run.events import Draft
 from graph.run.goal import Goal
+from graph.run.record import RunRecord
 from graph.run.request import ReviewRequest
 from graph.run.scope import in_force, rebound, within_approved
 from graph.run.values import keep, keep_anything
@@ -69,10 +70,7 @@ class Review:
         reading = self._known(story, raw) or self._read(story, raw)
         if reading.plan is not None and reading.plan.digest != story.record.digest:
             await story.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
-        named = state.get("doubts") or ()
-        calls = (story.record.calls.get(key) for key in named)
-        doubts = tuple(call for call in calls if call is not None and call.doubtful)
-        return Subject(raw, reading.plan, reading.issues, doubts)
+        return Subject(raw, reading.plan, reading.issues, uncertain_calls(story.record, state.get("doubts")))
 
     def _known(self, story: Story, raw: Any) -> Reading | None:
         """Return the latest revision where the state holds just that, with tools as they were when it was read."""
@@ -241,7 +239,7 @@ class Review:
             "request": story.record.requests,
             "digest": plan.digest if plan else None,
             "binding": binding,
-            "settled": [dict(entry) for entry in verdict.settled],
+            "settled": [_settled(story.record, entry) for entry in verdict.settled],
             "decisions": [decision.to_json() for decision in verdict.decisions],
             "given": dict(verdict.given),
             "steps": [held.key for held in story.record.waiting_calls] if verdict.steps else [],
@@ -259,6 +257,12 @@ def _is_after_the_end(story: Story, state: State) -> bool:
     """Whether somebody put another plan into a finished thread; the finished run stays as it is."""
     record = story.record
     return record.ended is not None and not story.here_before and state.get("plan") != record.plan
+
+
+def _settled(record: RunRecord, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is known of an uncertain call, with the run that it was made in where that is another one."""
+    call = record.call(entry["key"])
+    return {**entry, **({"run": call.run} if call is not None and call.run else {})}
 
 
 def _by(decision: str, by: str, message: str | None) -> dict[str, Any]:

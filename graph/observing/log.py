@@ -19,7 +19,7 @@ LOGGER = logging.getLogger("planner_executor.run")
 LOGGER.addHandler(logging.NullHandler())  # without it Python prints warnings of its own accord
 FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit")
 FOLLOWED = ("run_started", "plan_revised", "review_requested", "decided", "steered", "paused", "run_ended")
-WARNED = ("call_refused", "plan_refused", "budget_reached", "step_held")
+WARNED = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain")
 
 _WORD = re.compile(r'[^\s="]+')
 

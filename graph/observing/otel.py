@@ -93,7 +93,7 @@ class OtelObserver:
                 self._planned(stretch, draft)
             case "review_requested" | "decided":
                 self._reviewed(stretch, draft)
-            case "call_refused" | "step_held" | "budget_reached" | "steered":
+            case "call_refused" | "step_held" | "step_uncertain" | "budget_reached" | "steered":
                 stretch.root.add_event(draft.kind, {"step": draft.step or ""})
 
     def _start(

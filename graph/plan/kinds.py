@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.errors import listed
 
-ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent")
+ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent", "replaces")
 EACH = ("for_each", "max_items", "max_failures")
 FITTING: Mapping[str, tuple[str, ...]] = {
     "tool": ("args", "literal", "checks", *EACH),

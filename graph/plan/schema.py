@@ -25,9 +25,9 @@ class Step(BaseModel):
     a person looks at what there is and lets the run go on, with `refine` a planner makes steps of it when it is ready,
     with `gather` it puts earlier results together. Otherwise the executor model does it and may call `tools`, none for
     pure reasoning, and has to call `required_tools`. With `for_each` a tool or model step is done for each item of a
-    list. `parent` names the step that it was made of. `literal` names the arguments in which nothing is a reference.
-    `checks` is what a machine finds out about its result, see `graph.plan.checks`; `success_criteria` is for a judge,
-    where there is one.
+    list. `parent` names the step that it was made of, `replaces` the failed step of an earlier revision that it stands
+    in for. `literal` names the arguments in which nothing is a reference. `checks` is what a machine finds out about
+    its result, see `graph.plan.checks`; `success_criteria` is for a judge, where there is one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,6 +53,7 @@ class Step(BaseModel):
     refine: bool = Field(default=False, strict=True)
     gather: JsonValue = None
     parent: StepId | None = None
+    replaces: StepId | None = None
 
     @property
     def kind(self) -> Kind:

@@ -199,6 +199,10 @@ def _read_ids(found: Fields) -> None:
             found.notes.append("one id in depends_on was read as a list of it")
         elif given != fields["depends_on"]:
             found.notes.append("numbers in depends_on were read as step_<number>")
+    if "replaces" in fields:
+        fields["replaces"] = read_id(fields["replaces"])
+        if fields["replaces"] == fields.get("id"):  # a step of the same id replaces it without saying so
+            del fields["replaces"]
 
 
 def _is_count(given: Any) -> bool:

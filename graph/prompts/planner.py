@@ -41,6 +41,7 @@ of limits.executors, and "output": "json" or a JSON Schema. Only with it the res
 "checks": [...] must all hold of a step's result, or it fails: {"schema": {...}}, {"condition": "<JMESPath, is true>"},
 {"matches": "<regex>"}, {"range": [0, null]}, {"non_empty": true}, {"cites": 1}, {"file_exists": "<path>"},
 {"called": "<tool>"}; "of": "<JMESPath>" beside one for a part of the result.
+"replaces": "<id>" is for a step that does the work of one that failed in an earlier revision and is left out now.
 "answer" is what the run returns, text or JSON with references; without it, the result of the last step.
 Name only the tools listed, with only their args and types; a value that is not "allowed" is refused.
 Prefer "tool" steps; use as few steps as will do."""

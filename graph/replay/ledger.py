@@ -11,7 +11,9 @@ from graph.ledger.protocol import Answer, Lease, Message, RunKey, unanswered
 from graph.ledger.transcript import Transcript
 from graph.replay.comparison import WORLD, Difference
 from graph.replay.tape import Tape
+from graph.run.elsewhere import other_calls
 from graph.run.events import Draft, Event
+from graph.run.record import Call
 from graph.run.values import Kept
 
 NAME = "(replay)"
@@ -118,6 +120,14 @@ class TapeLedger:
         """Return what was written."""
         self._alive()
         return self._events[after:]
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:  # noqa: ARG002  (there is one run)
+        """Return those calls of other runs that the record says this one came upon, as they were then."""
+        found: dict[str, Call] = {}
+        for event in self.tape.events:
+            for call in other_calls(event):
+                found.setdefault(call.key, call)
+        return list(found.values())
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the run, once it was started."""

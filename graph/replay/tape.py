@@ -18,6 +18,7 @@ AT_ONCE = frozenset(
         "call_finished",
         "call_refused",
         "step_held",
+        "step_uncertain",
         "model_started",
         "model_finished",
         "step_finished",
@@ -100,7 +101,7 @@ class Tape:
     def is_blocked_by_itself(self) -> bool:
         """Whether the next event may stand before the outcome that it came of: both are written at once."""
         event = self.next
-        return event is not None and event.kind in ("step_held", "call_refused")
+        return event is not None and event.kind in ("step_held", "step_uncertain", "call_refused")
 
     @property
     def is_mid_pass(self) -> bool:

@@ -9,7 +9,6 @@ from pydantic import JsonValue
 
 from graph.errors import UnresolvedReferenceError, listed
 from graph.plan.references import resolve
-from graph.plan.revision import difference
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan
 from graph.run.results import StepResult
@@ -41,11 +40,11 @@ def ending_of(
         plan: The plan in force.
         results: Step id -> what it came to.
         values: Step id -> the value of each step that succeeded.
-        dropped: Failed steps that a revision dropped without anything in their place.
+        dropped: Failed steps that revisions left out or changed, and that nothing in the plan makes up for.
         lacking: Step id -> what a step that succeeded does without, such as items that failed.
     """
     missing = [_missing(step.id, results.get(step.id)) for step in plan.steps if step.id not in values]
-    missing += [_dropped(step, results.get(step)) for step in dropped if step not in values]
+    missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
     missing += [what for step in plan.steps if step.id in values for what in lacking.get(step.id, ())]
     try:
         answer, answered = answer_of(plan, values)
@@ -57,13 +56,6 @@ def ending_of(
         return Ending("partial", f"missing: {listed(missing)}", answer)
     count = len(plan.steps)
     return Ending("succeeded", f"{count} of {count} steps succeeded" if count else "answered without a plan", answer)
-
-
-def dropped_by(plan: Plan, before: Plan | None, results: Mapping[str, StepResult]) -> list[str]:
-    """Return the failed steps of the plan that ran before which `plan` drops without a new step in their place."""
-    diff = difference(before, plan)
-    failed = [step for step in diff.removed if step in results and results[step].status == "failed"]
-    return [] if diff.added else failed
 
 
 def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, bool]:
@@ -86,8 +78,9 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, b
     return found, bool(found)
 
 
-def _dropped(step: str, result: StepResult | None) -> str:
-    return f"{step} failed and was dropped" + (f": {result.error}" if result is not None and result.error else "")
+def _dropped(step: str, result: StepResult | None, *, is_there: bool) -> str:
+    how = "failed, and what took its place does not make up for it" if is_there else "failed and was dropped"
+    return f"{step} {how}" + (f": {result.error}" if result is not None and result.error else "")
 
 
 def _missing(step: str, result: StepResult | None) -> str:

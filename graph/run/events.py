@@ -7,8 +7,8 @@ from typing import Any, Literal
 Kind = Literal[
     "run_started",  # goal, constraints, tags, setup, budget, history, configured, thread, n, checkpoint
     "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
-    # revision, plan, digest, binding, reason, author, dropped, tainted, failures, stalled, checkpoint,
-    # read_as: what was read otherwise than written
+    # revision, plan, digest, binding, reason, author, replaced: [{step, tools, by, standing}], tainted, failures,
+    # stalled, checkpoint, read_as: what was read otherwise than written
     "plan_revised",
     "plan_refused",  # author, issues, brought: {value | artifact} where the caller brought it
     # request, digest, subject, revision, asked, actions, shown, answer, unseen, error, issues, checkpoint, skip
@@ -21,7 +21,11 @@ Kind = Literal[
     "call_started",  # key, call, item, tool, args | args: {artifact} and args_digest, effect, repeatable, revision
     "call_finished",  # call, status, value | artifact | error, nothing_happened, unchecked, started_at, ended_at
     "call_refused",  # tool, args..., why, revision: what a step asked for and its grant or the policy does not give
-    "step_held",  # key, tool, args..., labels, revision: a call that waits for a person to see its arguments
+    # key, tool, args..., labels, before: [{key, run, step, seq}], revision: a call that waits for a person to see it
+    "step_held",
+    # key, tool, args..., calls: [{key} | {key, run, step, seq, error, unmet}], revision: a call that waits until a
+    # person has said of others, of this run or another one of its thread, whether they happened
+    "step_uncertain",
     # key, role, model, prompt_digest, reserved: {tokens, cost_usd}, prompt: {continues, value | artifact}
     "model_started",
     "model_finished",  # key, response | error, usage, model, attempts, cost_usd

@@ -6,10 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from graph.plan.canonical import digest
+from graph.run.artifacts import held_artifact
 from graph.run.budget import read_budget
+from graph.run.elsewhere import other_calls
 from graph.run.events import ASIDE, CONTROL, Event
 from graph.run.labels import USER, Label
-from graph.run.record import Approval, Call, Held, Request, RunRecord, Shortage
+from graph.run.record import Approval, Call, Held, Request, RunRecord, Shortage, WaitingCall
+from graph.run.replacement import Replaced
 from graph.run.results import StepResult, StepStatus
 from graph.run.steering import in_words
 
@@ -59,7 +62,8 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.revision = event.payload["revision"]
     record.plan, record.digest = event.payload["plan"], event.payload["digest"]
     record.binding = event.payload.get("binding")
-    record.dropped = (*record.dropped_before, *event.payload.get("dropped", ()))
+    record.replaced = _replaced(record, event.payload)
+    record.planned.update(step["id"] for step in event.payload["plan"].get("steps", ()))
     record.awaits_plan = record.replanner_is_due = False
     record.retries = Counter()
     record.revised_at[event.payload.get("checkpoint", "")] = event.payload
@@ -72,6 +76,21 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.tainted = set(event.payload.get("tainted", ()))
     record.failures.update(event.payload.get("failures", ()))
     record.stalled = event.payload.get("stalled")
+
+
+def _replaced(record: RunRecord, payload: Mapping[str, Any]) -> tuple[Replaced, ...]:
+    """Return what became of failed steps; the first version wrote down only those that were dropped."""
+    if "replaced" in payload:
+        return tuple(map(Replaced.of, payload["replaced"]))
+    ran = {step["id"]: step for step in (record.approved_plan or {}).get("steps", ())}
+    return (
+        *record.replaced_before,
+        *(Replaced(name, _tools(ran.get(name, {}))) for name in payload.get("dropped", ())),
+    )
+
+
+def _tools(step: Mapping[str, Any]) -> tuple[str, ...]:
+    return (step["tool"],) if "tool" in step else tuple(step.get("tools", ()))
 
 
 def _review_requested(record: RunRecord, event: Event) -> None:
@@ -100,9 +119,10 @@ def _decided(record: RunRecord, event: Event) -> None:
         approver = decided.get("approver", "")
         record.approval = Approval(event.seq, decided["digest"], decided["binding"], decided["by"], approver)
         record.approved_plan, record.stalled = record.plan, None
-        record.dropped_before = record.dropped
         if decided["by"] == "person":
             record.tainted = set()
+            record.replaced = tuple(one.approved() for one in record.replaced)
+        record.replaced_before = record.replaced
     elif raised is not None and record.approval is not None:
         record.approval = replace(record.approval, binding=decided["binding"])
     if decided["decision"] == "feedback":
@@ -125,16 +145,33 @@ def _steered(record: RunRecord, event: Event) -> None:
 
 
 def _settle(record: RunRecord, entry: Mapping[str, Any]) -> None:
-    """A person said whether a doubtful call happened: it did, with this result, or it did not and may be made."""
-    call = record.calls[entry["key"]]
+    """A person said whether an uncertain call happened: it did, with this result, or it did not and may be made."""
+    calls = record.elsewhere if "run" in entry else record.calls
+    call = calls[entry["key"]]
     if not entry["happened"]:
-        record.calls[call.key] = replace(call, nothing_happened=True)
+        calls[call.key] = replace(call, nothing_happened=True)
         return
     result = StepResult("succeeded", entry["result"])
-    record.calls[call.key] = replace(call, result=result, settled=True, unmet=None)
-    if call.is_the_step:
+    calls[call.key] = replace(call, result=result, settled=True, unmet=None)
+    if call.is_the_step and not call.run:
+        record.replaced = _without(record.replaced, call)
+        record.replaced_before = _without(record.replaced_before, call)
+    if _is_the_step_now(record, call):
         record.results[call.step] = record.unchecked[call.step] = result
         record.labels[call.step] = USER
+
+
+def _without(replaced: tuple[Replaced, ...], call: Call) -> tuple[Replaced, ...]:
+    """Return the failed steps without the one that this call was: it happened, so nothing has to make up for it."""
+    return tuple(one for one in replaced if (one.step, one.tools) != (call.step, (call.tool,)))
+
+
+def _is_the_step_now(record: RunRecord, call: Call) -> bool:
+    """Whether a settled call is the step of its id: a revision may have given the id to other work since."""
+    if call.run or not call.is_the_step or record.latest.get((call.step, None, 0)) != call.key:
+        return False
+    steps = (record.plan or {}).get("steps", ())
+    return all(step.get("tool") == call.tool for step in steps if step["id"] == call.step)
 
 
 def _call_started(record: RunRecord, event: Event) -> None:
@@ -143,9 +180,6 @@ def _call_started(record: RunRecord, event: Event) -> None:
     record.begun.add(event.step or "")
     record.usage = record.usage.plus(tool_calls=1, steps=int(first), calls={call["tool"]: 1})
     args_digest = call["args_digest"] if "args_digest" in call else digest(call["args"])
-    same = record.same_calls.setdefault((call["tool"], args_digest), [])
-    if call["key"] not in same:
-        same.append(call["key"])
     if call["key"] not in record.calls:
         record.calls_of.setdefault(event.step or "", []).append(call["key"])
     record.latest[event.step or "", call.get("item"), call["call"]] = call["key"]
@@ -159,7 +193,14 @@ def _call_started(record: RunRecord, event: Event) -> None:
         revision=call["revision"],
         number=call["call"],
         item=call.get("item"),
+        begun_seq=event.seq,
+        args_artifact=_args_artifact(call),
     )
+
+
+def _args_artifact(payload: Mapping[str, Any]) -> str | None:
+    artifact = held_artifact(payload, "args")
+    return str(artifact["id"]) if artifact is not None else None
 
 
 def _call_finished(record: RunRecord, event: Event) -> None:
@@ -176,7 +217,18 @@ def _step_held(record: RunRecord, event: Event) -> None:
     held = event.payload
     labels = {name: Label.of(label) for name, label in held["labels"].items()}
     key = held["key"]
-    record.held[key] = Held(key, event.step or "", held["tool"], held["args"], labels, held["revision"])
+    before = tuple(dict.fromkeys(call["run"] for call in held.get("before", ())))
+    record.held[key] = Held(key, event.step or "", held["tool"], held["args"], labels, held["revision"], before)
+
+
+def _step_uncertain(record: RunRecord, event: Event) -> None:
+    waiting = event.payload
+    keys = tuple(call["key"] for call in waiting["calls"])
+    record.uncertain[waiting["key"]] = WaitingCall(event.step or "", keys, waiting["revision"])
+    for call in other_calls(event):
+        known = record.elsewhere.get(call.key)
+        if known is None or known.begun_seq != call.begun_seq:
+            record.elsewhere[call.key] = call
 
 
 def _call_refused(record: RunRecord, event: Event) -> None:
@@ -272,6 +324,7 @@ READERS: Mapping[str, Callable[[RunRecord, Event], None]] = {
     "call_started": _call_started,
     "call_finished": _call_finished,
     "step_held": _step_held,
+    "step_uncertain": _step_uncertain,
     "call_refused": _call_refused,
     "budget_reached": _budget_reached,
     "model_started": _model_started,

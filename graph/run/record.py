@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from graph.run.budget import NO_BUDGET, Budget, Usage
 from graph.run.labels import Label
+from graph.run.replacement import Replaced
 from graph.run.results import StepResult
 
 
@@ -25,13 +26,26 @@ class Approval:
 
 @dataclass(frozen=True)
 class Held:
-    """A call that waits for a person to see its arguments; `labels` says which of them are untrusted, and why."""
+    """A call that waits for a person to see it.
+
+    `labels` says which of its arguments are untrusted, and why, `before` names runs in which the same call happened.
+    """
 
     key: str
     step: str
     tool: str
     args: Mapping[str, JsonValue]
     labels: Mapping[str, Label]
+    revision: int
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class WaitingCall:
+    """A call that waits until a person has settled the calls named by `keys`, which may have had its effect."""
+
+    step: str
+    keys: tuple[str, ...]
     revision: int
 
 
@@ -60,6 +74,8 @@ class Call:
     """A tool call: started, and what became of it; `item` counts from 0 where a step is done for each of a list.
 
     `unmet` says why its step failed although the call succeeded: its result does not meet the step's criteria.
+    `settled` says that a person knows that it happened, `run` names the run where it is another one of the thread.
+    `begun_seq` and `ended_seq` are the numbers of its events, `args_artifact` holds arguments that are too large.
     """
 
     key: str
@@ -75,10 +91,13 @@ class Call:
     settled: bool = False
     unmet: str | None = None
     item: int | None = None
+    begun_seq: int | None = None
     ended_seq: int | None = None
+    args_artifact: str | None = None
+    run: str = ""
 
     @property
-    def doubtful(self) -> bool:
+    def is_uncertain(self) -> bool:
         """Whether it may have had an effect that did not lead to what was wanted, as far as anybody knows."""
         done = self.result is not None and self.result.status == "succeeded" and self.unmet is None
         return not (self.repeatable or done or self.nothing_happened)
@@ -96,10 +115,12 @@ class RunRecord:
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
     `failed` counts how often a step was given up, and, where it is done for each of a list, an item of it.
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
-    of all calls of a step. `replanner_is_due` says that the budget did not allow to ask it when it was due. `dropped`
-    are failed steps that a revision dropped, `dropped_before` those that were when a plan was approved last. `reserved`
+    of all calls of a step. `replanner_is_due` says that the budget did not allow to ask it when it was due. `replaced`
+    are failed steps that revisions left out or changed, `replaced_before` those as a plan was approved last,
+    `planned` the ids of all steps that were ever planned. `reserved`
     is what was set aside for model calls of which no end is on record; it counts as spent. `unchecked` are results that
-    still have to meet their step's criteria, `retries` counts how often this revision tried a step again.
+    still have to meet their step's criteria, `retries` counts how often this revision tried a step again. `uncertain`
+    has, by its key, each call that waited for others to be settled, `elsewhere` calls of other runs among those.
     """
 
     thread: str = ""
@@ -131,8 +152,9 @@ class RunRecord:
     plan: Mapping[str, Any] | None = None
     digest: str | None = None
     binding: str | None = None
-    dropped: tuple[str, ...] = ()
-    dropped_before: tuple[str, ...] = ()
+    planned: set[str] = field(default_factory=set)
+    replaced: tuple[Replaced, ...] = ()
+    replaced_before: tuple[Replaced, ...] = ()
     approval: Approval | None = None
     request: Request | None = None
     requests: int = 0
@@ -145,7 +167,8 @@ class RunRecord:
     checkpoints: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
     latest: dict[tuple[str, int | None, int], str] = field(default_factory=dict)
-    same_calls: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    uncertain: dict[str, WaitingCall] = field(default_factory=dict)
+    elsewhere: dict[str, Call] = field(default_factory=dict)
     calls_of: dict[str, list[str]] = field(default_factory=dict)
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     reserved: dict[str, Mapping[str, float]] = field(default_factory=dict)
@@ -185,6 +208,11 @@ class RunRecord:
         return self._counted[1]
 
     @property
+    def dropped(self) -> tuple[str, ...]:
+        """Ids of the failed steps that nothing in the plan makes up for."""
+        return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
+
+    @property
     def waiting_calls(self) -> list[Held]:
         """Calls of the plan in force that wait for a person to see their arguments."""
         if self.awaits_plan:
@@ -194,6 +222,20 @@ class RunRecord:
             for held in self.held.values()
             if held.revision == self.revision and held.key not in self.seen and held.step not in self.succeeded
         ]
+
+    def call(self, key: str) -> Call | None:
+        """Return a call of this run, or one of another run that a call of this one waited for."""
+        return self.calls.get(key) or self.elsewhere.get(key)
+
+    @property
+    def uncertain_calls(self) -> dict[str, list[Call]]:
+        """Step id -> calls that a person has to settle before the step goes on, for steps of the plan in force."""
+        found: dict[str, list[Call]] = {}
+        for waiting in self.uncertain.values():
+            if waiting.revision == self.revision and waiting.step not in self.succeeded and not self.awaits_plan:
+                calls = [call for call in map(self.call, waiting.keys) if call is not None and call.is_uncertain]
+                found.setdefault(waiting.step, []).extend(calls)
+        return {step: calls for step, calls in found.items() if calls}
 
     @property
     def lacks_plan(self) -> bool:
@@ -215,34 +257,11 @@ class RunRecord:
             return 0
         return self.failed[step, None] + (self.failed[step, item] if item is not None else 0)
 
-    def doubt_about(self, tool: str, args_digest: str, revision: int, key: str) -> Call | None:
-        """Return an earlier call that may have had the effect this call would have again, unless a person cleared it.
-
-        Cleared means settled, or approved by a person in a plan that came after the doubt arose.
-        """
-        for call in (self.calls[other] for other in self.same_calls.get((tool, args_digest), ())):
-            here = call.key == key or call.revision < revision
-            if here and call.doubtful and not self._cleared(call):
-                return call
-        return None
-
-    def finished_call(self, key: str, tool: str, args_digest: str) -> Call | None:
-        """Return the call whose result may be reused: this one, or the same one that a person says happened.
-
-        The latter counts in later revisions only: two steps of one plan that make the same call make two calls.
-        """
-        for other in (key, *self.same_calls.get((tool, args_digest), ())):
-            call = self.calls.get(other)
-            done = call is not None and call.result is not None and call.result.status == "succeeded"
-            if call is not None and done and (other == key or (call.settled and call.revision < self.revision)):
-                return call
-        return None
-
-    def _cleared(self, call: Call) -> bool:
-        """Whether a person approved a plan after the doubt about this call arose."""
-        if call.ended_seq is None or self.approval is None:
-            return False
-        return self.approval.by == "person" and self.approval.seq > call.ended_seq
+    def finished_call(self, key: str) -> Call | None:
+        """Return the call of this key if its result may be reused."""
+        call = self.calls.get(key)
+        done = call is not None and call.result is not None and call.result.status == "succeeded"
+        return call if done else None
 
 
 def run_name(thread: str, n: int) -> str:

@@ -124,13 +124,15 @@ def _shown(value: str) -> list[str]:
     return [*shown, " ".join(_UNSEEN_BEFORE.sub("", value).split())]
 
 
-def names_for(events: Sequence[Event], holds: Callable[[Event], bool], new_name: Callable[[], str]) -> dict[str, str]:
+def names_for(
+    events: Sequence[Event], holds: Callable[[Event], bool], new_name: Callable[[str], str]
+) -> dict[str, str]:
     """Return digest -> name, for the digests of a run that may rest on a value.
 
     Args:
         events: The run.
         holds: Whether an event holds the value, be it in an artifact that it names.
-        new_name: Makes a name.
+        new_name: Makes a digest's name.
     """
     held = [event for event in events if holds(event)]
     if not held:
@@ -142,7 +144,7 @@ def names_for(events: Sequence[Event], holds: Callable[[Event], bool], new_name:
         for seq in reached:
             found.update(_digests(waiting.pop(seq).payload))
         reached = {seq for seq, event in waiting.items() if found & set(_digests(event.payload))}
-    return {digest: NAME + new_name() for digest in sorted(found)}
+    return {digest: NAME + new_name(digest) for digest in sorted(found)}
 
 
 def redacted_payload(payload: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:

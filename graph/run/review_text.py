@@ -77,28 +77,43 @@ def invalid_description(revision: int, issues: Sequence[Issue]) -> str:
     return f"The plan in the state (after revision {revision}) cannot run. Edit it, or reject it.\n{faults}"
 
 
-def doubt_description(call: Call) -> str:
-    """Return the question whether a call took effect."""
-    made = f"{call.step} called {escaped(call.tool)} with {shown(dict(call.args))}{text_note(dict(call.args))}"
+def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
+    """Return the question whether a call took effect; `steps` wait for the answer."""
+    where = f"In run {escaped(call.run)}, " if call.run else ""
+    made = f"{where}{call.step} called {escaped(call.tool)} with {shown(dict(call.args))}{text_note(dict(call.args))}"
+    others = [step for step in steps if call.run or step != call.step]
+    wait = f" The same call is due in {listed(others)}." if others else ""
+    return f"{made}{_came_of(call)}{wait} {_what_to_settle(call)} Reject to stop the run."
+
+
+def _came_of(call: Call) -> str:
     if call.unmet is not None:
-        return (
-            f"{made}. It took effect, but {escaped(call.unmet)}. Set happened to true (with its result) to take it as "
-            "it is, or to false to have it called once more; reject to stop the run."
-        )
+        return f". It took effect, but {escaped(call.unmet)}."
     error = escaped(str(call.result.error)) if call.result else "the process ended in the middle of it"
+    return f", and nobody knows whether it took effect: {error}. Find out."
+
+
+def _what_to_settle(call: Call) -> str:
+    if call.run:
+        return (
+            "Set happened to true (you are then asked whether it is to be made again) or to false (it will be called)."
+        )
+    if call.unmet is not None:
+        return "Set happened to true (with its result) to take it as it is, or to false to have it called once more."
     return (
-        f"{made}, and nobody knows whether it took effect: {error}. "
-        "Find out, then set happened to true (with its result) or to false (it will be called); "
-        "reject to stop the run."
+        "Set happened to true (with its result, which then stands for this call in the whole run) or to false (it will "
+        "be called)."
     )
 
 
 def held_description(held: Held) -> str:
-    """Return the question whether a call may be made with arguments that come from untrusted results."""
+    """Return the question whether a call may be made that happened before, or whose arguments are untrusted."""
     whence = escaped("; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items()))
+    untrusted = f"Not to be trusted: {whence}. " if whence else ""
+    before = f"The same call happened in {escaped(listed(held.before))}; make it again? " if held.before else ""
     return (
         f"{held.step} is about to call {escaped(held.tool)} with {shown(dict(held.args))}{text_note(dict(held.args))}\n"
-        f"Not to be trusted: {whence}. Approve this very call, or reject it; with a reason it is planned again."
+        f"{before}{untrusted}Approve this very call, or reject it; with a reason it is planned again."
     )
 
 

@@ -96,8 +96,11 @@ def repeats(record: RunRecord, plan: Plan) -> list[str]:
     sentences = []
     for call in record.calls.values():
         again = [step.id for step in left if call.tool in step.tool_names]
-        if call.doubtful and again:
-            sentences.append(f"{call.step} called {call.tool}, {_came_of(call)}; {', '.join(again)} may call it again.")
+        if call.is_uncertain and again:
+            sentences.append(
+                f"{call.step} called {call.tool}, {_came_of(call)}; {', '.join(again)} may call it again, with "
+                "the same arguments only after you have said whether it happened."
+            )
     return sentences
 
 
@@ -128,7 +131,7 @@ def _work(step: Step, stands_for: Mapping[str, str]) -> bytes:
     before: list[JsonValue] = [*sorted(stands_for.get(name, name) for name in step.depends_on)]
     names = {name: other for name, other in stands_for.items() if step.for_each is None or name != ITEM}
     held = {"args": step.renamed_args(names), "gather": renamed(step.gather, names)}
-    unsaid = ("id", "objective") if step.tool is not None else ("id",)
+    unsaid = ("id", "replaces", "objective") if step.tool is not None else ("id", "replaces")
     told = {name: value for name, value in step.to_json().items() if name not in unsaid}
     return canonical_json({**told, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})
 

@@ -8,7 +8,7 @@ from graph.run.record import RunRecord
 from graph.run.results import StepResult
 
 ERROR_CHARACTERS = 200
-UNTOLD = ("id", "depends_on", "success_criteria", "parent")
+UNTOLD = ("id", "depends_on", "success_criteria", "parent", "replaces")
 """Fields of a step that do not make it other work."""
 
 

@@ -131,6 +131,10 @@ def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
         yield from (f"{word} {step_in_words(steps[name])}" for name in diff.get(word, ()) if name in steps)
     if removed := diff.get("removed"):
         yield f"removed {', '.join(removed)}"
+    for one in payload.get("replaced", ()):
+        words = {"open": "is not made up for", "asked": "is made up for if a person approves the plan"}
+        by = f", with {', '.join(one['by'])} in its place" if one["by"] else ""
+        yield f"the failed {one['step']}{by} {words.get(one['standing'], 'is made up for')}"
     if tainted := payload.get("tainted"):
         yield f"written after untrusted results were read: {', '.join(tainted)}"
     yield from _read_as(payload)
@@ -146,7 +150,8 @@ def step_in_words(step: Payload) -> str:
     args = f" {_value(step['args'])}" if step.get("args") else ""
     after = f", after {', '.join(step['depends_on'])}" if step.get("depends_on") else ""
     checked = f", if all of {_value(step['checks'])}" if step.get("checks") else ""
-    return f"{step['id']}: {does}{args}{after} ({step.get('objective')}){checked}"
+    instead = f", instead of {step['replaces']}" if step.get("replaces") else ""
+    return f"{step['id']}: {does}{args}{after}{instead} ({step.get('objective')}){checked}"
 
 
 def _done(step: Payload) -> str:
@@ -202,7 +207,8 @@ def _decided(_: str, payload: Payload) -> Iterator[str]:
             yield f"{made['type']}: {more}"
     for settled in payload.get("settled", ()):
         happened = f"happened, with {_value(settled['result'])}" if settled["happened"] else "did not happen"
-        yield f"the call {_short(settled['key'])} {happened}"
+        where = f" of run {settled['run']}" if settled.get("run") else ""
+        yield f"the call {_short(settled['key'])}{where} {happened}"
     if calls := payload.get("steps"):
         yield f"{len(calls)} call(s) may be made with the arguments that were shown"
     if payload.get("budget"):
@@ -218,6 +224,15 @@ def _step_held(step: str, payload: Payload) -> Iterator[str]:
     yield f"{step} waits for a person to see its call of {payload['tool']} with {_arguments(payload)}"
     for name, label in payload["labels"].items():
         yield f"{name} is {label['trust']}, from {', '.join(label['sources'])}"
+    yield from (f"the same call happened in run {call['run']}, in {call['step']}" for call in payload.get("before", ()))
+
+
+def _step_uncertain(step: str, payload: Payload) -> Iterator[str]:
+    yield f"{step} waits: its call of {payload['tool']} with {_arguments(payload)} may have happened already"
+    for call in payload["calls"]:
+        where = f" of {call['step']} in run {call['run']}" if call.get("run") else ""
+        why = call.get("unmet") or call.get("error")
+        yield f"a person has to settle the call {_short(call['key'])}{where}" + (f": {shortened(why)}" if why else "")
 
 
 def _budget_reached(_: str, payload: Payload) -> Iterator[str]:
@@ -340,6 +355,7 @@ TELLERS: Mapping[str, tuple[tuple[Section, ...], Teller]] = {
     "call_finished": (("steps",), _call_finished),
     "call_refused": (("steps", "policy"), _call_refused),
     "step_held": (("steps", "policy"), _step_held),
+    "step_uncertain": (("steps", "decisions"), _step_uncertain),
     "budget_reached": (("budget",), _budget_reached),
     "model_started": (("plans", "steps"), _model_started),
     "model_finished": (("plans", "steps", "budget"), _model_finished),

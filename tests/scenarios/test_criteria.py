@@ -166,7 +166,8 @@ def test_the_same_effect_under_another_name_is_a_question_to_a_person(
     build: Build, tools: LoggedTools, said: dict[str, Any], calls: int
 ) -> None:
     failing = checked("a", "send", {"matches": "accepted"}, to="ann")
-    graph = build({"steps": [failing]}, {"steps": [step("b", "send", to="ann")]}, approval="never")
+    again = {**step("b", "send", to="ann"), "replaces": "a"}
+    graph = build({"steps": [failing]}, {"steps": [again]}, approval="never")
 
     request = asked(graph.invoke({"goal": "g"}, on_thread()))
     assert tools.named("send") == [{"to": "ann"}]

@@ -50,9 +50,9 @@ def test_what_was_given_beforehand_stands_as_unseen(agent: Agent) -> None:
     assert f"approved by {ME}, unseen" in str(agent.audit(run.id, "decisions"))
 
 
-@pytest.mark.parametrize(("unseen", "asked"), [(False, None), (True, "settle_effect")])
-def test_only_who_looked_may_let_a_call_be_made_again_that_may_have_happened(
-    agent: Agent, tools: LoggedTools, unseen: bool, asked: str | None
+@pytest.mark.parametrize("unseen", [False, True])
+def test_no_approval_of_a_plan_lets_a_call_be_made_again_that_may_have_happened(
+    agent: Agent, tools: LoggedTools, unseen: bool
 ) -> None:
     run = agent.start("g")
     run = agent.resume(run.id, run.decide(approve=True))
@@ -60,8 +60,8 @@ def test_only_who_looked_may_let_a_call_be_made_again_that_may_have_happened(
 
     run = agent.resume(run.id, run.decide(approve=True), unseen=unseen)
 
-    assert (run.request and run.request["action_requests"][0]["name"]) == asked
-    assert len(tools.named("send")) == (1 if unseen else 2)
+    assert run.request is not None and run.request["action_requests"][0]["name"] == "settle_effect"
+    assert len(tools.named("send")) == 1
 
 
 def test_nothing_but_a_plan_is_approved_unseen(agent: Agent, tools: LoggedTools) -> None:

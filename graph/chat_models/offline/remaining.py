@@ -88,7 +88,7 @@ class Remaining:
 
     def exchange(self, step: str, new: JsonObject) -> None:
         """Put a step of another id in the place of one: whatever refers to the old one refers to the new one."""
-        self.give(new)
+        self.give({**new, "replaces": step} if step in self.failed else new)
         self.redirect(step, new["id"])
         del self.steps[step]
 

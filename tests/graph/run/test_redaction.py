@@ -101,7 +101,7 @@ EVENTS = [
 
 def names() -> dict[str, str]:
     numbers = count()
-    return names_for(EVENTS, lambda found: Redactor("4711").finds(found.payload), lambda: str(next(numbers)))
+    return names_for(EVENTS, lambda found: Redactor("4711").finds(found.payload), lambda _: str(next(numbers)))
 
 
 def test_every_digest_that_may_rest_on_the_value_gets_a_name_and_no_other_does() -> None:
@@ -125,6 +125,6 @@ def test_without_the_value_nothing_gets_a_name() -> None:
 def test_where_a_prompt_was_left_out_its_digest_gets_a_name() -> None:
     asked = event(6, "model_started", prompt_digest=digest("p"), key=digest("mk"))
 
-    found = names_for([*EVENTS, asked], lambda found: found.seq == 3, lambda: "x")
+    found = names_for([*EVENTS, asked], lambda found: found.seq == 3, lambda _: "x")
 
     assert {digest("p"), digest("mk")} <= set(found)

@@ -16,7 +16,6 @@ from graph.run.request import Action, ReviewRequest
 from graph.run.results import StepResult
 from graph.run.review_text import (
     MAX_CHARACTERS,
-    doubt_description,
     gate_description,
     held_description,
     invalid_description,
@@ -24,6 +23,7 @@ from graph.run.review_text import (
     plan_message,
     question_description,
     shown,
+    uncertain_description,
 )
 from graph.sanitize import escaped, visible
 
@@ -102,8 +102,8 @@ def descriptions(words: str) -> list[str]:
     return [
         plan_description(plan, 2, before, specs, warnings=[f"no progress{words}"]),
         invalid_description(1, [Issue(f"a{words}", f"tool{words}", f"unknown{words}")]),
-        doubt_description(call),
-        doubt_description(failed),
+        uncertain_description(call),
+        uncertain_description(failed),
         held_description(held),
         gate_description(gate, {"a": words}),
         question_description(ask, {"Digest": words}),
