@@ -74,6 +74,10 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.stalled = event.payload.get("stalled")
 
 
+def _plan_refused(record: RunRecord, event: Event) -> None:
+    record.issues = tuple(event.payload.get("issues", ()))
+
+
 def _review_requested(record: RunRecord, event: Event) -> None:
     shown = event.payload
     record.requests = shown["request"]
@@ -90,7 +94,7 @@ def _review_requested(record: RunRecord, event: Event) -> None:
 def _decided(record: RunRecord, event: Event) -> None:
     decided = event.payload
     record.request = None
-    record.last_decision_seq = event.seq
+    record.decision_before_seq, record.last_decision_seq = record.last_decision_seq, event.seq
     record.decided_at[decided["checkpoint"]] = decided
     record.seen.update(decided.get("steps", ()))
     record.shortage = None
@@ -266,6 +270,7 @@ READERS: Mapping[str, Callable[[RunRecord, Event], None]] = {
     "run_started": _run_started,
     "configured": _configured,
     "plan_revised": _plan_revised,
+    "plan_refused": _plan_refused,
     "review_requested": _review_requested,
     "decided": _decided,
     "steered": _steered,

@@ -100,6 +100,7 @@ class RunRecord:
     are failed steps that a revision dropped, `dropped_before` those that were when a plan was approved last. `reserved`
     is what was set aside for model calls of which no end is on record; it counts as spent. `unchecked` are results that
     still have to meet their step's criteria, `retries` counts how often this revision tried a step again.
+    `decision_before_seq` is the number of the decision before the last, `issues` are those of the plan refused last.
     """
 
     thread: str = ""
@@ -156,6 +157,8 @@ class RunRecord:
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     last_decision_seq: int = 0
+    decision_before_seq: int = 0
+    issues: tuple[Mapping[str, Any], ...] = ()
     ended: Mapping[str, Any] | None = None
     last_kind: str = ""
     started_at: float = 0.0
