@@ -51,7 +51,7 @@ class Planner:
         if story is not None and (words := _steering(state)):
             await story.write(Steer(add=(words,), by=approver()).draft(story.record.constraints))
         if story is None:
-            goal = goal_of(state)
+            goal = _goal_to_begin(state, thread_of(state, config))
             if _brought(state, goal) is None:
                 await self.services.models.check()
             story = await start_story(self.services, state, config, goal)
@@ -185,6 +185,13 @@ def _is_begun(story: Story, state: State) -> bool:
         return False
     is_same = (goal.goal, goal.constraints) == (record.goal, record.constraints)
     return is_same and (record.plan is None or _brought(state, goal) is None)
+
+
+def _goal_to_begin(state: State, thread: str) -> Goal:
+    """Return the goal of a run that begins; a copied thread that is asked to go on has the goal it was copied with."""
+    run, copied = state.get("run"), stated_goal(state)
+    is_copy = isinstance(run, dict) and run.get("thread") not in (None, thread)
+    return copied if is_copy and copied.goal and _wants_to_go_on(state) else goal_of(state)
 
 
 def _wants_to_go_on(state: State) -> bool:
