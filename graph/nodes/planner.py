@@ -58,7 +58,7 @@ class Planner:
         async with story.owned():
             if story.record.ended:
                 return story.ended()
-            if _is_to_be_said(state):
+            if _is_to_be_said(story, state):
                 return story.update(status="waiting", reason=None)
             if not story.record.awaits_plan and not story.record.steered:
                 return self._shown(story)
@@ -215,13 +215,15 @@ def _is_sent_back(story: Story, state: State) -> bool:
     return (
         stated_goal(state).goal in ("", story.record.goal)
         and not story.is_fork(state)
-        and (told or _is_to_be_said(state))
+        and (told or _is_to_be_said(story, state))
     )
 
 
-def _is_to_be_said(state: State) -> bool:
-    """Whether review comes by only because what it asks had to be said first."""
-    return state.get("status") == "planning" and state.get("reason") == SAY_FIRST
+def _is_to_be_said(story: Story, state: State) -> bool:
+    """Whether review comes by only because what it asks of this run had to be said first."""
+    run = state.get("run")
+    is_this = isinstance(run, dict) and (run.get("thread"), run.get("n")) == (story.key.thread, story.key.n)
+    return is_this and state.get("status") == "planning" and state.get("reason") == SAY_FIRST
 
 
 def _brought(state: Mapping[str, Any], goal: Goal) -> Any:

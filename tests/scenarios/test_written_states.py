@@ -62,11 +62,11 @@ class Case:
         return True
 
     def go_on(self) -> dict[str, Any]:
-        """Go on without an input, as far as it goes; that there is nothing to go on with is no fault."""
+        """Go on without an input, as far as it goes; that there is nothing to go on with is told in an error."""
         try:
             return self.invoke(None)
         except (EmptyInputError, InputError):
-            return self.state()
+            return {}
 
     def state(self) -> dict[str, Any]:
         return dict(self.graph.get_state(self.config).values)
@@ -253,6 +253,10 @@ def rotated() -> Iterator[tuple[str, str | None, str]]:
 @pytest.mark.parametrize(("moment", "node", "write"), list(rotated()))
 def test_what_is_written_approves_nothing_and_the_review_stays_open(moment: str, node: str | None, write: str) -> None:
     tried(moment, node, write)
+
+
+def test_a_new_goal_is_planned_for_although_the_state_says_that_something_is_to_be_said_first() -> None:
+    tried("before planning", "review", "a reason")
 
 
 @pytest.mark.slow
