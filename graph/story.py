@@ -332,16 +332,17 @@ class Story:
     def is_shown_by(self, state: Mapping[str, Any], plan: Plan | None) -> bool:
         """Whether the state shows the run as it waits, and nothing that a client wrote there.
 
-        Results that have come to no end are the executor's to tell: the ledger has none of them.
+        Of a step that has come to no end, or may have, the executor says more than the ledger has as its result.
         """
         told = self.standing(plan)
         same = all(state.get(key) == told[key] or not (state.get(key) or told[key]) for key in told if key != "results")
         results, record = state.get("results") or {}, self.record
         if not same or state.get("status") != "waiting" or not isinstance(results, dict):
             return False
-        closed = {name: result.to_json() for name, result in record.results.items() if result.status in CLOSED}
-        due = {name: entry for name, entry in closed.items() if name in told["results"]}
-        return {name: entry for name, entry in results.items() if not _is_open(entry)} == due
+        closed = {name: _untimed(record.results[name].to_json()) for name in results if name in record.results}
+        claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
+        complete = {name for name in told["results"] if name in record.succeeded} <= set(claims)
+        return complete and all(closed.get(name) == entry for name, entry in claims.items())
 
     def show_plan(self, plan: Plan, status: str, **keys: Any) -> StateUpdate:
         """Return what the state shows of a run that goes on with `plan`, which is not written twice."""
@@ -381,6 +382,12 @@ class Story:
         if isinstance(self.named, dict):
             run["saw"] = [self.named.get("n"), self.named.get("seq")]
         return {"run": run, **keys}
+
+
+def _untimed(entry: Any) -> Any:
+    """Return an entry of the results without its times, which a replay has of its own."""
+    times = ("started_at", "ended_at")
+    return {key: value for key, value in entry.items() if key not in times} if isinstance(entry, dict) else entry
 
 
 def _is_open(entry: Any) -> bool:
