@@ -1,113 +1,37 @@
 """Where a graph keeps its records: the checkpointer, and the ledger that belongs to it."""
 
-import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import aiosqlite
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import (
-    BaseCheckpointSaver,
-    ChannelVersions,
-    Checkpoint,
-    CheckpointMetadata,
-    CheckpointTuple,
-)
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.calls.threads import in_thread
 from graph.errors import ConfigError, LedgerUnavailableError
 from graph.ledger.database import IN_MEMORY
-from graph.ledger.file import RESTORE, advice, prepare
+from graph.ledger.file import advice, prepare
 from graph.ledger.patience import patience_with
 from graph.ledger.protocol import Ledger
 from graph.ledger.seal import key_from_environment
 from graph.ledger.sqlite import SqliteLedger
+from graph.saver import SharingSaver
 
 DATABASE = "planner-executor.db"
-UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
-"""What LangGraph's reading of a damaged row ends in."""
 
 _in_memory: WeakKeyDictionary[Any, SqliteLedger] = WeakKeyDictionary()
-
-
-def strict_serializer() -> JsonPlusSerializer:
-    """Return a serializer that revives no type but LangChain's messages and plain data."""
-    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
 def database() -> str:
     """Return the file that records are kept in where nobody names one."""
     return os.environ.get("PLANNER_EXECUTOR_DB") or DATABASE
-
-
-class SharingSaver(AsyncSqliteSaver):
-    """LangGraph's saver in the ledger's file: one of them waits for a lock, and both say it in the same words."""
-
-    def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
-        super().__init__(connection, serde=strict_serializer())
-        self._database, self._patience = database, patience_with(database)
-        self._turns, self._waits = asyncio.Lock(), ""
-
-    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return a checkpoint; see `AsyncSqliteSaver.aget_tuple`."""
-        try:
-            with self._told():
-                found = await super().aget_tuple(config)
-            if found is not None and "channel_values" not in found.checkpoint:
-                raise TypeError("it holds no state")
-        except UNREADABLE as error:
-            what = f"a checkpoint of thread {config['configurable']['thread_id']} cannot be read"
-            raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error
-        return found
-
-    async def aput(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        """Keep a checkpoint; see `AsyncSqliteSaver.aput`."""
-        async with self._turn():
-            return await super().aput(config, checkpoint, metadata, new_versions)
-
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Keep what a node wrote; see `AsyncSqliteSaver.aput_writes`."""
-        async with self._turn():
-            await super().aput_writes(config, writes, task_id, task_path)
-
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        """Write as patiently as the ledger does, and leave nothing half written."""
-        async with self._turns:
-            with self._told():
-                if (waits := self._patience.pragma) != self._waits:
-                    await self.conn.execute(waits)
-                    self._waits = waits
-                try:
-                    with self._patience.tried():
-                        yield
-                except sqlite3.Error:
-                    await self.conn.rollback()
-                    raise
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise LedgerUnavailableError(self._database, advice(error)) from error
 
 
 @asynccontextmanager

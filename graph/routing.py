@@ -1,33 +1,47 @@
-"""Where the graph goes next: pure functions of the state."""
+"""Where the graph goes next: pure functions of the state.
+
+A client may write any state after any node. What no node leaves behind goes to review, which knows the ledger: it shows
+what is to be decided, or what the run came to.
+"""
 
 from typing import Literal
 
-from graph.state import State
+from graph.state import State, is_proven
 
 END: Literal["__end__"] = "__end__"
+ENDS = frozenset({"succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"})
 
 
 def after_planner(state: State) -> Literal["review", "__end__"]:
     """A plan is reviewed; a direct answer or a failure to plan is the end."""
-    return "review" if state.get("status") == "waiting" else END
+    return END if _is_end(state) else "review"
 
 
-def after_review(state: State) -> Literal["executor", "planner", "__end__"]:
+def after_review(state: State) -> Literal["executor", "planner", "review", "__end__"]:
     """An approved plan runs, feedback is planned with, a rejection is the end."""
-    status = state.get("status")
-    if status == "running":
+    if _has(state, "running"):
         return "executor"
-    return "planner" if status == "planning" else END
+    if _has(state, "planning"):
+        return "planner"
+    return END if _is_end(state) else "review"
 
 
 def after_executor(state: State) -> Literal["replanner", "review", "__end__"]:
     """A person is needed, or a revision, or it is the end."""
-    status = state.get("status")
-    if status == "waiting":
-        return "review"
-    return "replanner" if status == "planning" else END
+    if _has(state, "planning"):
+        return "replanner"
+    return END if _is_end(state) else "review"
 
 
 def after_replanner(state: State) -> Literal["review", "__end__"]:
     """A revision is reviewed; without one it is the end."""
-    return "review" if state.get("status") == "waiting" else END
+    return END if _is_end(state) else "review"
+
+
+def _has(state: State, status: str) -> bool:
+    return bool(state.get("status") == status)
+
+
+def _is_end(state: State) -> bool:
+    status = state.get("status")
+    return isinstance(status, str) and status in ENDS and is_proven(state)

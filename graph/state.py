@@ -1,6 +1,9 @@
 """The state of a thread, as LangGraph keeps it: plain JSON, so that Studio, the HTTP API and checkpoints agree."""
 
+import hmac
+import json
 from collections.abc import Mapping, Sequence
+from secrets import token_bytes
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage, BaseMessage
@@ -18,10 +21,24 @@ def latest(_before: Any, after: Any) -> Any:
 
 
 def furthest(before: Any, after: Any) -> Any:
-    """Of two that name a run of one thread, the one that knows more of the ledger stands."""
-    if not (isinstance(before, dict) and isinstance(after, dict)) or before.get("thread") != after.get("thread"):
+    """Of two nodes in one superstep that name a run of one thread, the one that knows more of the ledger stands.
+
+    A node that saw what it replaces (`saw` has its number and watermark) replaces it: a client may have written that
+    the run is further than the ledger is.
+    """
+    if not isinstance(after, dict):
         return after
-    return max(before, after, key=lambda run: (run.get("n", 0), run.get("seq", 0)))
+    named = {key: value for key, value in after.items() if key != "saw"}
+    if not isinstance(before, dict) or before.get("thread") != named.get("thread"):
+        return named
+    if after.get("saw") == [before.get("n"), before.get("seq")]:
+        return named
+    return max(before, named, key=lambda run: (number(run.get("n")), number(run.get("seq"))))
+
+
+def number(value: Any) -> int:
+    """Return a whole number from outside, 0 for whatever is none."""
+    return value if type(value) is int else 0
 
 
 class Input(TypedDict, total=False):
@@ -42,11 +59,13 @@ class State(Input, total=False):
     """Everything a thread shows. Keys take the last value, `messages` add up.
 
     `run` names the run in the ledger, its `seq` is the last event that this state knows of. `brought` is set where
-    the caller brought the plan, `doubts` are the keys of calls that may have taken effect.
+    the caller brought the plan, `doubts` are the keys of calls that may have taken effect. `proof` shows that a node
+    left the end of a run as it stands.
     """
 
     doubts: Annotated[list[str], latest]
     run: Annotated[dict[str, Any], furthest]
+    proof: Annotated[str, latest]
     brought: Annotated[str, latest]
     revision: Annotated[int, latest]
     digest: Annotated[str | None, latest]
@@ -60,10 +79,38 @@ class State(Input, total=False):
 StateUpdate = dict[str, Any]
 TAGS = 20
 TAG_CHARACTERS = 64
+PROVEN = ("goal", "constraints", "status", "reason", "answer", "plan", "digest", "revision", "results", "issues")
+"""What the proof of an end is about, beside the run."""
+_SECRET = token_bytes(32)
 REVIEW = "review"
 """Name of the messages that show a plan or say what is asked."""
 END = "-end"
 """What the ids of messages end with that tell how a run ended."""
+
+
+def proof_of(state: Mapping[str, Any]) -> str:
+    """Return what shows that a node of this process left the end of a run as the state has it.
+
+    A client can write any key of the state, this one too, but cannot make another proof. After the process has ended
+    nothing is proven, and what is written then is looked at by review, which knows the ledger.
+    """
+    run = state.get("run")
+    named = [run.get("thread"), run.get("n")] if isinstance(run, dict) else None
+    told = json.dumps([named, [state.get(key) for key in PROVEN]], sort_keys=True, default=repr)
+    return hmac.digest(_SECRET, told.encode(), "sha256").hex()
+
+
+def is_proven(state: Mapping[str, Any]) -> bool:
+    """Whether the state is as a node of this process left it at the end of a run."""
+    proof = state.get("proof")
+    return isinstance(proof, str) and proof.isascii() and hmac.compare_digest(proof, proof_of(state))
+
+
+def stated_goal(state: Mapping[str, Any]) -> Goal:
+    """Return the goal that stands in the state, as far as it is one; empty where a client left none."""
+    goal, constraints = state.get("goal"), state.get("constraints")
+    kept = [each for each in constraints if isinstance(each, str)] if isinstance(constraints, list) else []
+    return Goal(goal.strip() if isinstance(goal, str) else "", tuple(kept))
 
 
 def goal_of(state: Mapping[str, Any]) -> Goal:

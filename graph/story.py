@@ -39,17 +39,22 @@ from graph.run.steering import Steer
 from graph.run.terms import Terms
 from graph.run.values import Kept, keep, to_text
 from graph.sanitize import escaped
-from graph.state import END, StateUpdate, said_before, tags_of
+from graph.state import END, StateUpdate, number, proof_of, said_before, tags_of
 
 ANSWER_BYTES = 250_000
 """Answers up to this size stand in the state as they are."""
+CLOSED = ("succeeded", "failed")
+"""What a step has come to where the ledger has its result."""
 SAID_CHARACTERS = 10_000
 """How much of an answer that is no text is said in the chat."""
 
 
 @dataclass
 class Story:
-    """A run as a node sees it; `checkpoint` is the one the node runs at, `shown` the plan in the state there."""
+    """A run as a node sees it.
+
+    `checkpoint` is the one the node runs at, `shown` the plan in the state there, `named` the run that it names.
+    """
 
     services: Services
     ledger: Ledger
@@ -58,6 +63,7 @@ class Story:
     checkpoint: str
     shown: Any = None
     lease: Lease | None = None
+    named: Any = None
 
     @property
     def here_before(self) -> bool:
@@ -66,7 +72,7 @@ class Story:
 
     def is_fork(self, state: Mapping[str, Any]) -> bool:
         """Whether the state is from before a decision that is closed: such a state goes on as a run of its own."""
-        seen = state["run"].get("seq") or 0
+        seen = number(state["run"].get("seq"))
         closed = not self.here_before and self.record.last_decision_seq > seen
         return closed and not self._passes_again(state, seen)
 
@@ -79,7 +85,7 @@ class Story:
         approval, record = self.record.approval, self.record
         if approval is None or approval.by != "policy" or record.ended or state.get("plan") != record.plan:
             return False
-        return approval.seq == record.last_decision_seq == seen + 1
+        return approval.seq == record.last_decision_seq and record.decision_before_seq <= seen
 
     @asynccontextmanager
     async def owned(self) -> AsyncIterator[None]:
@@ -329,21 +335,54 @@ class Story:
             return False
 
     def ended(self, **keys: Any) -> StateUpdate:
-        """Return what the state shows of a run that has ended."""
-        end = self.record.ended
+        """Return what the state shows of a run that has ended, all of it as the ledger has it."""
+        end, record = self.record.ended, self.record
         assert end is not None
         answer = {"artifact": end["artifact"]} if "artifact" in end else end["value"]
-        said = AIMessage(_last_words(end["status"], end["reason"], answer), id=f"{self.record.id}{END}")
-        shown = {"status": end["status"], "reason": end["reason"], "answer": answer, "messages": [said]}
-        return self.update(**{**shown, **keys})
+        said = AIMessage(_last_words(end["status"], end["reason"], answer), id=f"{record.id}{END}")
+        told = {"status": end["status"], "reason": end["reason"], "answer": answer, "plan": record.plan}
+        issues = [dict(issue) for issue in record.issues]
+        shown = {**self.standing(self.recorded_plan()), **told, "issues": issues, "messages": [said], "doubts": []}
+        state = self.update(**{**shown, **keys})
+        return {**state, "proof": proof_of(state)}
+
+    def standing(self, plan: Plan | None) -> dict[str, Any]:
+        """Return what the state shows of a run beside its plan and status while `plan` waits for a decision."""
+        record = self.record
+        results = self.results_shown(plan) if plan is not None and record.results else {}
+        return {
+            "goal": record.goal,
+            "constraints": list(record.constraints),
+            "revision": record.revision,
+            "digest": record.digest,
+            "results": results,
+            "reason": None,
+            "issues": [],
+            "answer": None,
+        }
+
+    def is_shown_by(self, state: Mapping[str, Any], plan: Plan | None) -> bool:
+        """Whether the state shows the run as it waits, and nothing that a client wrote there.
+
+        Of a step that has come to no end, or may have, the executor says more than the ledger has as its result.
+        """
+        told = self.standing(plan)
+        same = all(state.get(key) == told[key] or not (state.get(key) or told[key]) for key in told if key != "results")
+        results, record = state.get("results") or {}, self.record
+        if not same or state.get("status") != "waiting" or not isinstance(results, dict):
+            return False
+        closed = {name: _untimed(record.results[name].to_json()) for name in results if name in record.results}
+        claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
+        complete = {name for name in told["results"] if name in record.succeeded} <= set(claims)
+        return complete and all(closed.get(name) == entry for name, entry in claims.items())
 
     def show_plan(self, plan: Plan, status: str, **keys: Any) -> StateUpdate:
         """Return what the state shows of a run that goes on with `plan`, which is not written twice."""
         told = plan.to_json()
-        shown: dict[str, Any] = {"revision": self.record.revision, "digest": plan.digest}
+        shown: dict[str, Any] = {**self.standing(plan), "digest": plan.digest}
         if repr(told) != repr(self.shown):  # to Python alone 1 and true are equal
             shown["plan"] = told
-        return self.update(**{**shown, "status": status, "reason": None, "issues": [], "answer": None, **keys})
+        return self.update(**{**shown, "status": status, **keys})
 
     def recorded_plan(self) -> Plan | None:
         """Return the run's latest revision."""
@@ -371,8 +410,21 @@ class Story:
     def update(self, **keys: Any) -> StateUpdate:
         """Return a state update that names the run and what it has seen of the ledger."""
         record = self.record
-        run = {"thread": record.thread, "n": record.n, "id": record.id, "seq": record.seq}
+        run: dict[str, Any] = {"thread": record.thread, "n": record.n, "id": record.id, "seq": record.seq}
+        if isinstance(self.named, dict):
+            run["saw"] = [self.named.get("n"), self.named.get("seq")]
         return {"run": run, **keys}
+
+
+def _untimed(entry: Any) -> Any:
+    """Return an entry of the results without its times, which a replay has of its own."""
+    times = ("started_at", "ended_at")
+    return {key: value for key, value in entry.items() if key not in times} if isinstance(entry, dict) else entry
+
+
+def _is_open(entry: Any) -> bool:
+    """Whether an entry of the results says that a step has come to no end, and nothing else."""
+    return isinstance(entry, dict) and entry.get("status") not in CLOSED and entry.get("value") is None
 
 
 def _seen(result: StepResult) -> JsonValue:
@@ -387,21 +439,22 @@ async def open_story(services: Services, state: Mapping[str, Any], config: Runna
     ledger = await services.ledger()
     named = state.get("run")
     thread = thread_of(state, config)
-    if not isinstance(named, dict) or named.get("thread") != thread or not isinstance(named.get("n"), int):
+    if not isinstance(named, dict) or named.get("thread") != thread:
         return None
-    last = await ledger.last_run(thread)
-    if last is None or not 1 <= named["n"] <= last.n:
+    last, n = await ledger.last_run(thread), number(named.get("n"))
+    if last is None or not 1 <= n <= last.n:
         return None
-    for n in range(last.n, named["n"], -1):
-        story = await load_story(services, ledger, RunKey(thread, n))
+    for later in range(last.n, n, -1):
+        story = await load_story(services, ledger, RunKey(thread, later), named=named)
         if story.here_before:
             return story
-    return await load_story(services, ledger, RunKey(thread, named["n"]), state.get("plan"))
+    return await load_story(services, ledger, RunKey(thread, n), state.get("plan"), named)
 
 
-async def load_story(services: Services, ledger: Ledger, key: RunKey, shown: Any = None) -> Story:
+async def load_story(services: Services, ledger: Ledger, key: RunKey, shown: Any = None, named: Any = None) -> Story:
     """Return a run as the ledger has it now."""
-    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id(), shown)
+    record = read_record(await ledger.events(key))
+    return Story(services, ledger, key, record, checkpoint_id(), shown, named=named)
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
@@ -420,7 +473,7 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
         "checkpoint": checkpoint_id(),
     }
     key = await ledger.open_run(thread_of(state, config), [Draft("run_started", payload)], [tools])
-    return await load_story(services, ledger, key)
+    return await load_story(services, ledger, key, named=state.get("run"))
 
 
 def checkpoint_id() -> str:

@@ -12,6 +12,7 @@ from graph.cli.exits import reported
 from graph.cli.reading import with_runs
 from graph.cli.screen import Screen
 from graph.errors import AgentError, InputError
+from graph.serving.hosts import read_host
 
 Listen = Annotated[
     int | None,
@@ -49,7 +50,11 @@ def _serving(database: Path) -> type[BaseHTTPRequestHandler]:
         """Answers `GET /metrics`."""
 
         def do_GET(self) -> None:
-            """Send the counts as they are now."""
+            """Send the counts as they are now, to those who ask this machine by its own name."""
+            host = read_host(self.headers.get("Host", ""))
+            if len(self.headers.get_all("Host", [])) != 1 or host is None or not host.is_loopback:
+                self.send_error(421, explain="ask for http://127.0.0.1 or http://localhost")
+                return
             if urlsplit(self.path).path != "/metrics":
                 self.send_error(404)
                 return

@@ -28,7 +28,7 @@ from graph.run.ending import Ending, ending_of
 from graph.run.goal import Goal
 from graph.run.steering import Steer
 from graph.run.values import keep_anything
-from graph.state import State, StateUpdate, goal_of, last_words
+from graph.state import State, StateUpdate, goal_of, last_words, stated_goal
 from graph.story import Story, load_story, open_story, start_story, thread_of
 
 CONTINUE = ("continue", "resume")
@@ -53,14 +53,14 @@ class Planner:
         if story is not None and (words := _steering(state)):
             await story.write(Steer(add=(words,), by=approver()).draft(story.record.constraints))
         if story is None:
-            goal = goal_of(state)
+            goal = _goal_to_begin(state, thread_of(state, config))
             if _brought(state, goal) is None:
                 await self.services.models.check()
             story = await start_story(self.services, state, config, goal)
         async with story.owned():
             if story.record.ended:
-                return story.ended(goal=story.record.goal)
-            if _is_to_be_said(state):
+                return story.ended()
+            if _is_to_be_said(story, state):
                 return story.update(status="waiting", reason=None)
             if not story.record.awaits_plan and not story.record.steered:
                 return self._shown(story)
@@ -79,18 +79,18 @@ class Planner:
 
     async def _known(self, state: State, config: RunnableConfig) -> Story | None:
         """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""
-        ledger = await self.services.ledger()
+        ledger, latest = await self.services.ledger(), None
         last = await ledger.last_run(thread_of(state, config))
         if last is not None:
-            story = await load_story(self.services, ledger, last)
-            if story.here_before or _is_begun(story, state):
-                return story
+            latest = await load_story(self.services, ledger, last, named=state.get("run"))
+            if latest.here_before or _is_begun(latest, state):
+                return latest
         named = await open_story(self.services, state, config)
-        if named is None or named.record.ended:
-            return None
-        if (last_words(state.get("messages") or ()) or "").lower() in CONTINUE or _steering(state):
+        if named is not None and _is_sent_back(named, state):
             return named
-        return named if _is_sent_back(named, state) else None
+        if not (_wants_to_go_on(state) or _steering(state)):
+            return None
+        return next((story for story in (named, latest) if story is not None and not story.record.ended), None)
 
     async def _plan(self, story: Story, state: State) -> StateUpdate:
         goal = Goal(story.record.goal, story.record.constraints)
@@ -108,11 +108,12 @@ class Planner:
 
     async def _answered(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run with an answer that needs no step; where steps have failed before, it says so."""
-        plan, ran = proposal.plan or Plan(), story.approved_plan()
+        plan = proposal.plan or Plan()
         lost = [one.step for one in story.replaced_in(plan) if not one.is_made_up_for]
         ending = ending_of(plan, story.record.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
-        came = [story.revision(plan, author, _why(story, brought))] if brought is not None or ran is not None else []
+        planned = brought is not None or story.record.plan is not None
+        came = [story.revision(plan, author, _why(story, brought))] if planned else []
         return await story.end(
             ending,
             *came,
@@ -172,11 +173,7 @@ class Planner:
     def _shown(self, story: Story, **keys: Any) -> StateUpdate:
         plan = story.recorded_plan()
         assert plan is not None
-        record = story.record
-        results = story.results_shown(plan) if record.results else {}
-        said = message_about(story, plan)
-        shown = {"goal": record.goal, "constraints": list(record.constraints), "results": results, "messages": [said]}
-        return story.show_plan(plan, "waiting", **shown, **keys)
+        return story.show_plan(plan, "waiting", messages=[message_about(story, plan)], **keys)
 
 
 def _is_begun(story: Story, state: State) -> bool:
@@ -195,6 +192,17 @@ def _is_begun(story: Story, state: State) -> bool:
     return is_same and (record.plan is None or _brought(state, goal) is None)
 
 
+def _goal_to_begin(state: State, thread: str) -> Goal:
+    """Return the goal of a run that begins; a copied thread that is asked to go on has the goal it was copied with."""
+    run, copied = state.get("run"), stated_goal(state)
+    is_copy = isinstance(run, dict) and run.get("thread") not in (None, thread)
+    return copied if is_copy and copied.goal and _wants_to_go_on(state) else goal_of(state)
+
+
+def _wants_to_go_on(state: State) -> bool:
+    return (last_words(state.get("messages") or ()) or "").lower() in CONTINUE
+
+
 def _steering(state: State) -> str | None:
     """Return the constraint that the user's last message adds to the run under way."""
     words = last_words(state.get("messages") or ()) or ""
@@ -202,16 +210,25 @@ def _steering(state: State) -> str | None:
 
 
 def _is_sent_back(story: Story, state: State) -> bool:
-    """Whether review sent the run here: after a decision that wants a plan, or on its way round to itself."""
+    """Whether review sent the run here: after a decision that wants a plan, or on its way round to itself.
+
+    It may have been cancelled by another process since, and is then shown as it ended.
+    """
     if state.get("status") != "planning" or last_words(state.get("messages") or ()) is not None:
         return False
     told = bool(story.record.steered) or (story.record.last_decision_seq > 0 and story.record.awaits_plan)
-    return state.get("goal") == story.record.goal and not story.is_fork(state) and (told or _is_to_be_said(state))
+    return (
+        stated_goal(state).goal in ("", story.record.goal)
+        and not story.is_fork(state)
+        and (told or _is_to_be_said(story, state))
+    )
 
 
-def _is_to_be_said(state: State) -> bool:
-    """Whether review comes by only because what it asks had to be said first."""
-    return state.get("status") == "planning" and state.get("reason") == SAY_FIRST
+def _is_to_be_said(story: Story, state: State) -> bool:
+    """Whether review comes by only because what it asks of this run had to be said first."""
+    run = state.get("run")
+    is_this = isinstance(run, dict) and (run.get("thread"), run.get("n")) == (story.key.thread, story.key.n)
+    return is_this and state.get("status") == "planning" and state.get("reason") == SAY_FIRST
 
 
 def _brought(state: Mapping[str, Any], goal: Goal) -> Any:

@@ -18,14 +18,13 @@ from graph.plan.validation import Reading, read_plan
 from graph.run.decision import Decision, UnreadableAnswer, read_answer
 from graph.run.ending import Ending
 from graph.run.events import Draft
-from graph.run.goal import Goal
 from graph.run.record import RunRecord
 from graph.run.request import ReviewRequest
 from graph.run.scope import in_force, rebound, within_approved
 from graph.run.values import keep, keep_anything
 from graph.run.verdict import NOTHING, Verdict, verdict_of
 from graph.sanitize import escaped
-from graph.state import State, StateUpdate
+from graph.state import State, StateUpdate, stated_goal
 from graph.story import Story, open_story, start_story
 
 STALE = "the answer came before this was shown; look at what is asked now"
@@ -48,7 +47,7 @@ class Review:
             return self._carried_out(story, decided)
         if story.record.steered:
             return story.update(status="planning", reason=f"planning again: {story.record.steered}", doubts=[])
-        if state.get("plan") is None and story.record.shortage is None:
+        if _plan_in(story, state) is None and story.record.shortage is None:
             return await story.end(Ending("failed", "there is no plan to review"))
         subject = await self._subject(story, state)
         request = request_about(story, subject)
@@ -59,12 +58,11 @@ class Review:
 
     async def _run_of_its_own(self, state: State, config: RunnableConfig) -> Story:
         """A state from before a closed decision goes on as the thread's next run; it inherits neither nor results."""
-        goal = Goal(str(state.get("goal") or ""), tuple(map(str, state.get("constraints") or ())))
-        return await start_story(self.services, state, config, goal)
+        return await start_story(self.services, state, config, stated_goal(state))
 
     async def _subject(self, story: Story, state: State) -> Subject:
         """Read the plan in the state; one that the ledger does not know becomes a revision."""
-        raw = state.get("plan")
+        raw = _plan_in(story, state)
         if raw is None or story.record.lacks_plan:
             return Subject(None, None, planned=False)
         reading = self._known(story, raw) or self._read(story, raw)
@@ -112,13 +110,13 @@ class Review:
         try:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
-            if not is_said(state, request):
-                return self._said_first(story, request)
+            if not (is_said(state, request) and story.is_shown_by(state, subject.plan or story.recorded_plan())):
+                return self._said_first(story, request, subject)
             if shown is None:
                 await self._note_request(story, request)
             raise
         if shown is not None and shown.skip:
-            return self._said_first(story, request)
+            return self._said_first(story, request, subject)
         try:
             if shown is None:
                 raise UnreadableAnswer(STALE)
@@ -129,11 +127,16 @@ class Review:
         except UnreadableAnswer as fault:
             again = request.again(escaped(str(fault)), [issue.to_json() for issue in fault.issues])
             await self._note_request(story, again, skip=1, answer=answer, unseen=unseen)
-            return self._said_first(story, again)
+            return self._said_first(story, again, subject)
 
-    def _said_first(self, story: Story, request: ReviewRequest) -> StateUpdate:
-        """Leave what is asked as the chat's last message; an interrupted node could not (see `graph.nodes.asking`)."""
-        return story.update(status="planning", reason=SAY_FIRST, messages=[message_of(story, request)])
+    def _said_first(self, story: Story, request: ReviewRequest, subject: Subject) -> StateUpdate:
+        """Leave what is asked as the chat's last message, and what the ledger has of the run in the state.
+
+        An interrupted node could do neither (see `graph.nodes.asking`).
+        """
+        shown = {**story.standing(subject.plan or story.recorded_plan()), "status": "planning", "reason": SAY_FIRST}
+        plan = {"plan": subject.raw} if subject.raw is not None else {}
+        return story.update(**shown, **plan, messages=[message_of(story, request)])
 
     async def _note_request(
         self, story: Story, request: ReviewRequest, skip: int = 0, answer: Any = None, unseen: bool = False
@@ -254,9 +257,19 @@ class Review:
 
 
 def _is_after_the_end(story: Story, state: State) -> bool:
-    """Whether somebody put another plan into a finished thread; the finished run stays as it is."""
-    record = story.record
-    return record.ended is not None and not story.here_before and state.get("plan") != record.plan
+    """Whether somebody put another plan into a finished thread; the finished run stays as it is.
+
+    A direct answer leaves a plan without steps, which is no other.
+    """
+    record, plan = story.record, state.get("plan")
+    is_answer = isinstance(plan, dict) and not plan.get("steps")
+    return record.ended is not None and not story.here_before and not is_answer and plan not in (None, record.plan)
+
+
+def _plan_in(story: Story, state: State) -> Any:
+    """Return the plan in the state, or the ledger's where somebody took it out."""
+    plan = state.get("plan")
+    return plan if plan is not None else story.record.plan
 
 
 def _settled(record: RunRecord, entry: Mapping[str, Any]) -> dict[str, Any]:

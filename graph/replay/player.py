@@ -16,7 +16,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from graph.builder import Graph
 from graph.calls.threads import is_waiting
 from graph.chat_models.role_model import RoleModel
-from graph.checkpoint import strict_serializer
 from graph.errors import InputError, RunPausedError
 from graph.ledger.transcript import Transcript
 from graph.plan.revision import difference
@@ -31,6 +30,7 @@ from graph.replay.stage import staged
 from graph.replay.stand_ins import SubstituteModel
 from graph.replay.tape import Tape, is_cancelled
 from graph.run.events import Event
+from graph.saver import strict_serializer
 
 PLANNER = frozenset({"planner"})
 CONTINUE = Given.message("continue")

@@ -93,6 +93,10 @@ def _tools(step: Mapping[str, Any]) -> tuple[str, ...]:
     return (step["tool"],) if "tool" in step else tuple(step.get("tools", ()))
 
 
+def _plan_refused(record: RunRecord, event: Event) -> None:
+    record.issues = tuple(event.payload.get("issues", ()))
+
+
 def _review_requested(record: RunRecord, event: Event) -> None:
     shown = event.payload
     record.requests = shown["request"]
@@ -109,7 +113,7 @@ def _review_requested(record: RunRecord, event: Event) -> None:
 def _decided(record: RunRecord, event: Event) -> None:
     decided = event.payload
     record.request = None
-    record.last_decision_seq = event.seq
+    record.decision_before_seq, record.last_decision_seq = record.last_decision_seq, event.seq
     record.decided_at[decided["checkpoint"]] = decided
     record.seen.update(decided.get("steps", ()))
     record.shortage = None
@@ -318,6 +322,7 @@ READERS: Mapping[str, Callable[[RunRecord, Event], None]] = {
     "run_started": _run_started,
     "configured": _configured,
     "plan_revised": _plan_revised,
+    "plan_refused": _plan_refused,
     "review_requested": _review_requested,
     "decided": _decided,
     "steered": _steered,

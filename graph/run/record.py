@@ -121,6 +121,7 @@ class RunRecord:
     is what was set aside for model calls of which no end is on record; it counts as spent. `unchecked` are results that
     still have to meet their step's criteria, `retries` counts how often this revision tried a step again. `uncertain`
     has, by its key, each call that waited for others to be settled, `elsewhere` calls of other runs among those.
+    `decision_before_seq` is the number of the decision before the last, `issues` are those of the plan refused last.
     """
 
     thread: str = ""
@@ -179,6 +180,8 @@ class RunRecord:
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     last_decision_seq: int = 0
+    decision_before_seq: int = 0
+    issues: tuple[Mapping[str, Any], ...] = ()
     ended: Mapping[str, Any] | None = None
     last_kind: str = ""
     started_at: float = 0.0

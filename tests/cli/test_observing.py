@@ -1,13 +1,18 @@
 import json
 import socket
 import subprocess
+import threading
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
 from typer.testing import Result
+
+from graph.cli.metrics import _listening
 
 Cli = Callable[..., Result]
 
@@ -55,6 +60,33 @@ def test_metrics_can_be_scraped(command: Callable[..., list[str]], cli: Cli, wai
 
     assert "planner_executor_runs_total 1\n" in words
     assert refused.value.code == 503 and "not a database" in reason
+
+
+@pytest.fixture
+def scraped(cli: Cli, waiting: str, folder: Path) -> Iterator[Callable[..., int]]:
+    """Serve the counts and return how to ask for them, with which status they are answered."""
+    with _listening(0, folder / "planner-executor.db") as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+
+        def ask(*hosts: str) -> int:
+            connection = HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+            with closing(connection):
+                connection.putrequest("GET", "/metrics", skip_host=True)
+                for host in hosts:
+                    connection.putheader("Host", host)
+                connection.endheaders()
+                return connection.getresponse().status
+
+        yield ask
+        server.shutdown()
+        thread.join()
+
+
+def test_metrics_are_told_to_no_other_host(scraped: Callable[..., int]) -> None:
+    assert [scraped(host) for host in ("localhost:9", "127.0.0.1", "[::1]:9")] == [200] * 3
+    assert [scraped(host) for host in ("evil.example", "localhost.evil.example", "0.0.0.0", "")] == [421] * 4
+    assert scraped() == 421 and scraped("localhost", "evil.example") == 421
 
 
 def test_a_port_that_another_program_has_is_one_sentence(cli: Cli, waiting: str) -> None:

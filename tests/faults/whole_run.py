@@ -21,10 +21,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command
 
 from graph import build_graph
-from graph.checkpoint import SharingSaver
 from graph.ledger.database import Database
 from graph.ledger.lease import BEAT_S
 from graph.ledger.sqlite import SqliteLedger
+from graph.saver import SharingSaver
 from graph.testing import on_thread, step
 from tools.errors import NothingHappened
 

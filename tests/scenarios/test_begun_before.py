@@ -12,9 +12,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 from graph import build_graph
-from graph.checkpoint import strict_serializer
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import Draft
+from graph.saver import strict_serializer
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}

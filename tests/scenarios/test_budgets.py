@@ -20,12 +20,12 @@ from graph.calls.rates import Turns
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSettings
-from graph.checkpoint import strict_serializer
 from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError
 from graph.ledger.sqlite import SqliteLedger
 from graph.runs import Run
+from graph.saver import strict_serializer
 from graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
 
 PRICES = {"prices": {"scripted": {"input": 1_000.0, "output": 1_000.0}}}

@@ -8,7 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graph import Agent, build_graph
-from graph.checkpoint import strict_serializer
+from graph.saver import strict_serializer
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 ANSWER = {"steps": [], "answer": "Paris"}

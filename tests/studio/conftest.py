@@ -234,7 +234,7 @@ def _config(home: Path, graphs: dict[str, str] | None, auth: Path | None) -> Pat
         return own
     changed = json.loads(own.read_text())
     changed |= {"graphs": graphs} if graphs else {}
-    changed |= {"auth": {"path": f"{auth}:auth"}} if auth else {}
+    changed |= {"auth": {"path": f"{auth}:auth", "disable_studio_auth": True}} if auth else {}
     (home / "langgraph.json").write_text(json.dumps(changed))
     return home / "langgraph.json"
 

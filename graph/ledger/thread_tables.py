@@ -1,0 +1,62 @@
+"""LangGraph's own tables in the ledger's file: the statements that remove, copy and thin out a thread's rows.
+
+Metadata are JSON in a BLOB, which SQLite would take for JSONB; they are cast to text. Rows whose metadata are no JSON
+belong to no run.
+"""
+
+import json
+from collections.abc import Sequence
+
+Statement = tuple[str, tuple[str, ...]]
+
+_METADATA = "CAST(metadata AS TEXT)"
+_RUN = f"CASE WHEN json_valid({_METADATA}) THEN json_extract({_METADATA}, '$.run_id') END"
+_COPIED = f"""CASE WHEN json_type(CASE WHEN json_valid({_METADATA}) THEN {_METADATA} END) = 'object'
+    THEN CAST(json_set(json_remove({_METADATA}, '$.run_id'), '$.thread_id', ?) AS BLOB) ELSE metadata END"""
+
+
+def removed_thread(thread: str) -> Sequence[Statement]:
+    """Remove all rows of a thread."""
+    return [(f"DELETE FROM {table} WHERE thread_id = ?", (thread,)) for table in ("writes", "checkpoints")]
+
+
+def removed_runs(server_runs: Sequence[str]) -> Sequence[Statement]:
+    """Remove the checkpoints that these runs of a server made, and what was written at them.
+
+    A run of a server is one request that drives a thread; the ledger's runs are others and stay. The table is read
+    through: a rollback is rare, and an index would cost each checkpoint.
+    """
+    of_runs = f"SELECT rowid FROM checkpoints WHERE {_RUN} IN (SELECT value FROM json_each(?))"
+    gone = f"SELECT thread_id, checkpoint_ns, checkpoint_id FROM checkpoints WHERE rowid IN ({of_runs})"
+    runs = (json.dumps(list(server_runs)),)
+    return [
+        (f"DELETE FROM writes WHERE (thread_id, checkpoint_ns, checkpoint_id) IN ({gone})", runs),
+        (f"DELETE FROM checkpoints WHERE rowid IN ({of_runs})", runs),
+    ]
+
+
+def copied_thread(source: str, target: str) -> Sequence[Statement]:
+    """Copy all rows of a thread under another thread's id; a copy belongs to no run of the server."""
+    columns = "checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint"
+    written = "checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value"
+    return [
+        (
+            f"INSERT OR REPLACE INTO checkpoints (thread_id, {columns}, metadata) "
+            f"SELECT ?, {columns}, {_COPIED} FROM checkpoints WHERE thread_id = ?",
+            (target, target, source),
+        ),
+        (
+            f"INSERT OR REPLACE INTO writes (thread_id, {written}) SELECT ?, {written} FROM writes WHERE thread_id = ?",
+            (target, source),
+        ),
+    ]
+
+
+def thinned_thread(thread: str) -> Sequence[Statement]:
+    """Keep the latest checkpoint of each namespace of a thread, as one without a parent, and what was written at it."""
+    newer = "SELECT 1 FROM checkpoints AS newer WHERE newer.thread_id = {0}.thread_id AND newer.checkpoint_ns = "
+    newer += "{0}.checkpoint_ns AND newer.checkpoint_id > {0}.checkpoint_id"
+    return [
+        (f"DELETE FROM {table} WHERE thread_id = ? AND EXISTS ({newer.format(table)})", (thread,))
+        for table in ("writes", "checkpoints")
+    ] + [("UPDATE checkpoints SET parent_checkpoint_id = NULL WHERE thread_id = ?", (thread,))]

@@ -1,0 +1,157 @@
+"""LangGraph's SQLite saver in the ledger's file, with all that a server asks of a checkpointer."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from graph.errors import InputError, LedgerUnavailableError
+from graph.ledger.file import RESTORE, advice
+from graph.ledger.patience import patience_with
+from graph.ledger.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
+
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
+"""What LangGraph's reading of a damaged row ends in."""
+PRUNING: Mapping[str, Callable[[str], Sequence[Statement]]] = {
+    "keep_latest": thinned_thread,
+    "delete": removed_thread,
+    "delete_all": removed_thread,
+}
+"""How a thread's checkpoints may be pruned, by the names that LangGraph and its server use."""
+
+
+def strict_serializer() -> JsonPlusSerializer:
+    """Return a serializer that revives no type but LangChain's messages and plain data."""
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+class SharingSaver(AsyncSqliteSaver):
+    """LangGraph's saver in the ledger's file: one of them waits for a lock, and both say it in the same words."""
+
+    def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
+        super().__init__(connection, serde=strict_serializer())
+        self._database, self._patience = database, patience_with(database)
+        self._turns, self._waits = asyncio.Lock(), ""
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint; see `AsyncSqliteSaver.aget_tuple`."""
+        try:
+            with self._told():
+                found = await super().aget_tuple(config)
+            if found is not None and "channel_values" not in found.checkpoint:
+                raise TypeError("it holds no state")
+        except UNREADABLE as error:
+            what = f"a checkpoint of thread {config['configurable']['thread_id']} cannot be read"
+            raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error
+        return found
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Keep a checkpoint; see `AsyncSqliteSaver.aput`."""
+        async with self._turn():
+            return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep what a node wrote; see `AsyncSqliteSaver.aput_writes`."""
+        async with self._turn():
+            await super().aput_writes(config, writes, task_id, task_path)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a thread's checkpoints; its runs stay in the ledger."""
+        await self._change(removed_thread(str(thread_id)))
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete the checkpoints that runs of the server made, as a rollback does; the ledger's runs stay."""
+        await self._change(removed_runs([str(run) for run in run_ids]))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread's checkpoints to another thread, where they go on as a fork: the ledger is not copied."""
+        if str(source_thread_id) != str(target_thread_id):
+            await self._change(copied_thread(str(source_thread_id), str(target_thread_id)))
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Thin threads out to their latest checkpoint, or delete all of them (`delete`, `delete_all`).
+
+        Raises:
+            InputError: There is no such strategy.
+        """
+        if strategy not in PRUNING:
+            raise InputError("strategy", f"there is no strategy {strategy!r}; there are {', '.join(PRUNING)}")
+        for thread in thread_ids:
+            await self._change(PRUNING[strategy](str(thread)))
+
+    def delete_thread(self, thread_id: str) -> None:
+        """See `adelete_thread`."""
+        self._from_another_thread(self.adelete_thread(thread_id))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """See `adelete_for_runs`."""
+        self._from_another_thread(self.adelete_for_runs(run_ids))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """See `acopy_thread`."""
+        self._from_another_thread(self.acopy_thread(source_thread_id, target_thread_id))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """See `aprune`."""
+        self._from_another_thread(self.aprune(thread_ids, strategy=strategy))
+
+    def _from_another_thread(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if here is self.loop:
+            work.close()
+            raise asyncio.InvalidStateError(
+                "this saver's own loop is running here; await the method that begins with a"
+            )
+        asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    async def _change(self, statements: Sequence[Statement]) -> None:
+        """Carry out statements together, or none of them."""
+        await self.setup()
+        async with self._turn(), self.lock:
+            try:
+                for statement, values in statements:
+                    await self.conn.execute(statement, values)
+                await self.conn.commit()
+            except asyncio.CancelledError:
+                await self.conn.rollback()
+                raise
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        """Write as patiently as the ledger does, and leave nothing half written."""
+        async with self._turns:
+            with self._told():
+                if (waits := self._patience.pragma) != self._waits:
+                    await self.conn.execute(waits)
+                    self._waits = waits
+                try:
+                    with self._patience.tried():
+                        yield
+                except sqlite3.Error:
+                    await self.conn.rollback()
+                    raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self._database, advice(error)) from error

@@ -1,0 +1,23 @@
+"""What browsers are told about pages of other origins; the guard before it has refused those that are not answered."""
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from graph.serving.access import Access
+
+EXPOSED = ("content-location", "x-pagination-next", "x-pagination-total")
+
+
+class Cors(CORSMiddleware):
+    """CORS for origins of this machine and for those that were named; no cookies."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        every = ["*"]
+        super().__init__(
+            app, allow_methods=every, allow_headers=every, expose_headers=EXPOSED, allow_private_network=True
+        )
+        self._access = access
+
+    def is_allowed_origin(self, origin: str) -> bool:
+        """Whether pages of an origin may read answers."""
+        return self._access.allows_origin(origin)

@@ -1,0 +1,71 @@
+"""The guard as an ASGI application: HTTP, WebSockets, and the server's requests to itself."""
+
+import asyncio
+import json
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+
+from graph.serving.access import Access
+from graph.serving.guard import WITHIN, Guard, TokenGuard
+
+SECRET = "a-token-of-twenty-four"
+
+
+def answered(guard: Any, access: Access, **scope: Any) -> list[MutableMapping[str, Any]]:
+    """Return what is sent back for a request; `passed` where the application behind the guard got it."""
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "passed"})
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "websocket.connect"}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    ends = {"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 2024)}
+    given = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"127.0.0.1")], **ends, **scope}
+    asyncio.run(guard(app, access)(given, receive, send))
+    return sent
+
+
+def test_a_refusal_is_json_that_says_why() -> None:
+    start, body = answered(Guard, Access(), headers=[(b"Host", b"evil.example")])
+
+    assert start["status"] == 421 and "PLANNER_EXECUTOR_HOSTS" in json.loads(body["body"])["detail"]
+
+
+def test_a_websocket_is_closed_before_it_opens() -> None:
+    headers = [(b"host", b"127.0.0.1"), (b"origin", b"https://evil.example")]
+
+    (message,) = answered(Guard, Access(), type="websocket", headers=headers)
+
+    assert message["type"] == "websocket.close" and message["code"] == 1008
+
+
+def test_a_websocket_of_this_machine_passes_and_needs_the_token_where_one_is_set() -> None:
+    assert answered(Guard, Access(), type="websocket") == [{"type": "passed"}]
+    (message,) = answered(TokenGuard, Access(token=SECRET), type="websocket")
+    assert message["type"] == "websocket.close"
+
+
+@pytest.mark.parametrize("guard", [Guard, TokenGuard])
+def test_requests_of_the_server_to_itself_and_its_lifespan_pass(guard: Any) -> None:
+    access = Access(token=SECRET)
+
+    assert answered(guard, access, root_path=WITHIN, headers=[(b"host", b"api")]) == [{"type": "passed"}]
+    assert answered(guard, access, type="lifespan") == [{"type": "passed"}]
+
+
+@pytest.mark.parametrize("path", ["/noauth", "/noauth/threads", "/ok/", "/ok/../threads", "//ok"])
+def test_no_path_passes_for_the_server_itself(path: str) -> None:
+    start, _ = answered(TokenGuard, Access(token=SECRET), path=path)
+
+    assert start["status"] == 401
+
+
+def test_whether_the_server_is_up_is_told_without_the_token() -> None:
+    assert answered(TokenGuard, Access(token=SECRET), path="/ok") == [{"type": "passed"}]
