@@ -16,12 +16,13 @@ from pydantic import JsonValue
 
 from graph.approver import local_user
 from graph.builder import Graph, build_graph, own_tools
+from graph.caller import Caller, calling
 from graph.calls.threads import in_thread
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE, open_checkpointer
-from graph.errors import InputError, NothingToDecideError, RunPausedError
+from graph.errors import InputError, NothingToDecideError, RunPausedError, UnknownRunError
 from graph.evidence import audited, exported, redacted, verified, verified_file
-from graph.ledger.protocol import Redacted
+from graph.ledger.protocol import Redacted, RunKey
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.replay.opening import replayed_file, replayed_run
@@ -100,7 +101,7 @@ class AsyncAgent:
         given: dict[str, Any] = {"goal": goal, "constraints": list(constraints)}
         if plan is not None:
             given["plan"] = plan
-        await self._drive(given, thread, on_progress, setup=dict(setup or {}))
+        await self._drive(given, Caller.facade(thread, setup), on_progress)
         return await self._stands(thread)
 
     async def resume(
@@ -128,7 +129,7 @@ class AsyncAgent:
         if decision is not None:
             await self._decide(before, decision, unseen, on_progress)
         elif not before.ended and before.request is None:
-            await self._drive(None, key.thread, on_progress)
+            await self._drive(None, Caller.facade(key.thread), on_progress)
         return await self._stands(key.thread)
 
     async def show(self, run: str) -> Run:
@@ -253,26 +254,28 @@ class AsyncAgent:
         steer = Steer(tuple(add), tuple(withdraw), feedback, local_user())
         worked_on = await self.runs.steer(run, steer)
         if not worked_on and before.request is not None:
-            await self._drive(None, before.thread, on_progress)
+            await self._drive(None, Caller.facade(before.thread), on_progress)
         return await self.show(run)
 
     async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
         if decision == {}:
             raise InputError("decision", "an empty answer decides nothing; answer approve, reject, or a changed plan")
         if run.request is None and run.status == "waiting":
-            await self._drive(None, run.thread, None)  # the process died before the request reached the checkpoint
+            await self._drive(
+                None, Caller.facade(run.thread), None
+            )  # the process died before the request reached the checkpoint
             run = await self._stands(run.thread)
         if run.request is None:
             raise NothingToDecideError(run.id, run.status)
-        await self._drive(Command(resume=decision), run.thread, on_progress, unseen=unseen)
+        await self._drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
 
-    async def _drive(self, given: Any, thread: str, on_progress: Progress | None, **more: Any) -> None:
-        config: Any = {"configurable": {"thread_id": thread, **more}}
-        with suppress(RunPausedError):
+    async def _drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
+        config: Any = {"configurable": {"thread_id": caller.thread}}
+        with suppress(RunPausedError), calling(caller):
             try:
                 await self._stream(given, config, on_progress)
             except EmptyInputError:
-                await self._restore(thread, config)
+                await self._restore(caller.thread, config)
                 await self._stream(given, config, on_progress)
 
     async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:
@@ -282,18 +285,25 @@ class AsyncAgent:
 
     async def _restore(self, thread: str, config: Any) -> None:
         """Where a thread has lost its checkpoints, begin at what the ledger has of its run: that is the truth."""
-        key = await self.runs.find(thread)
+        key = await self._last(thread)
         seen = (await self.runs.ledger.events(key))[-1].seq
         run = {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen}
         state = {"run": run, "status": "planning", "messages": [HumanMessage("resume")]}
         await self.graph.aupdate_state(config, state, as_node="review")
 
     async def _stands(self, thread: str) -> Run:
-        key = await self.runs.find(thread)
+        key = await self._last(thread)
         run = await self.runs.show(key)
         state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
         asked = [pending.value for pending in state.interrupts]
         return run.with_request(asked[0]) if asked and run.status == "waiting" else run
+
+    async def _last(self, thread: str) -> RunKey:
+        """Return the thread's last run; a thread may bear the name of another thread's run."""
+        key = await self.runs.ledger.last_run(thread)
+        if key is None:
+            raise UnknownRunError(thread, self.runs.ledger.name)
+        return key
 
 
 @dataclass(frozen=True)
