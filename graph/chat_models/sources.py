@@ -14,6 +14,7 @@ from graph.errors import ConfigError, listed
 from graph.settings_file import settings_file
 
 PREFIX = "PLANNER_EXECUTOR_"
+CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
 EXECUTORS_VARIABLE = "PLANNER_EXECUTOR_EXECUTORS"
 NAMES = tuple(ModelSettings.model_fields)
 _EXECUTORS = TypeAdapter(dict[str, ModelSettings], config=ConfigDict(hide_input_in_errors=True))
@@ -65,6 +66,12 @@ def from_environment() -> Layer:
     return {
         role: said for role, said in layer(found, executors).items() if isinstance(said, ModelSettings) and said.said
     }
+
+
+def models_for_clients() -> tuple[str, ...] | None:
+    """Return what PLANNER_EXECUTOR_CLIENT_MODELS lists, between commas; None where it is not set."""
+    listed_ones = os.environ.get(CLIENT_MODELS_VARIABLE)
+    return tuple(name.strip() for name in listed_ones.split(",") if name.strip()) if listed_ones is not None else None
 
 
 def from_file(file: str | Path | None) -> Layer:
