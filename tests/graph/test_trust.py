@@ -163,3 +163,4 @@ def test_nobody_loads_an_env_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert "PLANNER_EXECUTOR_PLANNER" not in os.environ
     assert app.name == "planner-executor", "with the model that .env names it would want a key"
+    assert "env" not in json.loads((Path(__file__).parents[2] / "langgraph.json").read_text())
