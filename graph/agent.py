@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from graph.approver import local_user
 from graph.builder import Graph, build_graph, own_tools
+from graph.caller import Caller, calling
 from graph.calls.threads import in_thread
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE, open_checkpointer
@@ -102,7 +103,7 @@ class AsyncAgent:
         given: dict[str, Any] = {"goal": goal, "constraints": list(constraints), "tags": list(tags)}
         if plan is not None:
             given["plan"] = plan
-        await self._drive(given, thread, on_progress, setup=dict(setup or {}))
+        await self._drive(given, Caller.facade(thread, setup), on_progress)
         return await self._stands(thread)
 
     async def resume(
@@ -130,7 +131,7 @@ class AsyncAgent:
         if decision is not None:
             await self._decide(before, decision, unseen, on_progress)
         elif not before.ended and before.request is None:
-            await self._drive(None, key.thread, on_progress)
+            await self._drive(None, Caller.facade(key.thread), on_progress)
         return await self._stands(key.thread)
 
     async def show(self, run: str) -> Run:
@@ -263,26 +264,28 @@ class AsyncAgent:
         steer = Steer(tuple(add), tuple(withdraw), feedback, local_user())
         worked_on = await self.runs.steer(run, steer)
         if not worked_on and before.request is not None:
-            await self._drive(None, before.thread, on_progress)
+            await self._drive(None, Caller.facade(before.thread), on_progress)
         return await self.show(run)
 
     async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
         if decision == {}:
             raise InputError("decision", "an empty answer decides nothing; answer approve, reject, or a changed plan")
         if run.request is None and run.status == "waiting":
-            await self._drive(None, run.thread, None)  # the process died before the request reached the checkpoint
+            await self._drive(
+                None, Caller.facade(run.thread), None
+            )  # the process died before the request reached the checkpoint
             run = await self._stands(run.thread)
         if run.request is None:
             raise NothingToDecideError(run.id, run.status)
-        await self._drive(Command(resume=decision), run.thread, on_progress, unseen=unseen)
+        await self._drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
 
-    async def _drive(self, given: Any, thread: str, on_progress: Progress | None, **more: Any) -> None:
-        config: Any = {"configurable": {"thread_id": thread, **more}}
-        with suppress(RunPausedError):
+    async def _drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
+        config: Any = {"configurable": {"thread_id": caller.thread}}
+        with suppress(RunPausedError), calling(caller):
             try:
                 await self._stream(given, config, on_progress)
             except EmptyInputError:
-                await self._restore(thread, config)
+                await self._restore(caller.thread, config)
                 await self._stream(given, config, on_progress)
 
     async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:

@@ -81,6 +81,7 @@ def build_graph(
     replanner: Given | None = None,
     judge: Given | None = None,
     executors: Mapping[str, Given] | None = None,
+    client_models: Sequence[str] | None = None,
     config: str | Path | None = None,
     tools: Sequence[BaseTool | Callable[..., Any]] | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
@@ -97,6 +98,8 @@ def build_graph(
         replanner: Revises plans; the planner's model by default.
         executors: Further models for model steps, by the name that a step's `executor` gives.
         judge: Judges success criteria in words; none by default.
+        client_models: The models that a client's context may choose, `["*"]` for any; by default those that
+            PLANNER_EXECUTOR_CLIENT_MODELS lists, or else those that the settings name for any role.
         config: The settings file; by default the one that PLANNER_EXECUTOR_CONFIG names, or `planner-executor.toml`.
         tools: LangChain tools or functions with a docstring; None means the project's own.
         checkpointer: Where the graph's state is kept; without one a run cannot wait for a person.
@@ -121,7 +124,7 @@ def build_graph(
     services = Services(
         settings=chosen,
         toolbox=toolbox,
-        models=role_models(roles, config, executors),
+        models=role_models(roles, config, executors, client_models),
         ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), (log_events, *observers)),
         turns=Turns(chosen.policy.rates, time.monotonic),
     )

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from graph.chat_models.settings import ROLES
-from graph.chat_models.sources import settings_file
 from graph.context import Services, Settings
 from graph.errors import ConfigError, PolicyError
+from graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from graph.plan.catalog import ToolSpec
 from graph.run.budget import NO_BUDGET, Budget, read_budget
 from graph.run.policy import NO_POLICY, ApprovalMode, Policy
 from graph.run.policy_text import line_of, policy_from, policy_from_toml
+from graph.run.strictness import looser_points
+from graph.settings_file import SettingsFile, settings_file
+from graph.trust import is_trusted, store_path
 
 POLICY_VARIABLE = "PLANNER_EXECUTOR_POLICY"
 CHOICES: Mapping[str, tuple[Any, ...]] = {
@@ -64,22 +67,37 @@ def policy_named(given: Any, config: str | Path | None = None) -> Any:
 
     Args:
         given: A path, plain data or a `Policy`; None says nothing.
-        config: The settings file, see `graph.chat_models.sources.sources`; a path in it begins at its folder.
+        config: The settings file, see `graph.settings_file`; a path in it begins at its folder.
 
     Raises:
-        ConfigError: The settings file cannot be read.
+        ConfigError: The settings file cannot be read; or nobody named it, and the policy in its folder allows more than
+            none would, without being trusted.
     """
     if given is not None:
         return given
     if named := os.environ.get(POLICY_VARIABLE):
         return named
-    file, said = settings_file(config)
-    named = said.get("policy")
+    file = settings_file(config)
+    named = file.said.get("policy")
     if named is None:
         return None
     if not isinstance(named, str) or not named:
-        raise ConfigError(f"{file}: policy is {named!r}; it takes the path of a policy file")
-    return str(file.parent / named)
+        raise ConfigError(f"{file.path}: policy is {named!r}; it takes the path of a policy file")
+    if not file.is_named:
+        _check_policy_of_a_folder(file.path.parent / named, file)
+    return str(file.path.parent / named)
+
+
+def _check_policy_of_a_folder(policy: Path, file: SettingsFile) -> None:
+    """Refuse a policy that nobody named or trusted, if it allows anything that would not be allowed without it.
+
+    It has a digest of its own: that of the settings file does not cover it.
+    """
+    looser = looser_points(policy_of(policy), NO_POLICY)
+    if looser and not (file.is_trusted and is_trusted(policy, policy.read_bytes())):
+        raise ConfigError(
+            f"{policy} is not trusted, and allows more than no policy would ({looser[0]}); {file.next_move}"
+        )
 
 
 def policy_of(given: Any) -> Policy:
@@ -118,7 +136,7 @@ def budget_of(given: Any) -> Budget:
 
 
 def check(services: Services, policy: Any = None, config: str | Path | None = None) -> None:
-    """Check that models, tools and policy go together, and that no tool can write policy or settings.
+    """Check that models, tools and policy go together, and that no tool can write what authority rests on.
 
     Args:
         services: What the graph is built with.
@@ -127,7 +145,7 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
 
     Raises:
         ConfigError: A rule or a limit is about nothing that is there, a model has no price under a cost budget, or a
-            tool could write the policy or the settings.
+            tool could write the policy, the settings, the list of trusted files or the key that seals runs.
     """
     for path, why in _strange_rules(services):
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
@@ -135,7 +153,8 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
         if tool not in services.toolbox.specs:
             raise ConfigError(f"budget: calls.{tool} is about no tool; there are {', '.join(services.toolbox.specs)}")
     services.check_prices()
-    for file in (policy, settings_file(config)[0]):
+    key_file = os.environ.get(KEY_FILE_VARIABLE) or None
+    for file in (policy, settings_file(config).path, store_path(), key_file):
         if isinstance(file, str | Path):
             check_reach(services.toolbox.specs, file)
 

@@ -50,6 +50,10 @@ class Settings:
     instructions: Mapping[str, str] = field(default_factory=dict)
 
 
+LIMITS = ("max_concurrency", "max_replans", "max_repairs")
+"""What a client may lower."""
+
+
 def _for_nodes(*nodes: str) -> dict[str, Any]:
     """Return what makes Studio show a setting beside its nodes."""
     return {"langgraph_nodes": list(nodes)}
@@ -58,14 +62,15 @@ def _for_nodes(*nodes: str) -> dict[str, Any]:
 class Context(BaseModel):
     """What a client may set for one invocation: names and limits; what is left out is as the graph was built.
 
-    Whether a person is asked is no such setting: it belongs to those who run the graph.
+    The operator decides what there is to choose from, and limits can only be lowered. The approval mode is deliberately
+    no setting of a client.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     planner: str | None = Field(
         default=None,
-        description="Model that plans, as provider:model, such as openai:gpt-5; `offline` is the embedded rules.",
+        description="Model that plans, as provider:model; one of those that the server's settings name.",
         json_schema_extra=_for_nodes("planner"),
     )
     executor: str | None = Field(
@@ -89,25 +94,46 @@ class Context(BaseModel):
         json_schema_extra=_for_nodes("planner", "executor", "replanner"),
     )
     max_concurrency: int | None = Field(
-        default=None, ge=1, description="How many steps may run at a time.", json_schema_extra=_for_nodes("executor")
+        default=None,
+        ge=1,
+        description="How many steps may run at a time; no more than the server allows.",
+        json_schema_extra=_for_nodes("executor"),
     )
     max_replans: int | None = Field(
-        default=None, ge=0, description="How often a run may be replanned.", json_schema_extra=_for_nodes("replanner")
+        default=None,
+        ge=0,
+        description="How often a run may be replanned; no more than the server allows.",
+        json_schema_extra=_for_nodes("replanner"),
     )
     max_repairs: int | None = Field(
         default=None,
         ge=0,
-        description="How often a model is told what is wrong with its plan.",
+        description="How often a model is told what is wrong with its plan; no more than the server allows.",
         json_schema_extra=_for_nodes("planner", "replanner"),
     )
+
+    def limits(self, settings: Settings) -> dict[str, Any]:
+        """Return the limits that are set here.
+
+        Raises:
+            ConfigError: One is beyond the operator's.
+        """
+        said = self.model_dump(include=set(LIMITS), exclude_none=True)
+        for name, value in said.items():
+            if value > (most := getattr(settings, name)):
+                raise ConfigError(f"{name}={value} is more than this graph allows; set {most} at most, or leave it out")
+        return said
 
     def layer(self, models: RoleModels) -> Layer:
         """Return what is said of models here.
 
         Raises:
-            ModelConfigError: An address is none that the graph's own settings name.
+            ModelConfigError: A model is none that clients may choose, an address none that the graph's own settings
+                name, or a client would wait longer for answers than the graph does.
         """
-        named = {role: getattr(self, role) for role in ROLES}
+        named = {role: getattr(self, role) or None for role in ROLES}
+        for role, model in named.items():
+            models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
         said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
         read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
         return {role: settings for role, settings in read.items() if settings.said}
@@ -143,12 +169,12 @@ class Services:
         """Return the services with what a client set for this invocation.
 
         Raises:
-            ConfigError: A model that was named cannot be made, or has no price and needs one.
+            ConfigError: Something is beyond what the operator allows; or a model cannot be made, or has no price and
+                needs one.
         """
         if context is None:
             return self
-        limits = context.model_dump(include={"max_concurrency", "max_replans", "max_repairs"}, exclude_none=True)
-        changed = replace(self, settings=replace(self.settings, **limits))
+        changed = replace(self, settings=replace(self.settings, **context.limits(self.settings)))
         stronger = context.layer(self.models)
         if not stronger:
             return changed

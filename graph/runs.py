@@ -17,7 +17,7 @@ from graph.plan.render import plan_svg, plan_text
 from graph.plan.schema import Plan
 from graph.run.answering import Said, answer_to
 from graph.run.counters import Counters
-from graph.run.events import CANCELLED, Draft, Event
+from graph.run.events import BY_FACADE, CANCELLED, Draft, Event
 from graph.run.reading import read_record
 from graph.run.record import RunRecord, run_name
 from graph.run.results import StepResult
@@ -37,7 +37,8 @@ class Run:
     """A run as it stood when it was looked at.
 
     `request` is the open review request where the run waits for a decision and the graph was asked, `results` has an
-    entry for each step that has begun. Times are Unix seconds.
+    entry for each step that has begun. Times are Unix seconds. `setup` is what the facade said that the run needs to
+    be resumed elsewhere; `unproven_setup` stands in an older record, and a client may have written it.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Run:
     revision: int
     results: Mapping[str, StepResult]
     setup: Mapping[str, Any]
+    unproven_setup: Mapping[str, Any]
     started_at: float
     updated_at: float
     request: Mapping[str, Any] | None = None
@@ -273,7 +275,8 @@ def _told(record: RunRecord, worked_on: bool) -> Run:
         plan=Plan.model_validate(record.plan) if record.plan is not None else None,
         revision=record.revision,
         results={**record.results, **_unfinished(record, worked_on), **_uncertain(record)},
-        setup=record.setup,
+        setup=record.setup if record.setup_by == BY_FACADE else {},
+        unproven_setup=record.setup if record.setup_by != BY_FACADE else {},
         started_at=record.started_at,
         updated_at=record.updated_at,
     )

@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 from pydantic import JsonValue
 
+from graph.caller import caller_on
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
@@ -458,8 +459,8 @@ async def load_story(services: Services, ledger: Ledger, key: RunKey, shown: Any
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
-    """Start the thread's next run; `setup` in the configuration is what its caller needs to resume it elsewhere."""
-    ledger = await services.ledger()
+    """Start the thread's next run; what the facade needs to resume it elsewhere is kept with it."""
+    ledger, thread = await services.ledger(), thread_of(state, config)
     configured, tools = services.configuration()
     tags = tags_of(state)
     payload = {
@@ -467,12 +468,12 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
         "constraints": list(goal.constraints),
         **({"tags": tags} if tags else {}),
         "history": history_shown(said_before(state.get("messages") or (), goal.goal)),
-        "setup": config.get("configurable", {}).get("setup") or {},
+        **caller_on(thread).started,
         "configured": configured,
         "budget": services.settings.budget.to_json(),
         "checkpoint": checkpoint_id(),
     }
-    key = await ledger.open_run(thread_of(state, config), [Draft("run_started", payload)], [tools])
+    key = await ledger.open_run(thread, [Draft("run_started", payload)], [tools])
     return await load_story(services, ledger, key, named=state.get("run"))
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
+from graph.calls.toolbox import Toolbox
+from graph.configuration import check_reach
 from graph.errors import ConfigError
 from tools import McpServers, ToolError
 
@@ -24,11 +26,13 @@ def with_servers(mcp: Servers, tools: Tools) -> Iterator[Tools]:
         tools: Other tools; one of a server that has the same name gets its server's name in front.
 
     Raises:
-        ConfigError: The servers are not described well, or one cannot be started or reached.
+        ConfigError: The servers are not described well, one cannot be started or reached, or the file lies where one of
+            the other tools writes.
     """
     if mcp is None:
         yield tools
         return
+    _check_file(mcp, tools)
     with ExitStack() as stack:
         with _told_as_configuration():
             servers = stack.enter_context(McpServers(mcp))
@@ -41,6 +45,7 @@ async def awith_servers(mcp: Servers, tools: Tools) -> AsyncIterator[Tools]:
     if mcp is None:
         yield tools
         return
+    _check_file(mcp, tools)
     async with AsyncExitStack() as stack:
         with _told_as_configuration():
             servers = await stack.enter_async_context(McpServers(mcp))
@@ -56,6 +61,12 @@ def with_servers_to_the_end(mcp: Servers, tools: Tools) -> Tools:
     stack = ExitStack()
     atexit.register(stack.close)
     return stack.enter_context(with_servers(mcp, tools))
+
+
+def _check_file(mcp: Servers, tools: Tools) -> None:
+    """Refuse a file that a tool can write: it names the programs that are started."""
+    if isinstance(mcp, str | Path):
+        check_reach(Toolbox(tools).specs, mcp)
 
 
 @contextmanager

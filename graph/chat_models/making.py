@@ -77,6 +77,9 @@ def _made(settings: ModelSettings) -> BaseChatModel:
     _check_headers(name, model)
     if settings.base_url is None and (variable := missing_key(model)):
         raise ModelKeyError(name, f"no key; set {variable}, or leave the model out to stay offline")
+    if settings.base_url and "api_key" not in options and (variable := _key_of_environment(model)):
+        why = f"its package would send {variable} to {settings.base_url}; if the key is for that server, say so"
+        raise ModelKeyError(name, f"{why} with api_key_env")
     if retries_itself(tuned(model)) and "max_retries" not in settings.options:
         model = _constructed(name, {**options, "max_retries": 0})
     return model
@@ -123,6 +126,12 @@ def missing_key(model: BaseChatModel) -> str | None:
     ((field, variable),) = secrets.items()
     key = getattr(model, field, None)
     return None if (key.get_secret_value() if isinstance(key, SecretStr) else key) else variable
+
+
+def _key_of_environment(model: BaseChatModel) -> str | None:
+    """Return the variable whose value the model took for its key by itself."""
+    keys = [value.get_secret_value() for _, value in model if isinstance(value, SecretStr)]
+    return next((name for name, value in os.environ.items() if value and value in keys), None)
 
 
 def _package(error: ImportError) -> str:

@@ -1,7 +1,6 @@
 """What the environment and the settings file say about models; the file may name a policy beside them."""
 
 import os
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from graph.chat_models.settings import ROLES, Given, Layer, ModelSettings, Role, layer
+from graph.chat_models.untrusted import acts_of
 from graph.errors import ConfigError, listed
+from graph.settings_file import settings_file
 
 PREFIX = "PLANNER_EXECUTOR_"
-FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
+CLIENT_MODELS_VARIABLE = "PLANNER_EXECUTOR_CLIENT_MODELS"
 EXECUTORS_VARIABLE = "PLANNER_EXECUTOR_EXECUTORS"
-FILE = Path("planner-executor.toml")
-TABLES = ("models", "policy")
 NAMES = tuple(ModelSettings.model_fields)
 _EXECUTORS = TypeAdapter(dict[str, ModelSettings], config=ConfigDict(hide_input_in_errors=True))
 
@@ -43,8 +42,7 @@ def sources(file: str | Path | None) -> list[Layer]:
     """Return what the environment says, and then what the file says, which is the weaker.
 
     Args:
-        file: A TOML file; None means the one that PLANNER_EXECUTOR_CONFIG names, or `planner-executor.toml` where the
-            current folder has one.
+        file: A TOML file; None means the one that `graph.settings_file` finds.
 
     Raises:
         ConfigError: One of them cannot be read, or says what cannot be.
@@ -70,37 +68,28 @@ def from_environment() -> Layer:
     }
 
 
+def models_for_clients() -> tuple[str, ...] | None:
+    """Return what PLANNER_EXECUTOR_CLIENT_MODELS lists, between commas; None where it is not set."""
+    listed_ones = os.environ.get(CLIENT_MODELS_VARIABLE)
+    return tuple(name.strip() for name in listed_ones.split(",") if name.strip()) if listed_ones is not None else None
+
+
 def from_file(file: str | Path | None) -> Layer:
     """Return what the table `[models]` of a TOML file says.
 
     Raises:
-        ConfigError: The file is not there although it was named, cannot be read, or says what cannot be.
+        ConfigError: The file is not there although it was named, cannot be read, says what cannot be, or is one that
+            nobody named or trusted and needs that.
     """
-    path, tables = settings_file(file)
+    found = settings_file(file)
     try:
-        models = _Models.model_validate(tables.get("models", {}))
+        models = _Models.model_validate(found.said.get("models", {}))
     except ValidationError as error:
-        raise ConfigError(f"{path}: {_faults(error, 'models.')}") from None
-    return layer({role: getattr(models, role) for role in ROLES}, models.executors)
-
-
-def settings_file(file: str | Path | None) -> tuple[Path, dict[str, Any]]:
-    """Return the settings file and all that it says, nothing where there is none.
-
-    Raises:
-        ConfigError: The file is not there although it was named, cannot be read, or holds what is none of `TABLES`.
-    """
-    named = file or os.environ.get(FILE_VARIABLE)
-    path = Path(named or FILE)
-    if not named and not path.is_file():
-        return path, {}
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    if unknown := [name for name in tables if name not in TABLES]:
-        raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
-    return path, tables
+        raise ConfigError(f"{found.path}: {_faults(error, 'models.')}") from None
+    said = layer({role: getattr(models, role) for role in ROLES}, models.executors)
+    for act in acts_of(said):
+        found.require_trust(act)
+    return said
 
 
 def _variables(role: Role) -> ModelSettings:

@@ -25,6 +25,7 @@ from graph.cli.run import run
 from graph.cli.show import show
 from graph.cli.steer import steer
 from graph.cli.tool_list import tools
+from graph.cli.trust import trust
 from graph.cli.verify import verify
 
 __all__ = ["app"]
@@ -53,6 +54,7 @@ COMMANDS = (
     replay,
     redact,
     tools,
+    trust,
     metrics,
     doctor,
     migrate,

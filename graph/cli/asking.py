@@ -110,22 +110,31 @@ class Asking:
                 self.screen.say(str(error))
 
     def _ask(self, question: str) -> str:
-        """Return what the person types.
-
-        Raises:
-            Later: There is nothing more to read.
-        """
-        self.screen.ask(question)
-        line = sys.stdin.readline()
-        if not line:
-            self.screen.say()
-            raise Later
-        return line.strip()
+        return _line(self.screen, question)
 
     def _say_how_to_edit(self, run: Run) -> None:
         self.screen.say("Leave with Ctrl-D, then:")
         self.screen.say(f"  {command('draw', run.id, self.database)} -o plan.json")
         self.screen.say(f"  {command('resume --edit plan.json', run.id, self.database)}")
+
+
+def asked_of_person(screen: Screen, question: str) -> str:
+    """Return what a person types now; keys that were pressed before the question do not count.
+
+    Raises:
+        Later: There is nothing more to read.
+    """
+    _forget_what_was_typed_before()
+    return _line(screen, question)
+
+
+def _line(screen: Screen, question: str) -> str:
+    screen.ask(question)
+    line = sys.stdin.readline()
+    if not line:
+        screen.say()
+        raise Later
+    return line.strip()
 
 
 def _verdict(said: Said, words: str) -> Said:

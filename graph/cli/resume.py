@@ -1,7 +1,7 @@
 """`planner-executor resume`: go on with a run, and decide what it asks."""
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,8 +17,9 @@ from graph.cli.models import said_of_models
 from graph.cli.outcome import show_outcome
 from graph.cli.pausing import pausing
 from graph.cli.reading import looked_up
+from graph.cli.remembered import taken_up
 from graph.cli.screen import Screen
-from graph.cli.setup import Setup, check_folders
+from graph.cli.setup import check_folders
 from graph.errors import NothingToDecideError
 from graph.runs import Run
 
@@ -55,6 +56,10 @@ Result = Annotated[
     list[str] | None,
     typer.Option("--result", metavar="JSON", help="What a call that happened returned: JSON or text."),
 ]
+OwnSettings = Annotated[
+    bool,
+    typer.Option("--own-settings", help="Use the settings here and these options, nothing that the run remembers."),
+]
 
 
 def resume(
@@ -86,10 +91,15 @@ def resume(
     horizon: options.Horizon = None,
     max_replans: options.MaxReplans = None,
     max_concurrency: options.MaxConcurrency = None,
+    own_settings: OwnSettings = False,
     json: options.Json = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Go on with a run that waits, was paused or was killed; folders and models are those it was started with."""
+    """Go on with a run that waits, was paused or was killed.
+
+    Folders and models are those it was started with, unless options name others; what differs from here is shown. The
+    policy here always holds.
+    """
     screen = Screen.beside_json() if json else Screen.here()
     with reported(screen):
         check_folders(docs, workspace)
@@ -108,26 +118,27 @@ def resume(
         )
         deciding = Deciding(screen, db, yes, said, digest)
         found = looked_up(db, run)
-        setup = (
-            Setup.default()
-            .remembered(found.setup)
-            .changed(
-                documents=docs,
-                workspace=workspace,
-                mcp=mcp,
-                models=said_of_models(
-                    {"planner": planner, "executor": executor, "replanner": replanner, "judge": judge}, set_ or []
-                ),
-                config=config,
-                policy=policy,
-                approval=approval and approval.value,
-                replan=replan and replan.value,
-                horizon=horizon,
-                max_replans=max_replans,
-                max_concurrency=max_concurrency,
-            )
-        )
-        raise typer.Exit(exit_code(go_on(screen, db, deciding, found, setup.opened, json)))
+        names = {"planner": planner, "executor": executor, "replanner": replanner, "judge": judge}
+        given: dict[str, Any] = {
+            "documents": docs,
+            "workspace": workspace,
+            "mcp": mcp,
+            "models": said_of_models(names, set_ or []),
+            "config": config,
+            "policy": policy,
+            "approval": approval and approval.value,
+            "replan": replan and replan.value,
+            "horizon": horizon,
+            "max_replans": max_replans,
+            "max_concurrency": max_concurrency,
+        }
+
+        @contextmanager
+        def opened() -> Iterator[Mapping[str, Any]]:
+            with taken_up(screen, found, given, own_settings).opened() as built:
+                yield built
+
+        raise typer.Exit(exit_code(go_on(screen, db, deciding, found, opened, json)))
 
 
 def go_on(screen: Screen, database: Path, deciding: Deciding, run: Run, build: Build, json: bool = False) -> Run:

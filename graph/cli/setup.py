@@ -36,7 +36,7 @@ class Setup:
     @classmethod
     def default(cls) -> "Setup":
         """Return what holds where nothing is said."""
-        return cls(documents=_absolute(Path("docs")), workspace=_absolute(Path("workspace")))
+        return cls(documents=absolute(Path("docs")), workspace=absolute(Path("workspace")))
 
     def remembered(self, setup: Mapping[str, Any]) -> "Setup":
         """Return the setup of a run that may have been started by other means than this command."""
@@ -48,7 +48,7 @@ class Setup:
         named = {name: value for name, value in given.items() if value is not None}
         for path in ("documents", "workspace", "config", "mcp", "policy"):
             if path in named:
-                named[path] = _absolute(Path(named[path]))
+                named[path] = absolute(Path(named[path]))
         if "models" in named:
             named["models"] = over(named["models"], self.models)
         return replace(self, **named)
@@ -59,7 +59,7 @@ class Setup:
 
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         policy = policy_named(self.policy, self.config)
-        everywhere = {"models": remembered(self.models, self.config), "policy": policy and _absolute(Path(policy))}
+        everywhere = {"models": remembered(self.models, self.config), "policy": policy and absolute(Path(policy))}
         return {**plain, **everywhere}
 
     @cached_property
@@ -136,5 +136,6 @@ def check_folders(documents: Path | None, workspace: Path | None) -> None:
         raise InputError("--workspace", f"{workspace} is no folder; name a folder, or one that does not exist yet")
 
 
-def _absolute(path: Path) -> str:
+def absolute(path: Path) -> str:
+    """Return a path as the ledger keeps it."""
     return str(path.absolute())

@@ -75,6 +75,7 @@ def as_data(found: Told) -> dict[str, Any]:
         "usage": found.record.usage.to_json(),
         "budget": bounds(found).to_json(),
         "setup": dict(run.setup),
+        **({"unproven_setup": dict(run.unproven_setup)} if run.unproven_setup else {}),
         "started_at": run.started_at,
         "updated_at": run.updated_at,
     }

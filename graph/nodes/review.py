@@ -9,6 +9,7 @@ from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
 from graph.approver import approver
+from graph.caller import caller_on
 from graph.context import Services
 from graph.nodes.asking import SAY_FIRST, Subject, is_open, is_said, message_of, request_about, uncertain_calls
 from graph.plan.canonical import digest
@@ -53,7 +54,7 @@ class Review:
         request = request_about(story, subject)
         if not request.actions:
             return await self._passed(story, subject)
-        unseen = bool(config.get("configurable", {}).get("unseen"))
+        unseen = caller_on(story.key.thread).unseen
         return await self._asked(story, state, subject, request, unseen)
 
     async def _run_of_its_own(self, state: State, config: RunnableConfig) -> Story:

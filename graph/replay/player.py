@@ -14,6 +14,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.builder import Graph
+from graph.caller import Caller, calling
 from graph.calls.threads import is_waiting
 from graph.chat_models.role_model import RoleModel
 from graph.errors import InputError, RunPausedError
@@ -61,7 +62,8 @@ class Player:
         self._ledger.refusal = OffRecord(self._tape, self._cues.given).refusal
         self._saver = InMemorySaver(serde=strict_serializer())
         started = self._events[0].payload
-        self._config: Any = {"configurable": {"thread_id": transcript.thread, "setup": started.get("setup") or {}}}
+        self._config: Any = {"configurable": {"thread_id": transcript.thread}}
+        self._started = {name: started[name] for name in ("setup", "setup_by") if name in started}
         self._graph = self._staged(started["configured"])
 
     async def play(self) -> Replay:
@@ -133,8 +135,11 @@ class Player:
         """Let the graph go as far as it goes; return what stopped it, if it did not stop by itself."""
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
-        config: Any = {"configurable": {**self._config["configurable"], **at, "unseen": given.unseen}}
-        work: asyncio.Task[object] = asyncio.create_task(self._graph.ainvoke(given.value, config, durability="sync"))
+        config: Any = {"configurable": {**self._config["configurable"], **at}}
+        with calling(Caller(self._transcript.thread, self._started, given.unseen)):
+            work: asyncio.Task[object] = asyncio.create_task(
+                self._graph.ainvoke(given.value, config, durability="sync")
+            )
         with suppress(RunPausedError, ReplayStopped, asyncio.CancelledError):
             try:
                 await self._cues.conduct(work, self._is_busy)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal[
-    "run_started",  # goal, constraints, tags, setup, budget, history, configured, thread, n, checkpoint
+    "run_started",  # goal, constraints, tags, setup, setup_by, budget, history, configured, thread, n, checkpoint
     "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
     # revision, plan, digest, binding, reason, author, replaced: [{step, tools, by, standing}], tainted, failures,
     # stalled, checkpoint, read_as: what was read otherwise than written
@@ -66,6 +66,9 @@ class Event:
     at: float
     payload: Mapping[str, Any]
 
+
+BY_FACADE = "facade"
+"""`setup_by` of a run whose setup the facade gave; a setup without it may be a client's."""
 
 CANCELLED: Mapping[str, Any] = {"status": "cancelled", "reason": "cancelled", "value": None}
 """What `run_ended` says of a run that was cancelled."""

@@ -44,7 +44,7 @@ def read_on(record: RunRecord, events: Iterable[Event]) -> RunRecord:
 def _run_started(record: RunRecord, event: Event) -> None:
     record.thread, record.n = event.payload["thread"], event.payload["n"]
     record.goal, record.constraints = event.payload["goal"], tuple(event.payload["constraints"])
-    record.setup = event.payload.get("setup", {})
+    record.setup, record.setup_by = event.payload.get("setup") or {}, event.payload.get("setup_by")
     record.history = tuple(event.payload.get("history", ()))
     record.configuration = event.payload.get("configured", {})
     record.budget = read_budget(event.payload.get("budget", {}))[0]

@@ -112,6 +112,8 @@ class Call:
 class RunRecord:
     """Everything the nodes need to know of a run; filled by `read_record` and `read_on`, else only read.
 
+    `setup` is what the run needs to be resumed elsewhere. Only where `setup_by` is `BY_FACADE` the facade gave it;
+    records of before the facade was told apart from clients have none, and the setup may be a client's.
     `steered` says what the user has changed since the last plan, `rounds` counts plans that were made step by step.
     `failed` counts how often a step was given up, and, where it is done for each of a list, an item of it.
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
@@ -129,6 +131,7 @@ class RunRecord:
     goal: str = ""
     constraints: tuple[str, ...] = ()
     setup: Mapping[str, Any] = field(default_factory=dict)
+    setup_by: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
     configuration: Mapping[str, Any] = field(default_factory=dict)
     budget: Budget = NO_BUDGET

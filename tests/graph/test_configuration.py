@@ -137,7 +137,7 @@ def test_a_client_cannot_choose_a_model_that_has_no_price_where_the_cost_is_boun
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k-0123456789")
-    graph = build(policy={"prices": PRICED}, budget={"cost_usd": 1.0}, approval="never")
+    graph = build(policy={"prices": PRICED}, budget={"cost_usd": 1.0}, approval="never", client_models=["*"])
 
     with pytest.raises(ConfigError, match="has no price"):
         graph.invoke({"goal": "g"}, on_thread(), context={"executor": "openai:unpriced"})

@@ -7,7 +7,9 @@ import pytest
 from pydantic import SecretStr, ValidationError
 
 from graph import ModelSettings, build_graph
-from graph.context import Context
+from graph.chat_models.roles import role_models
+from graph.chat_models.settings import resolved
+from graph.context import Context, Settings
 from graph.errors import ConfigError, ModelConfigError
 from graph.testing import on_thread
 from tools import default_tools
@@ -35,6 +37,7 @@ def test_a_client_cannot_name_a_model_without_a_price_under_a_budget_of_costs() 
             {"executor": "openai:q", "model_settings": {"executor": {"base_url": HERE}}},
             policy=policy,
             budget={"cost_usd": 1},
+            client_models=["openai:q"],
         )
 
 
@@ -63,3 +66,63 @@ def test_no_tool_can_write_the_settings_that_decide_where_keys_go(
 
     with pytest.raises(ConfigError, match="can write"):
         build_graph(tools=default_tools(documents=tmp_path, workspace=tmp_path), config=named)
+
+
+THERE = "http://127.0.0.1:8/v1"
+OTHER = ModelSettings(model="openai:o", base_url=THERE, api_key=SecretStr("sk-of-the-other"), timeout_s=20)
+
+
+def chosen(context: dict[str, Any], role: str = "planner", **options: Any) -> ModelSettings:
+    """Return how a role's model is asked under a client's context; no model is asked."""
+    models = role_models({"planner": PLANNER, "executor": OTHER}, for_clients=options.get("client_models"))
+    found = models.under(Context.model_validate(context).layer(models)).layers
+    return resolved(found)[role]  # type: ignore[literal-required,no-any-return]
+
+
+@pytest.mark.parametrize("role", ["planner", "executor", "replanner", "judge"])
+def test_a_client_chooses_among_the_models_that_the_operator_names(role: str) -> None:
+    for name in ("openai:other", "anthropic:p", "p"):
+        with pytest.raises(ModelConfigError, match=r"clients may not choose it .* choose openai:p, openai:o"):
+            chosen({role: name})
+
+    assert chosen({role: "openai/o"}, role) == OTHER
+
+
+def test_a_model_that_a_client_chooses_is_asked_where_and_with_the_key_that_the_operator_said() -> None:
+    found = chosen({"planner": "openai:o", "model_settings": {"planner": {"temperature": 0.5}}})
+
+    assert found == OTHER.model_copy(update={"temperature": 0.5})
+
+
+def test_the_operator_may_offer_other_models_or_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    assert chosen({"planner": "openai:free"}, client_models=["openai:free"]).model == "openai:free"
+    assert chosen({"planner": "openai:free"}, client_models=["*"]).model == "openai:free"
+    with pytest.raises(ModelConfigError, match="choose openai:free, offline, openai:p, or"):
+        chosen({"planner": "openai:o"}, client_models=["openai:free"])
+    monkeypatch.setenv("PLANNER_EXECUTOR_CLIENT_MODELS", "openai:free, openai:o")
+    assert chosen({"planner": "openai:free"}).model == "openai:free"
+
+
+def test_the_embedded_rules_may_be_chosen_but_not_as_a_judge() -> None:
+    assert chosen({"planner": "offline"}).model == "offline"
+    with pytest.raises(ModelConfigError, match="for the judge"):
+        chosen({"judge": "offline"})
+
+
+@pytest.mark.parametrize(("role", "most"), [("planner", 300), ("executor", 20)])
+def test_a_client_waits_no_longer_than_the_operator(role: str, most: float) -> None:
+    assert chosen({"model_settings": {role: {"timeout_s": most}}}, role).timeout_s == most
+    with pytest.raises(ModelConfigError, match=f"set {most:g} at most"):
+        chosen({"model_settings": {role: {"timeout_s": most + 1}}}, role)
+
+
+@pytest.mark.parametrize("name", ["max_concurrency", "max_replans", "max_repairs"])
+def test_a_client_can_lower_a_limit_and_not_raise_it(name: str) -> None:
+    own = Settings(max_concurrency=3, max_replans=3, max_repairs=3)
+
+    assert [Context.model_validate({name: value}).limits(own) for value in (1, 3)] == [{name: 1}, {name: 3}]
+    with pytest.raises(ConfigError, match=f"{name}=4 is more than this graph allows; set 3 at most"):
+        Context.model_validate({name: 4}).limits(own)
+    with pytest.raises(ConfigError, match="more than this graph allows"):
+        build_graph("offline", **{name: 3}).invoke({"goal": "What is 1 + 1?"}, on_thread(), context={name: 4})

@@ -14,6 +14,7 @@ from graph import Agent, AsyncAgent
 from graph.errors import ConfigError
 from graph.testing import LoggedTools, step
 from graph.tool_servers import awith_servers, with_servers
+from tools import default_tools
 
 Small = Any
 
@@ -85,3 +86,23 @@ print(len(with_servers_to_the_end({{"small": {small.entry()!r}}}, [])))
 
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout) > 5
+
+
+@pytest.mark.parametrize("place", ["workspace/servers.json", "link/servers.json"])
+def test_no_program_is_started_that_a_file_names_which_a_tool_can_write(
+    small: Small, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "workspace").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "workspace")
+    (tmp_path / "workspace" / "servers.json").write_text(json.dumps({"mcpServers": {"small": small.entry()}}))
+    own = default_tools(documents=tmp_path / "docs", workspace=tmp_path / "workspace")
+
+    async def opened() -> None:
+        async with awith_servers(tmp_path / place, own):
+            raise AssertionError("they were started")
+
+    with pytest.raises(ConfigError, match="can write"), with_servers(tmp_path / place, own):
+        raise AssertionError("they were started")
+    with pytest.raises(ConfigError, match="can write"):
+        asyncio.run(opened())
+    assert small.starts == []

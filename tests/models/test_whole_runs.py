@@ -78,6 +78,7 @@ def test_the_main_job_by_the_command_line(aimock: Any, tmp_path: Path, monkeypat
     (tmp_path / "planner-executor.toml").write_text(
         f'[models.planner]\nmodel = "openai:scripted-model"\nbase_url = "{aimock.base_url}"\napi_key_env = "A_KEY"\n'
     )
+    monkeypatch.setenv("PLANNER_EXECUTOR_CONFIG", "planner-executor.toml")
     monkeypatch.setenv("A_KEY", aimock.key)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     command = [sys.executable, "-m", "planner_executor", "run", GOAL, "--docs", str(TEXTS), "--yes"]

@@ -88,17 +88,21 @@ def test_a_client_chooses_model_and_server_by_the_settings_of_one_invocation(
 
 
 @pytest.mark.parametrize(
-    ("base_url", "error", "sentence"),
+    ("context", "error", "sentence"),
     [
-        ("http://127.0.0.1:9/v1", "ModelConfigError", "is no server that this graph's settings name"),
-        (None, "ModelKeyError", "no key; set OPENAI_API_KEY"),
+        (
+            {"model_settings": {"planner": {"base_url": "http://127.0.0.1:9/v1"}}},
+            "ModelConfigError",
+            "is no server that this graph's settings name",
+        ),
+        ({"planner": "openai:other"}, "ModelConfigError", "clients may not choose it for the planner"),
+        ({"max_replans": 3}, "ConfigError", "max_replans=3 is more than this graph allows"),
     ],
-    ids=["an address of the client's own", "a key that nobody has"],
+    ids=["an address of the client's own", "a model that nobody offers", "a limit that is raised"],
 )
 def test_a_setting_that_cannot_work_ends_the_invocation_before_anything_is_planned(
-    offline_by_default: Any, thread_of: Any, base_url: str | None, error: str, sentence: str
+    offline_by_default: Any, thread_of: Any, context: dict[str, Any], error: str, sentence: str
 ) -> None:
-    context = {"planner": "openai:other", "model_settings": {"planner": {"base_url": base_url} if base_url else {}}}
     thread = thread_of(offline_by_default)
 
     values = thread.client.runs.wait(thread.id, thread.graph, input={"goal": "g"}, context=context, raise_error=False)

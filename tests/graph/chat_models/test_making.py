@@ -1,10 +1,14 @@
 """Chat models made from settings, and what stands in the way, as one sentence; no server is asked here."""
 
+import os
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
+from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from graph.chat_models.making import chat_of, missing_key
 from graph.chat_models.offline import OfflineModel
@@ -12,6 +16,7 @@ from graph.chat_models.patience import ONCE, Patience
 from graph.chat_models.roles import role_model, role_models
 from graph.chat_models.settings import ModelSettings
 from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
+from graph.testing import ScriptedModel
 
 LOCAL = "http://127.0.0.1:9/v1"
 
@@ -164,6 +169,36 @@ def test_nothing_that_is_made_shows_a_key() -> None:
     )
 
     assert "0123456789" not in repr(role_models({"planner": settings}))
+
+
+class ProvidersModel(ScriptedModel):
+    """A provider's chat model, which takes its key from the environment whatever address it is given."""
+
+    model_name: str
+    temperature: float
+    base_url: str | None = None
+    api_key: SecretStr = Field(default_factory=lambda: SecretStr(os.environ.get("PROVIDERS_KEY", "")))
+
+    def __init__(self, **given: Any) -> None:
+        BaseChatModel.__init__(self, **{"model_name": given.pop("model"), **given})
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install a package of the provider, and its key."""
+    package = ModuleType("langchain_anthropic")
+    package.ChatAnthropic = ProvidersModel  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "langchain_anthropic", package)
+    monkeypatch.setenv("PROVIDERS_KEY", "sk-of-the-provider")
+
+
+@pytest.mark.usefixtures("provider")
+def test_no_providers_package_sends_a_key_of_the_environment_to_another_address() -> None:
+    with pytest.raises(ModelKeyError, match=rf"would send PROVIDERS_KEY to {LOCAL}; .* with api_key_env"):
+        made(model="anthropic:m")
+
+    said, own = made(model="anthropic:m", api_key_env="PROVIDERS_KEY"), made(model="anthropic:m", base_url=None)
+    assert {model.api_key.get_secret_value() for model in (said, own)} == {"sk-of-the-provider"}
 
 
 class TestClients:

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 from graph.chat_models.settings import ModelSettings
 from graph.chat_models.sources import from_environment, from_file, sources
 from graph.errors import ConfigError
+from graph.trust import trust
 
 TABLES = """
 [models]
@@ -100,6 +101,8 @@ def test_the_file_is_the_one_given_else_the_one_the_environment_names_else_the_o
     monkeypatch.chdir(tmp_path)
     for name in ("planner-executor", "named", "given"):
         (tmp_path / f"{name}.toml").write_text(f'[models]\nplanner = "a:{name}"')
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    trust(tmp_path / "planner-executor.toml", (tmp_path / "planner-executor.toml").read_bytes())
     there = from_file(None)
     monkeypatch.setenv("PLANNER_EXECUTOR_CONFIG", "named.toml")
 

@@ -1,0 +1,53 @@
+"""Who invokes the graph: what the facade says of an invocation, on a way that no client's data can take.
+
+A client of a graph server, and whoever invokes the compiled graph, can write input, `configurable`, context, state and
+metadata. None of these is read here: the facade sets a context variable around its own invocations.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.run.events import BY_FACADE
+
+NO_SETUP: Mapping[str, Any] = {"setup": {}}
+
+
+@dataclass(frozen=True)
+class Caller:
+    """What is known of the caller on one thread.
+
+    `started` goes into the event `run_started` of a run that begins: the setup, and who gave it. `unseen` says that a
+    decision was given beforehand, with nobody looking.
+    """
+
+    thread: str
+    started: Mapping[str, Any] = field(default_factory=lambda: NO_SETUP)
+    unseen: bool = False
+
+    @classmethod
+    def facade(cls, thread: str, setup: Mapping[str, Any] | None = None, *, unseen: bool = False) -> "Caller":
+        """Return the facade as caller; `setup` is what a run that it starts needs to be resumed elsewhere."""
+        started = {"setup": dict(setup), "setup_by": BY_FACADE} if setup else NO_SETUP
+        return cls(thread, started, unseen)
+
+
+_caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
+
+
+@contextmanager
+def calling(caller: Caller) -> Iterator[None]:
+    """Invoke the graph as this caller for the block."""
+    token = _caller.set(caller)
+    try:
+        yield
+    finally:
+        _caller.reset(token)
+
+
+def caller_on(thread: str) -> Caller:
+    """Return who invokes the graph on a thread; a graph that a tool invokes on a thread of its own has no facade."""
+    caller = _caller.get()
+    return caller if caller is not None and caller.thread == thread else Caller(thread)

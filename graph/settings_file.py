@@ -1,0 +1,70 @@
+"""The settings file: the one that somebody names, or `planner-executor.toml` of the current folder."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from graph.errors import ConfigError, listed
+from graph.trust import is_trusted
+
+FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
+FILE = Path("planner-executor.toml")
+TABLES = ("models", "policy")
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """What a settings file says, nothing where there is none.
+
+    `is_named` says that the user named it, in Python, by --config or by PLANNER_EXECUTOR_CONFIG. Another lies in the
+    current folder, and whoever made the folder may have written it; `is_trusted` says that the user trusted it.
+    """
+
+    path: Path
+    said: Mapping[str, Any] = field(default_factory=dict)
+    is_named: bool = False
+    is_trusted: bool = False
+
+    def require_trust(self, act: str) -> None:
+        """Refuse a file that nobody named or trusted.
+
+        Args:
+            act: What the file does that needs it, for the sentence: "models.planner sends A_KEY to https://example.com".
+
+        Raises:
+            ConfigError: The file is neither named nor trusted.
+        """
+        if not self.is_named and not self.is_trusted:
+            raise ConfigError(f"{self.path} is not trusted, and {act}; {self.next_move}")
+
+    @property
+    def next_move(self) -> str:
+        """What makes the file count as the user's own."""
+        return f"read it, then run `planner-executor trust {quote(str(self.path))}`, or name it by --config"
+
+
+def settings_file(named: str | Path | None) -> SettingsFile:
+    """Return the settings file.
+
+    Args:
+        named: Its path; None means the one that PLANNER_EXECUTOR_CONFIG names, or the one of the current folder.
+
+    Raises:
+        ConfigError: The file is not there although it was named, cannot be read, or holds what is none of `TABLES`.
+    """
+    named = named or os.environ.get(FILE_VARIABLE)
+    path = Path(named or FILE)
+    if not named and not path.is_file():
+        return SettingsFile(path)
+    try:
+        content = path.read_bytes()
+        said = tomllib.loads(content.decode())
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if unknown := [name for name in said if name not in TABLES]:
+        raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
+    return SettingsFile(path, said, bool(named), not named and is_trusted(path, content))

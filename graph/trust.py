@@ -1,0 +1,113 @@
+"""Which files of folders the user has trusted: by digest, so that a file that changes is trusted no longer.
+
+The store is a file of the user's own: an object path -> SHA-256 of what the file held when it was trusted.
+"""
+
+import hashlib
+import json
+import os
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from graph.errors import ConfigError
+
+PRIVATE_FOLDER, PRIVATE_FILE, OTHERS_WRITE = 0o700, 0o600, 0o022
+
+
+def store_path() -> Path | None:
+    """Return the file that holds the digests, in XDG_STATE_HOME or `~/.local/state`; None without a home folder."""
+    named = Path(os.environ.get("XDG_STATE_HOME") or "")
+    try:
+        state = named if named.is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError:
+        return None
+    return state / "planner-executor" / "trusted.json"
+
+
+def is_trusted(file: Path, content: bytes) -> bool:
+    """Whether the user has trusted a file with just this content, which the caller has read and goes on to use.
+
+    Raises:
+        ConfigError: The store cannot be read, or others can write it.
+    """
+    return _read().get(_name(file)) == digest_of(content)
+
+
+def trust(file: Path, content: bytes) -> None:
+    """Remember that the user trusts a file with just this content; files that are gone are forgotten.
+
+    Raises:
+        ConfigError: The store cannot be read or written.
+    """
+    kept = {path: digest for path, digest in _read().items() if os.path.exists(path)}  # noqa: PTH110  (any text)
+    _write({**kept, _name(file): digest_of(content)})
+
+
+def forget(file: Path) -> bool:
+    """Trust a file no longer; return whether it was trusted.
+
+    Raises:
+        ConfigError: The store cannot be read or written.
+    """
+    known = dict(_read())
+    was_there = known.pop(_name(file), None) is not None
+    if was_there:
+        _write(known)
+    return was_there
+
+
+def digest_of(content: bytes) -> str:
+    """Return what a file's content is known by."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _name(file: Path) -> str:
+    return str(file.resolve())
+
+
+def _read() -> dict[str, str]:
+    store = store_path()
+    if store is None:
+        return {}
+    try:
+        if fault := _fault(store):
+            raise ConfigError(f"{store} {fault}; remove it, and trust your files again")
+        found = json.loads(store.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{store} cannot be read: {error}; remove it, and trust your files again") from error
+    if not isinstance(found, dict):
+        raise ConfigError(f"{store} is no list of trusted files; remove it, and trust your files again")
+    return found
+
+
+def _fault(store: Path) -> str | None:
+    """Return why what the store says may be somebody else's word."""
+    for path in (store, store.parent):
+        found = path.stat()
+        if stat.S_IMODE(found.st_mode) & OTHERS_WRITE:
+            return "can be written by others"
+        if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
+            return "belongs to another user"
+    return None
+
+
+def _write(digests: dict[str, str]) -> None:
+    store = store_path()
+    if store is None:
+        raise ConfigError("there is no folder to keep trusted files in; set XDG_STATE_HOME or HOME")
+    written: str | None = None
+    try:
+        store.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        handle, written = tempfile.mkstemp(dir=store.parent)  # 0600
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(digests, file, indent=1)
+        Path(written).replace(store)
+    except OSError as error:
+        if written is not None:
+            with suppress(OSError):
+                Path(written).unlink()
+        raise ConfigError(f"{store} cannot be written: {error.strerror}") from error
