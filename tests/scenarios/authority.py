@@ -39,7 +39,13 @@ def row(what: str, user: str, client: str, model: str, tool: str, file: str, **s
 USER = {"identity": "boss", "is_authenticated": True, "display_name": "boss"}
 SERVER = {"base_url": "http://127.0.0.1:9/v1"}
 ROWS = (
-    row("goal, constraints, chat, `steer`, `continue`", YES, YES, NO, NO, NO, goal="another", constraints=["c"]),
+    row(
+        "goal, constraints, tags, chat, `steer`, `continue`",
+        *(YES, YES, NO, NO, NO),
+        goal="another",
+        constraints=["c"],
+        tags=["another"],
+    ),
     row("a plan, which is reviewed", YES, YES, YES, NO, NO, plan={"steps": [{"id": "x", "objective": "o"}]}),
     row(
         "a decision: approve, edit, reject, answer, settle, raise a budget",
