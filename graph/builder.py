@@ -44,11 +44,11 @@ Graph = CompiledStateGraph[State, Context, Input, State]
 class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
     """The compiled graph; what a client nests too deeply is cut before a serializer meets it, and refused in words."""
 
-    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:  # type: ignore[override]
+    def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run the graph, as its base does."""
         return super().stream(_bounded(input), *args, **kwargs)
 
-    def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:  # type: ignore[override]
+    def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Run the graph, as its base does."""
         return super().astream(_bounded(input), *args, **kwargs)
 
