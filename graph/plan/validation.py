@@ -22,9 +22,12 @@ from graph.plan.schema import ITEM, Plan, Step
 from graph.plan.shortening import value_in_words
 from graph.plan.spellings import name_of, read_fields, told_once, unwrap
 from graph.plan.suggestions import Known
+from graph.plan.work import TooMuchWork, at_most
 
 MAX_STEPS = 10_000
 MAX_DEPTH = 100
+MAX_WORK = 10_000_000
+"""Steps of work that the schemas and arguments of one plan may take together, as `graph.plan.work` counts them."""
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 INT64 = (-(2**63), 2**64 - 1)
 
@@ -136,6 +139,14 @@ def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple
         return [], [Issue(None, "steps", "steps is a list of objects")]
     if len(raw) > max_steps:
         return [], [Issue(None, "steps", f"{len(raw)} steps are too many; at most {max_steps} are allowed")]
+    try:
+        with at_most(MAX_WORK):
+            return _read_each(raw, tools)
+    except TooMuchWork as error:
+        return [], [Issue(None, "steps", f"to check them {error}")]
+
+
+def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec]) -> tuple[list[Draft], list[Issue]]:
     drafts, issues = [], []
     for place, item in enumerate(raw):
         if isinstance(item, dict):

@@ -1,3 +1,4 @@
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -183,3 +184,13 @@ def test_every_statement_stands_word_for_word_where_its_citation_says(tmp_path: 
 def test_any_json_is_summarised_or_refused(value: Any) -> None:
     with suppress(NothingToSummarise):
         assert summarize(value)["statements"]
+
+
+@pytest.mark.parametrize("unit", ["[", "[. ", "(a. ", "a. ", "**a. ", "`a. ", "!["])
+def test_a_text_of_odd_signs_is_looked_through_in_time(unit: str) -> None:
+    begun = time.process_time()
+
+    with suppress(NothingToSummarise):
+        summarize(unit * 10_000)
+
+    assert time.process_time() - begun < 5

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from langchain_core.messages import HumanMessage
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.offline import OfflineModel
+from graph.chat_models.offline.model import answer_to
 from graph.chat_models.roles import role_model, role_models
 from graph.plan.schema import Step
 from graph.plan.validation import read_plan
@@ -102,3 +104,14 @@ def test_whatever_is_asked_the_answer_is_a_valid_plan_or_words(
     except NoJson:
         return
     assert read_plan(raw, SPECS).issues == ()
+
+
+@pytest.mark.parametrize(
+    "goal", [" " * 3_000 + "x", "1" * 4_000, "\n" * 3_000 + "x", "a " * 2_000, " " * 500_000, "1" * 500_000]
+)
+def test_a_goal_of_any_text_is_answered_in_time(goal: str) -> None:
+    begun = time.process_time()
+
+    assert answer_to([HumanMessage(json.dumps({"goal": goal, "tools": []}))])
+
+    assert time.process_time() - begun < 3

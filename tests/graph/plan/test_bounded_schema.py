@@ -9,6 +9,7 @@ import pytest
 from graph.plan.bounded_schema import MOST_WORK, errors_of, schema_fault
 from graph.plan.catalog import ToolSpec
 from graph.plan.inline_schema import misfits
+from graph.plan.validation import read_plan
 from graph.plan.work import TooMuchWork
 
 MOST_S = 5.0
@@ -160,3 +161,14 @@ def test_keywords_mean_what_they_mean_elsewhere(schema: dict[str, Any], value: A
 )
 def test_a_schema_that_cannot_be_used_is_named_before_it_is(schema: dict[str, Any], words: str) -> None:
     assert words in (ToolSpec("t", "d", schema).schema_fault() or "")
+
+
+def test_the_schemas_of_one_plan_share_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph.plan.validation.MAX_WORK", 5_000)
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    steps = [{"id": f"s{number}", "objective": "o", "output": schema} for number in range(100)]
+
+    assert read_plan({"steps": steps[:1]}, {}).issues == ()
+    assert any(
+        "more work than is allowed (5000 steps)" in issue.message for issue in read_plan({"steps": steps}, {}).issues
+    )
