@@ -11,11 +11,11 @@ from langgraph.types import Command
 from graph import Agent, build_graph
 from graph.builder import Graph
 from graph.caller import Caller, caller_on, calling
-from graph.checkpoint import strict_serializer
 from graph.errors import InputError
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import Draft
 from graph.runs import Runs
+from graph.saver import strict_serializer
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}

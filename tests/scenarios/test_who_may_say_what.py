@@ -19,9 +19,9 @@ from pydantic import ValidationError
 
 from graph import Agent, AgentError, build_graph
 from graph.builder import Graph
-from graph.checkpoint import strict_serializer
 from graph.context import Context
 from graph.runs import open_runs
+from graph.saver import strict_serializer
 from graph.state import Input, State
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 from graph.trust import store_path, trust
