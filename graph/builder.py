@@ -3,22 +3,23 @@
 import asyncio
 import contextvars
 import threading
-import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
-from graph.calls.rates import Turns
+from graph.calls.rates import process_turns
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import Given, Role
@@ -30,8 +31,8 @@ from graph.nodes.executor import Executor
 from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
-from graph.observing.log import log_events
-from graph.observing.observed import Observer, observed
+from graph.observing.listener import Observer
+from graph.observing.observed import observed
 from graph.routing import after_executor, after_planner, after_replanner, after_review
 from graph.state import Input, State, StateUpdate
 
@@ -93,8 +94,8 @@ def build_graph(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors),
-        ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), (log_events, *observers)),
-        turns=Turns(chosen.policy.rates, time.monotonic),
+        ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), observers),
+        turns=process_turns(chosen.policy.rates),
     )
     check(services, policy, config)
     _warn_if_lax(checkpointer)
@@ -116,7 +117,17 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) 
     return graph.compile(checkpointer=checkpointer, name="planner-executor")
 
 
-def paired(make: Callable[[Services], Node], services: Services, name: str) -> RunnableLambda[State, StateUpdate]:
+class PairedNode(RunnableLambda[State, StateUpdate]):
+    """A node with its synchronous twin.
+
+    LangChain looks for other runnables in what a function refers to, and keeps what it looked at for the whole process:
+    the graph's services among it. There are none.
+    """
+
+    deps: ClassVar[list[Any]] = []
+
+
+def paired(make: Callable[[Services], Node], services: Services, name: str) -> PairedNode:
     """Return the node with a synchronous twin, which runs it on an event loop of its own."""
 
     async def arun(state: State, config: RunnableConfig) -> StateUpdate:
@@ -126,7 +137,7 @@ def paired(make: Callable[[Services], Node], services: Services, name: str) -> R
     def run(state: State, config: RunnableConfig) -> StateUpdate:
         return on_a_loop(arun(state, config))
 
-    return RunnableLambda(run, afunc=arun, name=name)
+    return PairedNode(run, afunc=arun, name=name)
 
 
 def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:
@@ -162,7 +173,12 @@ def own_tools() -> Sequence[BaseTool]:
 
 
 def _warn_if_lax(checkpointer: Any) -> None:
-    """A serializer that revives any type lets a planted checkpoint row run code; a user's own is left as it is."""
+    """A serializer that revives any type lets a planted checkpoint row run code; a user's own is left as it is.
+
+    What a saver keeps in this process's memory alone, nobody can plant.
+    """
+    if isinstance(checkpointer, InMemorySaver) and type(checkpointer.storage) is defaultdict:
+        return
     allowed = getattr(getattr(checkpointer, "serde", None), "_allowed_msgpack_modules", None)
     if allowed is True:
         warnings.warn(

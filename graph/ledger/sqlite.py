@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -49,13 +49,19 @@ from graph.ledger.rows import (
 )
 from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript, event_of, is_artifact
+from graph.ledger.writer import Pulse
 from graph.run.events import Draft, Event
 from graph.run.record import run_name
 from graph.run.values import Kept
 
 
+def beats_of(held: Set[Lease]) -> Pulse:
+    """Return what beats for the leases that are held, by whom is none of its business."""
+    return lambda: [partial(beat, lease=lease) for lease in tuple(held)]
+
+
 class SqliteLedger:
-    """See `graph.ledger.protocol.Ledger`. One connection on one thread; the file is created with mode 0600.
+    """See `graph.ledger.protocol.Ledger`. One connection per file and process; the file is created with mode 0600.
 
     Runs that are begun with a key are sealed with it.
     """
@@ -64,7 +70,7 @@ class SqliteLedger:
         self.name = str(path)
         self._key = key
         self._held: set[Lease] = set()
-        self._file = Database(self.name, self._beats, BEAT_S)
+        self._file = Database(self.name, beats_of(self._held), BEAT_S)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the thread's next run with its first events; each learns its thread and number."""
@@ -227,9 +233,6 @@ class SqliteLedger:
             if now is None or (now.token, now.beat) != (seen.token, seen.beat):
                 raise RunOwnedError(self.name, run_name(run.thread, run.n))
         return seen
-
-    def _beats(self) -> list[Callable[[sqlite3.Connection], None]]:
-        return [partial(beat, lease=lease) for lease in tuple(self._held)]
 
     def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> int:
         n = (last_number(db, thread) or 0) + 1

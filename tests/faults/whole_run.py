@@ -24,7 +24,7 @@ from graph import build_graph
 from graph.checkpoint import SharingSaver
 from graph.ledger.database import Database
 from graph.ledger.lease import BEAT_S
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite import SqliteLedger, beats_of
 from graph.testing import on_thread, step
 from tools.errors import NothingHappened
 
@@ -176,7 +176,7 @@ class WatchedLedger(SqliteLedger):
 
     def __init__(self, path: Path, boundary: Boundary) -> None:
         super().__init__(path)
-        self._file = WatchedDatabase(self.name, self._beats, BEAT_S)
+        self._file = WatchedDatabase(self.name, beats_of(self._held), BEAT_S)
         self._file.boundary = boundary
 
 
