@@ -15,6 +15,7 @@ from benchmarks.growth import databases, plans
 from benchmarks.page import comparison_table, figures_table, measured_on, write_between_marks
 from benchmarks.processes import importing, resuming
 from benchmarks.sizes import FULL, QUICK, Sizes
+from benchmarks.small_run import small_runs
 from benchmarks.trial import run
 from benchmarks.workloads import chain
 
@@ -26,6 +27,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "many": many,
     "asking": asking,
     "answering": answering,
+    "small": small_runs,
     "databases": databases,
     "plans": plans,
     "importing": importing,

@@ -9,9 +9,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
@@ -105,10 +105,10 @@ def build_graph(
 def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) -> Graph:
     """Return the graph over these services."""
     graph = StateGraph(State, context_schema=Context, input_schema=Input)
-    graph.add_node("planner", paired(Planner, services, "planner"))
-    graph.add_node("review", paired(Review, services, "review"))
-    graph.add_node("executor", paired(Executor, services, "executor"))
-    graph.add_node("replanner", paired(Replanner, services, "replanner"))
+    graph.add_node("planner", PairedNode(Planner, services, "planner"))
+    graph.add_node("review", PairedNode(Review, services, "review"))
+    graph.add_node("executor", PairedNode(Executor, services, "executor"))
+    graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
     graph.add_edge(START, "planner")
     graph.add_conditional_edges("planner", after_planner, ["review", END])
     graph.add_conditional_edges("review", after_review, ["executor", "planner", END])
@@ -117,27 +117,24 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) 
     return graph.compile(checkpointer=checkpointer, name="planner-executor")
 
 
-class PairedNode(RunnableLambda[State, StateUpdate]):
-    """A node with its synchronous twin.
+class PairedNode(Runnable[State, StateUpdate]):
+    """A node with its synchronous twin, which runs it on an event loop of its own.
 
-    LangChain looks for other runnables in what a function refers to, and keeps what it looked at for the whole process:
-    the graph's services among it. There are none.
+    It is no `RunnableLambda`: LangChain looks for other runnables in what such a function refers to, keeps what it
+    looked at for the whole process, the graph's services among it, and reads the function's signature at each call.
     """
 
-    deps: ClassVar[list[Any]] = []
+    def __init__(self, make: Callable[[Services], Node], services: Services, name: str) -> None:
+        self._make, self._services, self.name = make, services, name
 
+    async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
+        """Run the node."""
+        node = self._make(await self._services.under(get_runtime(Context).context))
+        return await node(input, config or {})
 
-def paired(make: Callable[[Services], Node], services: Services, name: str) -> PairedNode:
-    """Return the node with a synchronous twin, which runs it on an event loop of its own."""
-
-    async def arun(state: State, config: RunnableConfig) -> StateUpdate:
-        node = make(await services.under(get_runtime(Context).context))
-        return await node(state, config)
-
-    def run(state: State, config: RunnableConfig) -> StateUpdate:
-        return on_a_loop(arun(state, config))
-
-    return PairedNode(run, afunc=arun, name=name)
+    def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
+        """Run the node in synchronous code."""
+        return on_a_loop(self.ainvoke(input, config))
 
 
 def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:

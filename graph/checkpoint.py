@@ -25,6 +25,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.calls.threads import in_thread
 from graph.errors import ConfigError, LedgerUnavailableError
+from graph.lean_saver import LeanSaver
 from graph.ledger.database import IN_MEMORY
 from graph.ledger.file import RESTORE, advice, prepare
 from graph.ledger.patience import patience_with
@@ -49,11 +50,11 @@ def database() -> str:
     return os.environ.get("PLANNER_EXECUTOR_DB") or DATABASE
 
 
-class SharingSaver(AsyncSqliteSaver):
+class SharingSaver(LeanSaver):
     """LangGraph's saver in the ledger's file: one of them waits for a lock, and both say it in the same words."""
 
     def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
-        super().__init__(connection, serde=strict_serializer())
+        super().__init__(connection)
         self._database, self._patience = database, patience_with(database)
         self._turns, self._waits = asyncio.Lock(), ""
 

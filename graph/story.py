@@ -1,5 +1,6 @@
 """The run that a node works on: found in the ledger, told apart from forks, and shown in the state."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -23,7 +24,6 @@ from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.plan.validation import Reading
-from graph.prompts.data import tools_shown
 from graph.prompts.planner import UNTRUSTED, history_shown
 from graph.run.ending import Ending, dropped_by, ending_of
 from graph.run.events import CANCELLED, Draft
@@ -139,6 +139,7 @@ class Story:
             turns,
             record_prompts=settings.record_prompts,
             instructions=settings.instructions,
+            constants=(self.services.offered_text,),
         )
         return CallGate(
             self.ledger,
@@ -165,17 +166,26 @@ class Story:
         configured, tools = self._newly_configured()
         events, stored, control = [*configured, *placed], [*tools, *artifacts], self.record.control_seq
         if self.lease is not None:
-            await self.ledger.append(self.lease, events, artifacts=stored, control_seq=control)
+            await self._append(self.lease, events, stored, control)
         else:
             async with self.ledger.owned(self.key) as lease:
-                await self.ledger.append(lease, events, artifacts=stored, control_seq=control)
-        await self.reload()
+                await self._append(lease, events, stored, control)
+
+    async def _append(self, lease: Lease, events: Sequence[Draft], stored: Sequence[Kept], control: int) -> None:
+        """Write events and read on, in one turn of the ledger where it can be."""
+        last, found = await asyncio.gather(
+            self.ledger.append(lease, events, artifacts=stored, control_seq=control),
+            self.ledger.events(self.key, after=self.record.seq),
+        )
+        read_on(self.record, found)
+        if self.record.seq < last:
+            await self.reload()
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
         """Return the event that tells of settings, models or tools which are not those on record."""
-        configured, tools = self.services.configuration()
-        if configured == self.record.configuration or self.record.ended:
+        if self.record.ended or self.services.is_configured_as(self.record.configuration):
             return [], []
+        configured, tools = self.services.configuration
         return [Draft("configured", configured)], [tools]
 
     async def reload(self) -> None:
@@ -190,8 +200,8 @@ class Story:
 
     def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
         """Return the tools as planners are shown them, denied ones left out; where given, only those in `names`."""
-        specs = self.services.toolbox.specs.values()
-        return tools_shown([spec for spec in specs if not names or spec.name in names], self.terms.policy)
+        offered = self.services.offered
+        return [tool for tool in offered if tool["name"] in names] if names else list(offered)
 
     @property
     def told_limits(self) -> dict[str, Any]:
@@ -357,25 +367,31 @@ async def open_story(services: Services, state: Mapping[str, Any], config: Runna
     thread = thread_of(state, config)
     if not isinstance(named, dict) or named.get("thread") != thread or not isinstance(named.get("n"), int):
         return None
-    last = await ledger.last_run(thread)
-    if last is None or not 1 <= named["n"] <= last.n:
+    key = RunKey(thread, named["n"])
+    found = asyncio.gather(ledger.last_run(thread), ledger.events(key), return_exceptions=True)
+    last, events = await found
+    if isinstance(last, BaseException):
+        raise last
+    if last is None or not 1 <= key.n <= last.n:
         return None
-    for n in range(last.n, named["n"], -1):
+    for n in range(last.n, key.n, -1):
         story = await load_story(services, ledger, RunKey(thread, n))
         if story.here_before:
             return story
-    return await load_story(services, ledger, RunKey(thread, named["n"]), state.get("plan"))
+    if isinstance(events, BaseException):
+        raise events
+    return Story(services, ledger, key, read_record(events), checkpoint_id(), state.get("plan"))
 
 
-async def load_story(services: Services, ledger: Ledger, key: RunKey, shown: Any = None) -> Story:
+async def load_story(services: Services, ledger: Ledger, key: RunKey) -> Story:
     """Return a run as the ledger has it now."""
-    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id(), shown)
+    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id())
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
     """Start the thread's next run; `setup` in the configuration is what its caller needs to resume it elsewhere."""
     ledger = await services.ledger()
-    configured, tools = services.configuration()
+    configured, tools = services.configuration
     payload = {
         "goal": goal.goal,
         "constraints": list(goal.constraints),

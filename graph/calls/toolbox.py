@@ -21,6 +21,7 @@ from graph.calls.function_tool import is_straight, is_watched, parsed
 from graph.calls.threads import in_thread
 from graph.errors import ToolConfigError
 from graph.plan.catalog import Effect, ToolSpec
+from graph.run.values import Kept, keep_constant, normalise
 from tools.errors import NothingHappened
 from tools.files.root import Root
 from tools.mcp.hints import effect_of
@@ -94,6 +95,11 @@ class Toolbox(Mapping[str, BoundTool]):
                 raise ToolConfigError(bound.spec.name, "two tools have this name; rename one")
             self._tools[bound.spec.name] = bound
         self.specs: Mapping[str, ToolSpec] = {name: bound.spec for name, bound in self._tools.items()}
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What plans may know of the tools, as the ledger keeps it."""
+        return keep_constant(normalise(list(self.specs.values())))
 
     @property
     def folders(self) -> tuple[str, ...]:

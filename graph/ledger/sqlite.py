@@ -60,6 +60,11 @@ def beats_of(held: Set[Lease]) -> Pulse:
     return lambda: [partial(beat, lease=lease) for lease in tuple(held)]
 
 
+def _disown_all(db: sqlite3.Connection, owners: Sequence[str]) -> None:
+    for owner in owners:
+        disown(db, owner)
+
+
 class SqliteLedger:
     """See `graph.ledger.protocol.Ledger`. One connection per file and process; the file is created with mode 0600.
 
@@ -80,12 +85,13 @@ class SqliteLedger:
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
-        owner = await self._file.look(lambda _: new_owner())  # looks at files, so not on the event loop's thread
+        owners: list[str] = []
         try:
-            async with self._holding(run, owner) as lease:
+            async with self._holding(run, owners) as lease:
                 yield lease
         finally:
-            retire(owner)
+            for owner in owners:
+                retire(owner)
 
     async def append(
         self,
@@ -193,13 +199,13 @@ class SqliteLedger:
         await self._file.close()
 
     @asynccontextmanager
-    async def _holding(self, run: RunKey, owner: str) -> AsyncIterator[Lease]:
+    async def _holding(self, run: RunKey, owners: list[str]) -> AsyncIterator[Lease]:
         """Have a lease for a while; one that cannot be given back in the file is known to have run out."""
         try:
-            lease = await self._own(run, owner)
+            lease = await self._own(run, owners)
         except asyncio.CancelledError:
-            with suppress(LedgerError):  # the claim may be committed all the same
-                await asyncio.shield(self._file.do(partial(disown, owner=owner)))
+            with suppress(LedgerError):  # the claim may be committed all the same, a moment from now
+                await asyncio.shield(self._file.do(partial(_disown_all, owners=owners)))
             raise
         self._held.add(lease)
         try:
@@ -209,15 +215,21 @@ class SqliteLedger:
             with suppress(LedgerError):
                 await asyncio.shield(self._file.do(partial(release, lease=lease)))
 
-    async def _own(self, run: RunKey, owner: str) -> Lease:
-        """Take the run when nobody has it, or when its owner is gone."""
-        seen = await self._file.do(lambda db: claim(db, run, run_id_of(db, run), owner))
+    async def _own(self, run: RunKey, owners: list[str]) -> Lease:
+        """Take the run when nobody has it, or when its owner is gone; `owners` learns the name of the new one."""
+
+        def claimed(db: sqlite3.Connection) -> Lease | Seen:
+            run_id = run_id_of(db, run)
+            owners.append(new_owner())  # looks at files, so not on the event loop's thread
+            return claim(db, run, run_id, owners[-1])
+
+        seen = await self._file.do(claimed)
         if isinstance(seen, Lease):
             return seen
         last = seen
         if not await self._file.look(lambda _: is_gone(last.owner)):
             last = await self._outlast(run, last)
-        lease = await self._file.do(lambda db: take_over(db, run, run_id_of(db, run), owner, last))
+        lease = await self._file.do(lambda db: take_over(db, run, run_id_of(db, run), owners[-1], last))
         if lease is None:
             raise RunOwnedError(self.name, run_name(run.thread, run.n))
         return lease

@@ -206,15 +206,23 @@ def _commit(connection: sqlite3.Connection, batch: list[_Work], begin: Begin) ->
     begin(connection, any(work.writes for work in batch))
     try:
         for work in batch:
-            connection.execute("SAVEPOINT work")
-            try:
-                work.result = work.do(connection)
-            except Exception as error:  # noqa: BLE001  (given to the one who asked)
-                connection.execute("ROLLBACK TO work")
-                work.failure = error
-            connection.execute("RELEASE work")
+            _do(connection, work, alone=len(batch) == 1)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _do(connection: sqlite3.Connection, work: _Work, alone: bool) -> None:
+    """Do work so that its failure undoes it and nothing else; what is alone has the transaction to itself."""
+    if alone:
+        work.result = work.do(connection)
+        return
+    connection.execute("SAVEPOINT work")
+    try:
+        work.result = work.do(connection)
+    except Exception as error:  # noqa: BLE001  (given to the one who asked)
+        connection.execute("ROLLBACK TO work")
+        work.failure = error
+    connection.execute("RELEASE work")

@@ -282,8 +282,8 @@ def test_two_graphs_of_a_process_share_a_rate_also_one_after_the_other() -> None
     waits = []
     for _ in range(3):
         graph = build_graph(**options(), policy=policy)
-        services = graph.nodes["planner"].bound.afunc.__closure__  # type: ignore[attr-defined]
-        turns = next(cell.cell_contents.turns for cell in services if hasattr(cell.cell_contents, "turns"))
+        services = graph.nodes["planner"].bound._services
+        turns = services.turns
         waits.append(turns.wait_s("look"))
         del graph, services, turns
 
