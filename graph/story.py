@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -55,6 +55,7 @@ class Story:
     checkpoint: str
     shown: Any = None
     lease: Lease | None = None
+    _terms: Terms | None = field(default=None, init=False, repr=False)
 
     @property
     def here_before(self) -> bool:
@@ -89,7 +90,6 @@ class Story:
         async with self.ledger.owned(self.key) as lease:
             self.lease = lease
             try:
-                await self.reload()
                 await self.heed()
                 configured, tools = self._newly_configured()
                 if configured:
@@ -100,13 +100,14 @@ class Story:
                 self.lease = None
 
     async def heed(self) -> None:
-        """Do what the messages in the inbox ask for.
+        """Read on, and do what the messages in the inbox ask for.
 
         Raises:
             RunPausedError: One of them asks to pause.
         """
         assert self.lease is not None
-        messages = await self.ledger.take_messages(self.lease, self._answer)
+        # asked for at once, answered in this order: messages are answered by the run as it is now
+        _, messages = await asyncio.gather(self.reload(), self.ledger.take_messages(self.lease, self._answer))
         if messages and not self.record.ended:
             await self.reload()
             if "pause" in messages and "cancel" not in messages:
@@ -156,9 +157,11 @@ class Story:
     @property
     def terms(self) -> Terms:
         """The terms under which the run goes on now."""
-        settings = self.services.settings
-        named = tuple(self.services.models.named)
-        return Terms(self.services.toolbox.specs, settings.approval, settings.policy, self.record.budget, named)
+        if self._terms is None or self._terms.budget is not self.record.budget:
+            settings, named = self.services.settings, tuple(self.services.models.named)
+            specs, budget = self.services.toolbox.specs, self.record.budget
+            self._terms = Terms(specs, settings.approval, settings.policy, budget, named)
+        return self._terms
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = ()) -> None:
         """Write events that rest on what was read, and read the run again."""
@@ -166,17 +169,11 @@ class Story:
         configured, tools = self._newly_configured()
         events, stored, control = [*configured, *placed], [*tools, *artifacts], self.record.control_seq
         if self.lease is not None:
-            await self._append(self.lease, events, stored, control)
+            writing = self.ledger.append(self.lease, events, artifacts=stored, control_seq=control)
         else:
-            async with self.ledger.owned(self.key) as lease:
-                await self._append(lease, events, stored, control)
-
-    async def _append(self, lease: Lease, events: Sequence[Draft], stored: Sequence[Kept], control: int) -> None:
-        """Write events and read on, in one turn of the ledger where it can be."""
-        last, found = await asyncio.gather(
-            self.ledger.append(lease, events, artifacts=stored, control_seq=control),
-            self.ledger.events(self.key, after=self.record.seq),
-        )
+            writing = self.ledger.append_alone(self.key, events, artifacts=stored, control_seq=control)
+        # asked for at once, the ledger writes and reads in one turn
+        last, found = await asyncio.gather(writing, self.ledger.events(self.key, after=self.record.seq))
         read_on(self.record, found)
         if self.record.seq < last:
             await self.reload()
@@ -389,7 +386,7 @@ async def load_story(services: Services, ledger: Ledger, key: RunKey) -> Story:
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
-    """Start the thread's next run; `setup` in the configuration is what its caller needs to resume it elsewhere."""
+    """Start the thread's next run, which is still to be read; `setup` is what resuming it elsewhere needs."""
     ledger = await services.ledger()
     configured, tools = services.configuration
     payload = {
@@ -402,7 +399,7 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
         "checkpoint": checkpoint_id(),
     }
     key = await ledger.open_run(thread_of(state, config), [Draft("run_started", payload)], [tools])
-    return await load_story(services, ledger, key)
+    return Story(services, ledger, key, RunRecord(), checkpoint_id())
 
 
 def checkpoint_id() -> str:

@@ -117,6 +117,16 @@ class Ledger(Protocol):
             LedgerSealError: The run is not sealed with the key at hand; nothing was written.
         """
 
+    async def append_alone(
+        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+    ) -> int:
+        """Own a run just to write events, all or none, and return the last sequence number.
+
+        Raises:
+            RunOwnedError: Somebody else owns the run and is alive; nothing was written.
+            StaleRunError: See `append`; nothing was written.
+        """
+
     async def post(self, run: RunKey, message: Message) -> None:
         """Leave a message for whoever works on the run next, or now."""
 

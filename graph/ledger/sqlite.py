@@ -54,6 +54,9 @@ from graph.run.events import Draft, Event
 from graph.run.record import run_name
 from graph.run.values import Kept
 
+ALONE = "alone"
+"""Who owns a run for one transaction; nobody else ever sees this owner."""
+
 
 def beats_of(held: Set[Lease]) -> Pulse:
     """Return what beats for the leases that are held, by whom is none of its business."""
@@ -111,6 +114,27 @@ class SqliteLedger:
 
         return await self._file.do(write, full=full)
 
+    async def append_alone(
+        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+    ) -> int:
+        """Own a run, write events and let go of it, in one transaction if nobody owns it."""
+        full = not all(draft.safe for draft in drafts)
+
+        def write(db: sqlite3.Connection) -> int | None:
+            lease = claim(db, run, run_id_of(db, run), ALONE)
+            if isinstance(lease, Seen):
+                return None
+            self._refuse(db, lease, control_seq)
+            last = write_rows(db, self.name, lease.run, lease.run_id, drafts, artifacts, self._key)
+            release(db, lease)
+            return last
+
+        last = await self._file.do(write, full=full)
+        if last is not None:
+            return last
+        async with self.owned(run) as lease:
+            return await self.append(lease, drafts, artifacts=artifacts, control_seq=control_seq)
+
     async def post(self, run: RunKey, message: Message) -> None:
         """Leave a message for whoever works on the run next, or now."""
         query = "INSERT INTO ledger_inbox (run, message) VALUES (?, ?)"
@@ -118,6 +142,11 @@ class SqliteLedger:
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
         """Empty a run's inbox and write what answers its messages, both or neither."""
+
+        def is_empty(db: sqlite3.Connection) -> bool:
+            self._refuse(db, lease)
+            query = "SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1"
+            return db.execute(query, (lease.run_id,)).fetchone() is None
 
         def take(db: sqlite3.Connection) -> list[Message]:
             self._refuse(db, lease)
@@ -127,7 +156,7 @@ class SqliteLedger:
                 write_rows(db, self.name, lease.run, lease.run_id, drafts, (), self._key)
             return messages
 
-        return await self._file.do(take, full=True)
+        return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""

@@ -42,6 +42,12 @@ class ObservedLedger:
         await self._tell(lease.run, drafts)
         return last
 
+    async def append_alone(self, run: RunKey, drafts: Sequence[Draft], **more: Any) -> int:
+        """See `Ledger.append_alone`."""
+        last = await self._ledger.append_alone(run, drafts, **more)
+        await self._tell(run, drafts)
+        return last
+
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[str]:
         """See `Ledger.take_messages`."""
         written: list[Draft] = []

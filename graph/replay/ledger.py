@@ -106,6 +106,11 @@ class TapeLedger:
             await self.held_up[-1]
         return len(self._events)
 
+    async def append_alone(self, run: RunKey, drafts: Sequence[Draft], **more: Any) -> int:
+        """Own the run just to write events."""
+        async with self.owned(run) as lease:
+            return await self.append(lease, drafts, **more)
+
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:  # noqa: ARG002
         """Return the message that was left for the run at this place of the record."""
         self._alive()

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.tools import BaseTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 from benchmarks.small_run import MOST_KB, growth_kb
-from graph import Agent
+from graph import Agent, build_graph
 from graph.calls.toolbox import Toolbox
+from graph.ledger.database import Database
+from graph.ledger.sqlite import SqliteLedger
 from graph.plan.catalog import ToolSpec
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"
 """A run as commit 1a8e0ba exported it: settings, tools and prompts stand in its events."""
@@ -46,6 +50,28 @@ def test_what_runs_have_in_common_is_stored_once(tmp_path: Path) -> None:
         tmp_path / "runs.db", "SELECT payload FROM ledger_events WHERE kind IN ('run_started', 'model_started')"
     )
     assert all("look, for tests" not in payload and "You plan how to" not in payload for (payload,) in told)
+
+
+class CountingDatabase(Database):
+    """A database that counts what it is asked for."""
+
+    asked = 0
+
+    async def do(self, do: Any, **how: Any) -> Any:
+        self.asked += 1
+        return await super().do(do, **how)
+
+
+def test_a_run_of_one_step_asks_the_ledger_some_thirty_times(tmp_path: Path) -> None:
+    ledger = SqliteLedger(tmp_path / "runs.db")
+    ledger._file = counting = CountingDatabase(ledger.name, list, 60.0)
+    graph = build_graph(ScriptedModel([PLAN] * 2), tools=own_tools(), checkpointer=InMemorySaver(), ledger=ledger)
+    for name in ("before", "counted"):
+        counting.asked = 0
+        graph.invoke({"goal": "g"}, on_thread(name))
+        graph.invoke(Command(resume="approve"), on_thread(name))
+
+    assert counting.asked <= 32
 
 
 class Counted(Mapping[str, ToolSpec]):
