@@ -107,7 +107,7 @@ def kept(ours: int) -> tuple[int, int]:
     give_up = time.monotonic() + 10
     while our_threads() > ours and time.monotonic() < give_up:
         time.sleep(0.001)
-    return threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
+    return our_threads(), len(list(Path("/proc/self/fd").iterdir()))
 
 
 def resident_mb() -> float:
@@ -125,7 +125,7 @@ def test_what_is_made_used_and_dropped_leaves_nothing_behind(tmp_path: Path) -> 
     for n, make in product(range(1, 4), makes):
         make(n)
 
-    assert kept(ours) == before
+    assert all(now <= then for now, then in zip(kept(ours), before, strict=True))
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_a_thousand_leave_no_more_behind_than_a_hundred(tmp_path: Path, way: Cal
     for n in range(100, 1_000):
         make(n)
 
-    assert kept(ours) == before
+    assert all(now <= then for now, then in zip(kept(ours), before, strict=True))
     assert resident_mb() - before_mb < 10, "a graph of a few megabytes was kept a thousand times"
 
 
