@@ -219,10 +219,13 @@ def _do(connection: sqlite3.Connection, work: _Work, alone: bool) -> None:
     if alone:
         work.result = work.do(connection)
         return
-    connection.execute("SAVEPOINT work")
+    if work.writes:
+        connection.execute("SAVEPOINT work")
     try:
         work.result = work.do(connection)
     except Exception as error:  # noqa: BLE001  (given to the one who asked)
-        connection.execute("ROLLBACK TO work")
         work.failure = error
-    connection.execute("RELEASE work")
+        if work.writes:
+            connection.execute("ROLLBACK TO work")
+    if work.writes:
+        connection.execute("RELEASE work")
