@@ -18,6 +18,7 @@ from benchmarks.page import comparison_table, figures_table, measured_on, write_
 from benchmarks.processes import importing, resuming
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import FULL, QUICK, Sizes
+from benchmarks.small_run import small_runs
 from benchmarks.trial import run
 from benchmarks.workloads import chain
 
@@ -31,6 +32,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "many": many,
     "asking": asking,
     "answering": answering,
+    "small": small_runs,
     "databases": databases,
     "plans": plans,
     "importing": importing,

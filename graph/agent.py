@@ -1,14 +1,15 @@
 """The facade for scripts, notebooks and the command line: checkpointer and ledger in one file, opened together."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 from langchain_core.messages import HumanMessage
 from langgraph.errors import EmptyInputError
 from langgraph.types import Command
@@ -25,6 +26,7 @@ from graph.evidence import audited, exported, redacted, verified, verified_file
 from graph.ledger.protocol import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
+from graph.lifetime import LoopThread, OpenOnUse
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
 from graph.run.audit import Audit
@@ -42,37 +44,96 @@ STOP_S = 10.0
 
 
 @dataclass(frozen=True)
-class AsyncAgent:
-    """Starts, resumes, inspects and cancels runs in one database; made by `AsyncAgent.open`."""
+class Opened:
+    """What an agent works with while it is open."""
 
     graph: Graph
     runs: Runs
 
-    @classmethod
-    @asynccontextmanager
-    async def open(
-        cls, database: str | Path = DATABASE, *, tools: Tools | None = None, mcp: Servers = None, **options: Any
-    ) -> "AsyncIterator[AsyncAgent]":
-        """Open a database, which is created where there is none.
+
+@asynccontextmanager
+async def opened(
+    database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
+) -> AsyncIterator[Opened]:
+    """Open a database and build the graph over it."""
+    others = own_tools() if tools is None else tools
+    async with (
+        open_runs(database) as runs,
+        open_checkpointer(database) as checkpointer,
+        awith_servers(mcp, others) as all_tools,
+    ):
+        yield Opened(build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options), runs)
+
+
+class AsyncAgent:
+    """Starts, resumes, inspects and cancels runs in one database.
+
+    It is opened by `async with` or on first use, and closed at the end of the block, by `aclose`, at the end of its
+    event loop, or when it is dropped.
+    """
+
+    def __init__(
+        self, database: str | Path = DATABASE, *, tools: Tools | None = None, mcp: Servers = None, **options: Any
+    ) -> None:
+        """Make an agent; errors of its configuration come when it is opened.
 
         Args:
-            database: An SQLite file.
+            database: An SQLite file, which is created if it is not there.
             tools: LangChain tools or functions with a docstring; None means the project's own.
             mcp: A file that lists MCP servers, or such a list; they run until the end, their tools are beside `tools`.
             options: See `graph.build_graph`: `planner`, `executor`, `approval`, ...
 
         Raises:
-            ConfigError: A model, a tool, an MCP server or a setting cannot work.
-            LedgerUnavailableError: The database cannot be used.
+            ConfigError: When it is opened: a model, a tool, an MCP server or a setting cannot work.
+            LedgerUnavailableError: When it is opened: the database cannot be used.
+            AgentClosedError: When it is used after it was closed.
         """
-        others = own_tools() if tools is None else tools
-        async with (
-            open_runs(database) as runs,
-            open_checkpointer(database) as checkpointer,
-            awith_servers(mcp, others) as all_tools,
-        ):
-            graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
-            yield cls(graph, runs)
+        self._open = OpenOnUse(str(database), partial(opened, database, tools, mcp, options))
+
+    @classmethod
+    def open(cls, database: str | Path = DATABASE, **options: Any) -> Self:
+        """Return an agent, with the same arguments."""
+        return cls(database, **options)
+
+    @classmethod
+    def over(cls, graph: Graph, runs: Runs) -> Self:
+        """Return an agent over a graph and runs that its caller has opened, and closes."""
+        agent = cls(runs.ledger.name)
+        agent._open = OpenOnUse(runs.ledger.name, lambda: nullcontext(Opened(graph, runs)))
+        return agent
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._open.get()
+        except BaseException:
+            await self.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, while the agent is open."""
+        return self._open.value.graph
+
+    @property
+    def runs(self) -> Runs:
+        """The runs, while the agent is open."""
+        return self._open.value.runs
+
+    def check(self) -> None:
+        """Check that the agent can be used.
+
+        Raises:
+            AgentClosedError: It was closed, or opened before this process was forked.
+        """
+        self._open.check()
+
+    async def aclose(self) -> None:
+        """Close the database, and stop the MCP servers; a run that executes is for its caller to end first."""
+        await self._open.close()
 
     async def start(
         self,
@@ -124,7 +185,7 @@ class AsyncAgent:
             NothingToDecideError: A decision was given, and the run does not wait for one.
             InputError: The decision is `{}`, or a later run has taken the run's thread.
         """
-        key = await self.runs.find(run)
+        key = await (await self._all_runs()).find(run)
         before = await self._stands(key.thread)
         if before.n != key.n:
             raise InputError("run", f"{run} cannot go on: {before.id} has taken its thread since")
@@ -140,9 +201,9 @@ class AsyncAgent:
         Raises:
             UnknownRunError: There is no such run.
         """
-        key = await self.runs.find(run)
+        key = await (await self._all_runs()).find(run)
         stands = await self._stands(key.thread)
-        return stands if stands.n == key.n else await self.runs.show(key)
+        return stands if stands.n == key.n else await (await self._all_runs()).show(key)
 
     async def list(self, **wanted: Any) -> RunPage:
         """Return a page of runs, the latest first.
@@ -154,11 +215,11 @@ class AsyncAgent:
         Raises:
             InputError: The limit is less than 1.
         """
-        return await self.runs.list(**wanted)
+        return await (await self._all_runs()).list(**wanted)
 
     async def log(self, run: str) -> Log:
         """Return what the ledger says of a run, event by event."""
-        return await self.runs.log(run)
+        return await (await self._all_runs()).log(run)
 
     async def value(self, run: str, step: str | None = None) -> JsonValue:
         """Return the whole value of a step that succeeded, or the run's whole answer, however large.
@@ -167,7 +228,7 @@ class AsyncAgent:
             UnknownRunError: There is no such run.
             InputError: There is no such value.
         """
-        return await self.runs.value(run, step)
+        return await (await self._all_runs()).value(run, step)
 
     async def audit(self, run: str, *only: Section) -> Audit:
         """Return a run as a story that a person can read, or as data; of the sections named, or whole.
@@ -176,7 +237,7 @@ class AsyncAgent:
             run: Its id, or its thread.
             only: Some of `plans`, `steps`, `decisions`, `policy`, `budget`.
         """
-        return await audited(self.runs, run, *only)
+        return await audited(await self._all_runs(), run, *only)
 
     async def verify(self, run: str | Path, *, head: str | None = None, key: SealKey | None = None) -> Verification:
         """Recompute the chain of a run and say whether its record is what was written.
@@ -188,11 +249,11 @@ class AsyncAgent:
         """
         if isinstance(run, Path):
             return await in_thread(lambda: verified_file(run, head, key))
-        return await verified(self.runs, run, head, key)
+        return await verified(await self._all_runs(), run, head, key)
 
     async def export(self, run: str, file: str | Path) -> Verification:
         """Write a run's whole record to a new file, which `verify` and `replay` take without the database."""
-        return await exported(self.runs, run, Path(file))
+        return await exported(await self._all_runs(), run, Path(file))
 
     async def replay(self, run: str | Path, *, planner: Given | None = None) -> Replay:
         """Play a run again from its record alone and say where it first differs; no model and no tool is asked.
@@ -208,7 +269,7 @@ class AsyncAgent:
         """
         if isinstance(run, Path):
             return await replayed_file(run, planner)
-        return await replayed_run(self.runs, run, planner)
+        return await replayed_run(await self._all_runs(), run, planner)
 
     async def redact(self, run: str, value: str, *, reason: str, by: str | None = None) -> Redacted:
         """Take a value out of all that is kept of a run and its thread, so that its bytes are nowhere in the file.
@@ -225,15 +286,15 @@ class AsyncAgent:
             InputError: The record cannot do without the value.
             RunOwnedError: Somebody works on a run of the thread.
         """
-        return await redacted(self.runs, run, value, reason, by)
+        return await redacted(await self._all_runs(), run, value, reason, by)
 
     async def cancel(self, run: str) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
-        return await self.runs.cancel(run)
+        return await (await self._all_runs()).cancel(run)
 
     async def pause(self, run: str) -> Run:
         """Ask a run that executes elsewhere to stop before its next call; it can be resumed."""
-        return await self.runs.pause(run)
+        return await (await self._all_runs()).pause(run)
 
     async def steer(
         self,
@@ -262,10 +323,16 @@ class AsyncAgent:
         """
         before = await self.show(run)
         steer = Steer(tuple(add), tuple(withdraw), feedback, local_user())
-        worked_on = await self.runs.steer(run, steer)
+        worked_on = await (await self._all_runs()).steer(run, steer)
         if not worked_on and before.request is not None:
             await self._drive(None, Caller.facade(before.thread), on_progress)
         return await self.show(run)
+
+    async def _all_runs(self) -> Runs:
+        return (await self._open.get()).runs
+
+    async def _own_graph(self) -> Graph:
+        return (await self._open.get()).graph
 
     async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
         if decision == {}:
@@ -289,40 +356,65 @@ class AsyncAgent:
                 await self._stream(given, config, on_progress)
 
     async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:
-        async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
+        async for change in (await self._own_graph()).astream(given, config, stream_mode="custom", durability="sync"):
             if on_progress is not None:
                 on_progress(change)
 
     async def _restore(self, thread: str, config: Any) -> None:
         """Where a thread has lost its checkpoints, begin at what the ledger has of its run: that is the truth."""
-        key = await self.runs.latest(thread)
-        seen = (await self.runs.ledger.events(key))[-1].seq
+        key = await (await self._all_runs()).latest(thread)
+        seen = (await (await self._all_runs()).ledger.events(key))[-1].seq
         run = {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen}
         state = {"run": run, "status": "planning", "messages": [HumanMessage("resume")]}
-        await self.graph.aupdate_state(config, state, as_node="review")
+        await (await self._own_graph()).aupdate_state(config, state, as_node="review")
 
     async def _stands(self, thread: str) -> Run:
-        key = await self.runs.latest(thread)
-        run = await self.runs.show(key)
-        state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
+        key = await (await self._all_runs()).latest(thread)
+        run = await (await self._all_runs()).show(key)
+        state = await (await self._own_graph()).aget_state({"configurable": {"thread_id": thread}})
         asked = [pending.value for pending in state.interrupts]
         return run.with_request(asked[0]) if asked and run.status == "waiting" else run
 
 
-@dataclass(frozen=True)
 class Agent:
-    """The same for synchronous code; works inside a running event loop too. Made by `Agent.open`."""
+    """The same for synchronous code; works inside a running event loop too, and from several threads.
 
-    _portal: BlockingPortal
-    _agent: AsyncAgent
+    It is opened by `with` or on first use, and closed at the end of the block, by `close`, when it is dropped, or at
+    the end of the process.
+    """
+
+    def __init__(self, database: str | Path = DATABASE, **options: Any) -> None:
+        """See `AsyncAgent`."""
+        self._agent = AsyncAgent(database, **options)
+        self._loop: LoopThread | None = None
+        self._starting = threading.Lock()
 
     @classmethod
-    @contextmanager
-    def open(cls, database: str | Path = DATABASE, **options: Any) -> "Iterator[Agent]":
-        """See `AsyncAgent.open`."""
-        opened = AsyncAgent.open(database, **options)
-        with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as agent:
-            yield cls(portal, agent)
+    def open(cls, database: str | Path = DATABASE, **options: Any) -> Self:
+        """Return an agent, with the same arguments."""
+        return cls(database, **options)
+
+    def __enter__(self) -> Self:
+        try:
+            self._do(self._agent.__aenter__)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """See `AsyncAgent.aclose`."""
+        with self._starting:
+            loop, self._loop = self._loop, None
+        if loop is None or not loop.is_here:
+            return
+        closing = loop.begin(self._agent.aclose())
+        if not loop.is_current:
+            closing.result()
+        loop.stop()
 
     def start(self, goal: str, **options: Any) -> Run:
         """See `AsyncAgent.start`."""
@@ -356,23 +448,23 @@ class Agent:
 
     def verify(self, run: str | Path, *, head: str | None = None, key: SealKey | None = None) -> Verification:
         """See `AsyncAgent.verify`."""
-        return self._portal.call(lambda: self._agent.verify(run, head=head, key=key))
+        return self._do(lambda: self._agent.verify(run, head=head, key=key))
 
     def export(self, run: str, file: str | Path) -> Verification:
         """See `AsyncAgent.export`."""
-        return self._portal.call(self._agent.export, run, file)
+        return self._do(lambda: self._agent.export(run, file))
 
     def replay(self, run: str | Path, *, planner: Given | None = None) -> Replay:
         """See `AsyncAgent.replay`."""
-        return self._portal.call(lambda: self._agent.replay(run, planner=planner))
+        return self._do(lambda: self._agent.replay(run, planner=planner))
 
     def redact(self, run: str, value: str, *, reason: str, by: str | None = None) -> Redacted:
         """See `AsyncAgent.redact`."""
-        return self._portal.call(lambda: self._agent.redact(run, value, reason=reason, by=by))
+        return self._do(lambda: self._agent.redact(run, value, reason=reason, by=by))
 
     def steer(self, run: str, **changes: Any) -> Run:
         """See `AsyncAgent.steer`."""
-        return self._portal.call(lambda: self._agent.steer(run, **changes))
+        return self._do(lambda: self._agent.steer(run, **changes))
 
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""
@@ -394,9 +486,22 @@ class Agent:
             tasks[0].cancel()
             await asyncio.wait(tasks, timeout=STOP_S)
 
-        future = self._portal.start_task_soon(done)
+        loop = self._running()
+        future = loop.begin(done())
         try:
             return future.result()
         finally:
             if not future.done():
-                self._portal.call(stop)
+                loop.begin(stop()).result()
+
+    def _running(self) -> LoopThread:
+        """Return the agent's event loop.
+
+        Raises:
+            AgentClosedError: The agent was closed, or belongs to another process.
+        """
+        with self._starting:
+            self._agent.check()
+            if self._loop is None:
+                self._loop = LoopThread()
+            return self._loop

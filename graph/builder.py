@@ -3,8 +3,8 @@
 import asyncio
 import contextvars
 import threading
-import time
 import warnings
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -12,15 +12,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Command
 
-from graph.calls.rates import Turns
+from graph.calls.rates import process_turns
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import Given, Role
@@ -32,8 +33,8 @@ from graph.nodes.executor import Executor
 from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
-from graph.observing.log import log_events
-from graph.observing.observed import Observer, observed
+from graph.observing.listener import Observer
+from graph.observing.observed import observed
 from graph.plan.depth import cut_deep
 from graph.routing import after_executor, after_planner, after_replanner, after_review
 from graph.state import Input, State, StateUpdate
@@ -125,8 +126,8 @@ def build_graph(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
-        ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), (log_events, *observers)),
-        turns=Turns(chosen.policy.rates, time.monotonic),
+        ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), observers),
+        turns=process_turns(chosen.policy.rates),
     )
     check(services, policy, config)
     _warn_if_lax(checkpointer)
@@ -136,10 +137,10 @@ def build_graph(
 def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) -> Graph:
     """Return the graph over these services."""
     graph = StateGraph(State, context_schema=Context, input_schema=Input)
-    graph.add_node("planner", paired(Planner, services, "planner"))
-    graph.add_node("review", paired(Review, services, "review"))
-    graph.add_node("executor", paired(Executor, services, "executor"))
-    graph.add_node("replanner", paired(Replanner, services, "replanner"))
+    graph.add_node("planner", PairedNode(Planner, services, "planner"))
+    graph.add_node("review", PairedNode(Review, services, "review"))
+    graph.add_node("executor", PairedNode(Executor, services, "executor"))
+    graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
     graph.add_edge(START, "planner")
     graph.add_conditional_edges("planner", after_planner, ["review", END])
     graph.add_conditional_edges("review", after_review, ["executor", "planner", "review", END])
@@ -150,17 +151,24 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) 
     return found
 
 
-def paired(make: Callable[[Services], Node], services: Services, name: str) -> RunnableLambda[State, StateUpdate]:
-    """Return the node with a synchronous twin, which runs it on an event loop of its own."""
+class PairedNode(Runnable[State, StateUpdate]):
+    """A node with its synchronous twin, which runs it on an event loop of its own.
 
-    async def arun(state: State, config: RunnableConfig) -> StateUpdate:
-        node = make(await services.under(get_runtime(Context).context))
-        return await node(state, config)
+    It is no `RunnableLambda`: LangChain looks for other runnables in what such a function refers to, keeps what it
+    looked at for the whole process, the graph's services among it, and reads the function's signature at each call.
+    """
 
-    def run(state: State, config: RunnableConfig) -> StateUpdate:
-        return on_a_loop(arun(state, config))
+    def __init__(self, make: Callable[[Services], Node], services: Services, name: str) -> None:
+        self._make, self._services, self.name = make, services, name
 
-    return RunnableLambda(run, afunc=arun, name=name)
+    async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
+        """Run the node."""
+        node = self._make(await self._services.under(get_runtime(Context).context))
+        return await node(input, config or {})
+
+    def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
+        """Run the node in synchronous code."""
+        return on_a_loop(self.ainvoke(input, config))
 
 
 def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:
@@ -196,7 +204,12 @@ def own_tools() -> Sequence[BaseTool]:
 
 
 def _warn_if_lax(checkpointer: Any) -> None:
-    """A serializer that revives any type lets a planted checkpoint row run code; a user's own is left as it is."""
+    """A serializer that revives any type lets a planted checkpoint row run code; a user's own is left as it is.
+
+    What a saver keeps in this process's memory alone, nobody can plant.
+    """
+    if isinstance(checkpointer, InMemorySaver) and type(checkpointer.storage) is defaultdict:
+        return
     allowed = getattr(getattr(checkpointer, "serde", None), "_allowed_msgpack_modules", None)
     if allowed is True:
         warnings.warn(

@@ -1,8 +1,9 @@
 """What a graph is built with: its settings, and the live things that nodes use."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,10 +16,11 @@ from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
 from graph.plan.validation import MAX_STEPS
+from graph.prompts.data import shown_text, tools_shown
 from graph.run.budget import NO_BUDGET, Budget
 from graph.run.next_move import Replan
 from graph.run.policy import NO_POLICY, ApprovalMode, Policy
-from graph.run.values import Kept, keep, normalise
+from graph.run.values import Kept, normalise
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,11 @@ class Context(BaseModel):
         return {role: settings for role, settings in read.items() if settings.said}
 
 
+def _named_only(tools: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return tools that are kept as an artifact, of which earlier records say more than its id."""
+    return {"artifact": {"id": tools["artifact"]["id"]}} if "artifact" in tools else tools
+
+
 @dataclass(frozen=True)
 class Services:
     """The live things behind a graph; `ledger` opens it on first use, `clock` counts seconds and never goes back."""
@@ -150,20 +157,34 @@ class Services:
     turns: Turns
     clock: Callable[[], float] = time.monotonic
 
+    @cached_property
     def configuration(self) -> tuple[dict[str, Any], Kept]:
-        """Return what decisions rest on beside the record, as the ledger keeps it, and how its tools are kept."""
-        tools = keep(normalise(list(self.toolbox.specs.values())))
+        """What decisions rest on beside the record, as the ledger keeps it, and the artifact that keeps the tools."""
+        tools = self.toolbox.kept
         models = {role: list(model.names) for role, model in self.models.by_role.items()}
         executors = {name: list(model.names) for name, model in self.models.named.items()}
         settings = {field.name: getattr(self.settings, field.name) for field in fields(self.settings)}
         settings["policy"] = self.settings.policy.to_json()
         del settings["budget"]  # each run has its own, which is told where it starts
-        return {
-            "settings": normalise(settings),
-            "models": models,
-            "executors": executors,
-            "tools": tools.fields(),
-        }, tools
+        told = {"settings": normalise(settings), "models": models, "executors": executors}
+        return {**told, "tools": {"artifact": tools.named}}, tools
+
+    @cached_property
+    def offered(self) -> Sequence[dict[str, Any]]:
+        """The tools as planners are shown them, denied ones left out."""
+        return tools_shown(self.toolbox.specs.values(), self.settings.policy)
+
+    @cached_property
+    def offered_text(self) -> str:
+        """The same as it stands in prompts."""
+        return shown_text(self.offered)
+
+    def is_configured_as(self, recorded: Mapping[str, Any]) -> bool:
+        """Whether a configuration on record is this one; earlier records hold the tools themselves."""
+        told, tools = self.configuration
+        if "value" in recorded.get("tools", {}):
+            told = {**told, "tools": {"value": tools.value}}
+        return told == recorded or told == {**recorded, "tools": _named_only(recorded.get("tools", {}))}
 
     async def under(self, context: Context | None) -> "Services":
         """Return the services with what a client set for this invocation.

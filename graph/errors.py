@@ -13,6 +13,7 @@ AgentError
 │   ├── ResultsError            .results
 │   ├── LedgerKeyError          the key that seals runs cannot be used
 │   └── ShadowedPackageError    .path
+├── AgentClosedError            an agent is used after its end   .database
 ├── ModelCallError              no chat model of a role gave an answer   .model, .attempts
 ├── RunPausedError              the run was asked to pause; it can be resumed   .run
 ├── InputError                  what the caller gave to a run cannot work   .field
@@ -228,6 +229,14 @@ class LeaseLostError(LedgerError):
     def __init__(self, database: str, run: str) -> None:
         self.run = run
         super().__init__(database, f"run {run} was taken over by somebody else; look at it again")
+
+
+class AgentClosedError(AgentError):
+    """An agent is used after it was closed, or on an event loop or in a process that did not open it."""
+
+    def __init__(self, database: str, why: str) -> None:
+        self.database = database
+        super().__init__(f"the agent of {database} cannot be used: {why}")
 
 
 class ModelCallError(AgentError):

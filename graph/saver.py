@@ -10,9 +10,9 @@ import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.errors import InputError, LedgerUnavailableError
+from graph.lean_saver import LeanSaver
 from graph.ledger.file import RESTORE, advice
 from graph.ledger.patience import patience_with
 from graph.ledger.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
@@ -32,11 +32,11 @@ def strict_serializer() -> JsonPlusSerializer:
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
-class SharingSaver(AsyncSqliteSaver):
+class SharingSaver(LeanSaver):
     """LangGraph's saver in the ledger's file: one of them waits for a lock, and both say it in the same words."""
 
     def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
-        super().__init__(connection, serde=strict_serializer())
+        super().__init__(connection)
         self._database, self._patience = database, patience_with(database)
         self._turns, self._waits = asyncio.Lock(), ""
 

@@ -1,9 +1,10 @@
 """The run that a node works on: found in the ledger, told apart from forks, and shown in the state."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -25,7 +26,6 @@ from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.plan.validation import Reading
-from graph.prompts.data import tools_shown
 from graph.prompts.planner import UNTRUSTED, history_shown
 from graph.run.ending import Ending, ending_of
 from graph.run.events import CANCELLED, Draft
@@ -65,6 +65,7 @@ class Story:
     shown: Any = None
     lease: Lease | None = None
     named: Any = None
+    _terms: Terms | None = field(default=None, init=False, repr=False)
 
     @property
     def here_before(self) -> bool:
@@ -99,7 +100,6 @@ class Story:
         async with self.ledger.owned(self.key) as lease:
             self.lease = lease
             try:
-                await self.reload()
                 await self.heed()
                 configured, tools = self._newly_configured()
                 if configured:
@@ -110,13 +110,14 @@ class Story:
                 self.lease = None
 
     async def heed(self) -> None:
-        """Do what the messages in the inbox ask for.
+        """Read on, and do what the messages in the inbox ask for.
 
         Raises:
             RunPausedError: One of them asks to pause.
         """
         assert self.lease is not None
-        messages = await self.ledger.take_messages(self.lease, self._answer)
+        # asked for at once, answered in this order: messages are answered by the run as it is now
+        _, messages = await asyncio.gather(self.reload(), self.ledger.take_messages(self.lease, self._answer))
         if messages and not self.record.ended:
             await self.reload()
             if "pause" in messages and "cancel" not in messages:
@@ -149,6 +150,7 @@ class Story:
             turns,
             record_prompts=settings.record_prompts,
             instructions=settings.instructions,
+            constants=(self.services.offered_text,),
         )
         return CallGate(
             self.ledger,
@@ -165,9 +167,11 @@ class Story:
     @property
     def terms(self) -> Terms:
         """The terms under which the run goes on now."""
-        settings = self.services.settings
-        named = tuple(self.services.models.named)
-        return Terms(self.services.toolbox.specs, settings.approval, settings.policy, self.record.budget, named)
+        if self._terms is None or self._terms.budget is not self.record.budget:
+            settings, named = self.services.settings, tuple(self.services.models.named)
+            specs, budget = self.services.toolbox.specs, self.record.budget
+            self._terms = Terms(specs, settings.approval, settings.policy, budget, named)
+        return self._terms
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = ()) -> None:
         """Write events that rest on what was read, and read the run again."""
@@ -175,17 +179,20 @@ class Story:
         configured, tools = self._newly_configured()
         events, stored, control = [*configured, *placed], [*tools, *artifacts], self.record.control_seq
         if self.lease is not None:
-            await self.ledger.append(self.lease, events, artifacts=stored, control_seq=control)
+            writing = self.ledger.append(self.lease, events, artifacts=stored, control_seq=control)
         else:
-            async with self.ledger.owned(self.key) as lease:
-                await self.ledger.append(lease, events, artifacts=stored, control_seq=control)
-        await self.reload()
+            writing = self.ledger.append_alone(self.key, events, artifacts=stored, control_seq=control)
+        # asked for at once, the ledger writes and reads in one turn
+        last, found = await asyncio.gather(writing, self.ledger.events(self.key, after=self.record.seq))
+        read_on(self.record, found)
+        if self.record.seq < last:
+            await self.reload()
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
         """Return the event that tells of settings, models or tools which are not those on record."""
-        configured, tools = self.services.configuration()
-        if configured == self.record.configuration or self.record.ended:
+        if self.record.ended or self.services.is_configured_as(self.record.configuration):
             return [], []
+        configured, tools = self.services.configuration
         return [Draft("configured", configured)], [tools]
 
     async def reload(self) -> None:
@@ -200,8 +207,8 @@ class Story:
 
     def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
         """Return the tools as planners are shown them, denied ones left out; where given, only those in `names`."""
-        specs = self.services.toolbox.specs.values()
-        return tools_shown([spec for spec in specs if not names or spec.name in names], self.terms.policy)
+        offered = self.services.offered
+        return [tool for tool in offered if tool["name"] in names] if names else list(offered)
 
     @property
     def told_limits(self) -> dict[str, Any]:
@@ -442,26 +449,31 @@ async def open_story(services: Services, state: Mapping[str, Any], config: Runna
     thread = thread_of(state, config)
     if not isinstance(named, dict) or named.get("thread") != thread:
         return None
-    last, n = await ledger.last_run(thread), number(named.get("n"))
-    if last is None or not 1 <= n <= last.n:
+    key = RunKey(thread, number(named.get("n")))
+    found = asyncio.gather(ledger.last_run(thread), ledger.events(key), return_exceptions=True)
+    last, events = await found
+    if isinstance(last, BaseException):
+        raise last
+    if last is None or not 1 <= key.n <= last.n:
         return None
-    for later in range(last.n, n, -1):
-        story = await load_story(services, ledger, RunKey(thread, later), named=named)
+    for n in range(last.n, key.n, -1):
+        story = await load_story(services, ledger, RunKey(thread, n), named)
         if story.here_before:
             return story
-    return await load_story(services, ledger, RunKey(thread, n), state.get("plan"), named)
+    if isinstance(events, BaseException):
+        raise events
+    return Story(services, ledger, key, read_record(events), checkpoint_id(), state.get("plan"), named=named)
 
 
-async def load_story(services: Services, ledger: Ledger, key: RunKey, shown: Any = None, named: Any = None) -> Story:
-    """Return a run as the ledger has it now."""
-    record = read_record(await ledger.events(key))
-    return Story(services, ledger, key, record, checkpoint_id(), shown, named=named)
+async def load_story(services: Services, ledger: Ledger, key: RunKey, named: Any = None) -> Story:
+    """Return a run as the ledger has it now; `named` is what the state says of its run."""
+    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id(), named=named)
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
-    """Start the thread's next run; what the facade needs to resume it elsewhere is kept with it."""
+    """Start the thread's next run, which is still to be read; what the facade needs to resume it is kept with it."""
     ledger, thread = await services.ledger(), thread_of(state, config)
-    configured, tools = services.configuration()
+    configured, tools = services.configuration
     tags = tags_of(state)
     payload = {
         "goal": goal.goal,
@@ -474,7 +486,7 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
         "checkpoint": checkpoint_id(),
     }
     key = await ledger.open_run(thread, [Draft("run_started", payload)], [tools])
-    return await load_story(services, ledger, key, named=state.get("run"))
+    return Story(services, ledger, key, RunRecord(), checkpoint_id(), named=state.get("run"))
 
 
 def checkpoint_id() -> str:

@@ -1,7 +1,7 @@
 """The choke point of model calls: each is within the budget, and in the ledger before it is made and after."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -79,6 +79,7 @@ class ModelGate:
         *,
         record_prompts: bool = True,
         instructions: Mapping[str, str] = NO_INSTRUCTIONS,
+        constants: Collection[str] = (),
     ) -> None:
         """Stand in front of a run's model calls.
 
@@ -90,9 +91,10 @@ class ModelGate:
             turns: Rate limits.
             record_prompts: Whether the ledger is told what models are asked; what they answer it is always told.
             instructions: Role -> what it is told beside our own words.
+            constants: Texts that the prompts of many runs have in common.
         """
         self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
-        self._prompts = Prompts() if record_prompts else None
+        self._prompts = Prompts(constants) if record_prompts else None
         self._instructions = instructions
 
     async def ask(self, model: RoleModel, call: ModelCall) -> AIMessage | str:
@@ -116,9 +118,9 @@ class ModelGate:
         shown: list[Kept] = []
         if self._prompts is not None:
             asked = Asked(key, len(prompt), prompt_digest)
-            kept, before = self._prompts.kept(asked, call.role, call.conversation, prompt)
-            intent["prompt"] = {"continues": before, **kept.fields()}
-            shown.append(kept)
+            recorded = self._prompts.recorded(asked, call.role, call.conversation, prompt)
+            intent["prompt"] = recorded.fields
+            shown = recorded.artifacts
         await self._ledger.append(self._lease, [Draft("model_started", intent, call.step)], artifacts=shown)
         answer, outcome = await self._asked(model, call)
         ended = {"key": key, "role": call.role, **outcome, **self._settled(aside, outcome)}

@@ -23,6 +23,7 @@ from graph.calls.threads import in_thread
 from graph.errors import ToolConfigError
 from graph.plan.catalog import UNDECLARED, Effect, ToolSpec, is_undeclared
 from graph.plan.suggestions import did_you_mean
+from graph.run.values import Kept, keep_constant, normalise
 from tools.errors import NothingHappened
 from tools.files.root import Root
 from tools.mcp.hints import effect_of
@@ -109,6 +110,11 @@ class Toolbox(Mapping[str, BoundTool]):
         self._warned.update(new)
         for name in new:
             LOGGER.warning("tool %s: %s", name, UNDECLARED, extra={"tool": name})
+
+    @cached_property
+    def kept(self) -> Kept:
+        """What plans may know of the tools, as the ledger keeps it."""
+        return keep_constant(normalise(list(self.specs.values())))
 
     @property
     def folders(self) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """An evaluation: each case of a suite, as often as it says, in each arm; bounded, told as it goes, and resumable."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from graph.calls.rates import Turns
+from graph.calls.rates import process_turns
 from graph.calls.threads import in_thread
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import RoleModels
@@ -67,7 +66,7 @@ async def evaluate(
         LedgerError: The records cannot be written.
     """
     policy = replace(policy, prices={**policy.prices, **suite.prices})
-    trying = Trying(suite, models, toolset, policy, Turns(policy.rates, time.monotonic), Path(folder))
+    trying = Trying(suite, models, toolset, policy, process_turns(policy.rates), Path(folder))
     evaluation = Evaluation(trying, arms_for(models), await in_thread(lambda: checked_tools(trying)))
     await models.check()
     with held(Path(folder)):

@@ -47,7 +47,7 @@ class PlannedRun:
         async with open_runs(self.database) as runs, open_checkpointer(self.database) as checkpointer:
             ledger = ledger_of(runs.ledger, checkpointer, partial(check_reach, self.toolbox.specs))
             services = Services(self.settings, self.toolbox, self.models, ledger, self.turns)
-            agent = AsyncAgent(compiled(services, checkpointer), runs)
+            agent = AsyncAgent.over(compiled(services, checkpointer), runs)
             begun_s = time.perf_counter()
             run = await agent.start(goal, constraints=constraints, thread=self.thread)
             questions, last = 0, run.request

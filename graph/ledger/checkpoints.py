@@ -4,12 +4,13 @@ import json
 import re
 import secrets
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import ormsgpack
 
+from graph.ledger.packed import PACKED, pack, unpack
 from graph.run.redaction import DIGEST, MARK, NAME, Redactor
 
 TABLES = {"checkpoints": ("checkpoint", "metadata"), "writes": ("value",)}
@@ -48,19 +49,23 @@ def _with_more_names(
     if not redactor.names:
         return redactor
     rows = [row for table, columns in tables.items() for row in _contents(db, table, columns, thread)]
-    cells = [cell for row in rows for cell in row if isinstance(cell, bytes)]
+    cells = [_plain(row[1], cell) for row in rows for cell in row if isinstance(cell, bytes)]
     found = {name.decode() for cell in cells for digest in DIGESTS for name in digest.findall(cell)}
     if "writes" in tables:
-        brought = db.execute("SELECT value FROM writes WHERE thread_id = ? AND channel = 'brought'", (thread,))
-        found |= {name for (value,) in brought for name in DIGEST.findall(value.decode("latin-1"))}
+        brought = db.execute("SELECT type, value FROM writes WHERE thread_id = ? AND channel = 'brought'", (thread,))
+        found |= {name for row in brought for name in DIGEST.findall(_plain(*row).decode("latin-1"))}
     more = {name: NAME + secrets.token_hex(8) for name in sorted(found)}
     return replace(redactor, names={**more, **redactor.names})
 
 
 def _erased(content: Any, kind: str, redactor: Redactor) -> Any:
-    if not isinstance(content, bytes) or kind not in ("msgpack", "json"):
+    if not isinstance(content, bytes) or kind not in ("msgpack", "json", PACKED):
         return content
     try:
+        if kind == PACKED:
+            plain = unpack(content)
+            new = _repacked(plain, redactor)
+            return pack(new) if new != plain else content
         if kind == "msgpack":
             return _repacked(content, redactor)
         found = json.loads(content)
@@ -68,6 +73,27 @@ def _erased(content: Any, kind: str, redactor: Redactor) -> Any:
         return content
     new = redactor.json(found)
     return json.dumps(new, ensure_ascii=False).encode() if new != found else content
+
+
+def _plain(kind: str, content: bytes) -> bytes:
+    """Return what a cell holds; the metadata beside packed checkpoints is not packed."""
+    try:
+        return unpack(content) if kind == PACKED else content
+    except ValueError:
+        return content
+
+
+def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]:
+    """Yield where packed rows hold a value, in one of its forms, as `graph.ledger.leftovers` tells it."""
+    sought = [form.encode("utf-8", "surrogatepass") for form in forms]
+    for table, (column, *_) in TABLES.items():
+        if not _is_there(db, table):
+            continue
+        rows = db.execute(f"SELECT thread_id, {column} FROM {table} WHERE type = ?", (PACKED,))
+        for thread, content in rows:
+            plain = _plain(PACKED, content)
+            if any(form in plain for form in sought):
+                yield f"{table} of thread {thread}"
 
 
 def _repacked(data: bytes, redactor: Redactor) -> bytes:

@@ -1,37 +1,38 @@
-"""The database behind the ledger: one connection on a thread of its own, to a file that others use too."""
+"""The database behind the ledger: a connection on a thread of its own, to a file that others use too."""
 
 import asyncio
-import logging
+import os
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import TypeVar
+from weakref import finalize
 
 from graph.errors import LedgerError, LedgerUnavailableError
-from graph.ledger.file import advice, create_private, identity, write_ahead
+from graph.ledger.file import advice
 from graph.ledger.leftovers import compact
-from graph.ledger.migration import bring_up
-from graph.ledger.patience import patience_with
-from graph.ledger.schema import VERSION, check_version
-from graph.ledger.writer import Pulse, WriterThread, begin_at_once
+from graph.ledger.writer import Pulse
+from graph.ledger.writers import IN_MEMORY, SharedWriter, writer_in_memory, writer_of
 
 Result = TypeVar("Result")
 
-IN_MEMORY = ":memory:"
-LOGGER = logging.getLogger("planner_executor.ledger")
+__all__ = ["IN_MEMORY", "Database"]
 
 
 class Database:
     """An SQLite file, or memory; it is opened on first use. For `pulse` see `graph.ledger.writer.WriterThread`.
 
-    Whatever goes wrong with it is a LedgerUnavailableError, or a plain LedgerError where something cannot be stored.
+    All who use a file in this process share one writer, which ends with the last of them; `pulse` must therefore not
+    refer to its user. Whatever goes wrong with the database is a LedgerUnavailableError, or a plain LedgerError where
+    something cannot be stored.
     """
 
     def __init__(self, name: str, pulse: Pulse, pulse_s: float) -> None:
         self.name = name
-        self._patience, self._waits = patience_with(name), ""
-        self._opened: tuple[int, int] | None = None
-        self._writer = WriterThread(self._connect, pulse, pulse_s, self._begin)
+        self._pulse, self._pulse_s = pulse, pulse_s
+        self._writer: SharedWriter | None = None
+        if name == IN_MEMORY:
+            self._use(writer_in_memory(pulse_s))
 
     async def look(self, do: Callable[[sqlite3.Connection], Result]) -> Result:
         """Do what only reads: it needs no turn, so a lock does not hold it up."""
@@ -42,7 +43,10 @@ class Database:
     ) -> Result:
         """Do work in a transaction, all of it or nothing, and return what it returns; `full` waits for the disk."""
         try:
-            return await self._writer.run(do, full=full, writes=writes)
+            writer = self._writer
+            if writer is None or writer.process != os.getpid():
+                writer = await self._opened()
+            return await writer.thread.run(do, full=full, writes=writes)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
         except ValueError as error:
@@ -58,38 +62,23 @@ class Database:
             raise LedgerUnavailableError(self.name, advice(error)) from error
 
     async def close(self) -> None:
-        """Let go of the file; a later call opens it again."""
-        await self._writer.close()
+        """Let go of the file, which is closed where nobody else uses it; a later call opens it again."""
+        writer, self._writer = self._writer, None
+        if writer is None or writer.process != os.getpid():
+            return
+        writer.pulses.pop(id(self), None)
+        thread = writer.thread
+        del writer  # the last reference stops the thread
+        await thread.ended()
 
-    def _connect(self) -> sqlite3.Connection:
-        if self.name != IN_MEMORY:
-            create_private(Path(self.name))
-        wait_s = self._patience.left_s
-        connection = sqlite3.connect(self.name, isolation_level=None, timeout=wait_s)
-        connection.text_factory = _text
-        try:
-            with self._patience.tried():
-                check_version(connection, self.name)
-                write_ahead(connection, wait_s)
-                if done := bring_up(connection, self.name):
-                    LOGGER.warning("%s was migrated to version %s; as it was: %s", self.name, VERSION, done.backup)
-            self._opened, self._waits = None if self.name == IN_MEMORY else identity(self.name), ""
-        except (sqlite3.Error, LedgerError):
-            connection.close()
-            raise
-        return connection
+    async def _opened(self) -> SharedWriter:
+        if self.name == IN_MEMORY:
+            return self._use(writer_in_memory(self._pulse_s))
+        return self._use(await asyncio.to_thread(partial(writer_of, self.name, self._pulse_s)))
 
-    def _begin(self, connection: sqlite3.Connection, writes: bool) -> None:
-        """Begin a transaction in the file that was opened: what is written to one that was removed is lost."""
-        if self._opened is not None and identity(self.name) != self._opened:
-            raise sqlite3.OperationalError("the file was replaced by another one")
-        if (waits := self._patience.pragma) != self._waits:
-            connection.execute(waits)
-            self._waits = waits
-        with self._patience.tried():
-            begin_at_once(connection, writes)
-
-
-def _text(content: bytes) -> str:
-    """Read text that may be damaged, so that the check of its event names it."""
-    return content.decode("utf-8", "surrogateescape")
+    def _use(self, writer: SharedWriter) -> SharedWriter:
+        self._writer = writer
+        if id(self) not in writer.pulses:
+            writer.pulses[id(self)] = self._pulse
+            finalize(self, writer.pulses.pop, id(self), None).atexit = False
+        return writer

@@ -9,6 +9,7 @@ import os
 import socket
 import sqlite3
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -41,8 +42,7 @@ class Seen:
 
 def new_owner() -> str:
     """Return a name for one holder of a lease, which tells others on this machine whether its process is alive."""
-    pid = os.getpid()
-    owner = "|".join((socket.gethostname(), _boot_id(), str(pid), _started(pid) or "", uuid4().hex))
+    owner = f"{_this_process(os.getpid())}|{uuid4().hex}"
     _holding.add(owner)
     return owner
 
@@ -104,6 +104,12 @@ def look(db: sqlite3.Connection, run_id: int) -> Seen | None:
     if row is not None and tuple(map(type, row)) != (str, int, int):
         raise sqlite3.DatabaseError("a lease was changed")
     return Seen(*row) if row else None
+
+
+@lru_cache(maxsize=1)
+def _this_process(pid: int) -> str:
+    """Return what tells this process from all others; a forked one has another number."""
+    return "|".join((socket.gethostname(), _boot_id(), str(pid), _started(pid) or ""))
 
 
 def _boot_id() -> str:

@@ -4,6 +4,8 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
+from graph.ledger.checkpoints import packed_places
+
 BUSY_S = 5.0
 
 
@@ -25,7 +27,8 @@ def compact(path: str) -> None:
 
 def places_of(db: sqlite3.Connection, forms: Sequence[str]) -> list[str]:
     """Return where a value, in one of its forms, stands in any table, by run or thread where there is one."""
-    return list(dict.fromkeys(place for table in _tables(db) for place in _places_in(db, table, forms)))
+    found = (place for table in _tables(db) for place in _places_in(db, table, forms))
+    return list(dict.fromkeys([*found, *packed_places(db, forms)]))
 
 
 def _places_in(db: sqlite3.Connection, table: str, forms: Sequence[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from weakref import WeakValueDictionary
 
 BUSY_S = 5.0
 
@@ -41,7 +42,7 @@ class Patience:
             raise
 
 
-_with: dict[str, Patience] = {}
+_with: WeakValueDictionary[str, Patience] = WeakValueDictionary()
 
 
 def patience_with(database: str) -> Patience:

@@ -121,6 +121,16 @@ class Ledger(Protocol):
             LedgerSealError: The run is not sealed with the key at hand; nothing was written.
         """
 
+    async def append_alone(
+        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+    ) -> int:
+        """Own a run just to write events, all or none, and return the last sequence number.
+
+        Raises:
+            RunOwnedError: Somebody else owns the run and is alive; nothing was written.
+            StaleRunError: See `append`; nothing was written.
+        """
+
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
         """Empty a run's inbox, write what answers its messages in the same transaction, and return them in order.
 

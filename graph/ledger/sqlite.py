@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -52,6 +52,7 @@ from graph.ledger.run_index import differences, rebuild
 from graph.ledger.run_search import counters, page, run_named
 from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript, event_of, is_artifact
+from graph.ledger.writer import Pulse
 from graph.run.counters import Counters
 from graph.run.elsewhere import calls_to_know
 from graph.run.events import Draft, Event
@@ -61,9 +62,22 @@ from graph.run.run_filter import RunFilter
 from graph.run.summary import RunSummary
 from graph.run.values import Kept
 
+ALONE = "alone"
+"""Who owns a run for one transaction; nobody else ever sees this owner."""
+
+
+def beats_of(held: Set[Lease]) -> Pulse:
+    """Return what beats for the leases that are held, by whom is none of its business."""
+    return lambda: [partial(beat, lease=lease) for lease in tuple(held)]
+
+
+def _disown_all(db: sqlite3.Connection, owners: Sequence[str]) -> None:
+    for owner in owners:
+        disown(db, owner)
+
 
 class SqliteLedger:
-    """See `graph.ledger.protocol.Ledger`. One connection on one thread; the file is created with mode 0600.
+    """See `graph.ledger.protocol.Ledger`. One connection per file and process; the file is created with mode 0600.
 
     Runs that are begun with a key are sealed with it.
     """
@@ -73,7 +87,7 @@ class SqliteLedger:
         self._key = key
         self._held: set[Lease] = set()
         self._writer = EventWriter(self.name, key)
-        self._file = Database(self.name, self._beats, BEAT_S)
+        self._file = Database(self.name, beats_of(self._held), BEAT_S)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the thread's next run with its first events; each learns its thread and number."""
@@ -83,12 +97,13 @@ class SqliteLedger:
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
-        owner = await self._file.look(lambda _: new_owner())  # looks at files, so not on the event loop's thread
+        owners: list[str] = []
         try:
-            async with self._holding(run, owner) as lease:
+            async with self._holding(run, owners) as lease:
                 yield lease
         finally:
-            retire(owner)
+            for owner in owners:
+                retire(owner)
 
     async def append(
         self,
@@ -108,6 +123,27 @@ class SqliteLedger:
 
         return await self._file.do(write, full=full)
 
+    async def append_alone(
+        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
+    ) -> int:
+        """Own a run, write events and let go of it, in one transaction if nobody owns it."""
+        full = not all(draft.safe for draft in drafts)
+
+        def write(db: sqlite3.Connection) -> int | None:
+            lease = claim(db, run, run_id_of(db, run), ALONE)
+            if isinstance(lease, Seen):
+                return None
+            self._refuse(db, lease, control_seq)
+            last = self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
+            release(db, lease)
+            return last
+
+        last = await self._file.do(write, full=full)
+        if last is not None:
+            return last
+        async with self.owned(run) as lease:
+            return await self.append(lease, drafts, artifacts=artifacts, control_seq=control_seq)
+
     async def post(self, run: RunKey, message: Message) -> None:
         """Leave a message for whoever works on the run next, or now."""
         query = "INSERT INTO ledger_inbox (run, message) VALUES (?, ?)"
@@ -115,6 +151,11 @@ class SqliteLedger:
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
         """Empty a run's inbox and write what answers its messages, both or neither."""
+
+        def is_empty(db: sqlite3.Connection) -> bool:
+            self._refuse(db, lease)
+            query = "SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1"
+            return db.execute(query, (lease.run_id,)).fetchone() is None
 
         def take(db: sqlite3.Connection) -> list[Message]:
             self._refuse(db, lease)
@@ -124,7 +165,7 @@ class SqliteLedger:
                 self._writer.write(db, lease.run, lease.run_id, drafts)
             return messages
 
-        return await self._file.do(take, full=True)
+        return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""
@@ -221,13 +262,13 @@ class SqliteLedger:
         await self._file.close()
 
     @asynccontextmanager
-    async def _holding(self, run: RunKey, owner: str) -> AsyncIterator[Lease]:
+    async def _holding(self, run: RunKey, owners: list[str]) -> AsyncIterator[Lease]:
         """Have a lease for a while; one that cannot be given back in the file is known to have run out."""
         try:
-            lease = await self._own(run, owner)
+            lease = await self._own(run, owners)
         except asyncio.CancelledError:
-            with suppress(LedgerError):  # the claim may be committed all the same
-                await asyncio.shield(self._file.do(partial(disown, owner=owner)))
+            with suppress(LedgerError):  # the claim may be committed all the same, a moment from now
+                await asyncio.shield(self._file.do(partial(_disown_all, owners=owners)))
             raise
         self._held.add(lease)
         try:
@@ -237,15 +278,21 @@ class SqliteLedger:
             with suppress(LedgerError):
                 await asyncio.shield(self._file.do(partial(release, lease=lease)))
 
-    async def _own(self, run: RunKey, owner: str) -> Lease:
-        """Take the run when nobody has it, or when its owner is gone."""
-        seen = await self._file.do(lambda db: claim(db, run, run_id_of(db, run), owner))
+    async def _own(self, run: RunKey, owners: list[str]) -> Lease:
+        """Take the run when nobody has it, or when its owner is gone; `owners` learns the name of the new one."""
+
+        def claimed(db: sqlite3.Connection) -> Lease | Seen:
+            run_id = run_id_of(db, run)
+            owners.append(new_owner())  # looks at files, so not on the event loop's thread
+            return claim(db, run, run_id, owners[-1])
+
+        seen = await self._file.do(claimed)
         if isinstance(seen, Lease):
             return seen
         last = seen
         if not await self._file.look(lambda _: is_gone(last.owner)):
             last = await self._outlast(run, last)
-        lease = await self._file.do(lambda db: take_over(db, run, run_id_of(db, run), owner, last))
+        lease = await self._file.do(lambda db: take_over(db, run, run_id_of(db, run), owners[-1], last))
         if lease is None:
             raise RunOwnedError(self.name, run_name(run.thread, run.n))
         return lease
@@ -261,9 +308,6 @@ class SqliteLedger:
             if now is None or (now.token, now.beat) != (seen.token, seen.beat):
                 raise RunOwnedError(self.name, run_name(run.thread, run.n))
         return seen
-
-    def _beats(self) -> list[Callable[[sqlite3.Connection], None]]:
-        return [partial(beat, lease=lease) for lease in tuple(self._held)]
 
     def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> int:
         n = (last_number(db, thread) or 0) + 1

@@ -5,8 +5,9 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -15,23 +16,53 @@ Connect = Callable[[], sqlite3.Connection]
 Pulse = Callable[[], list[Callable[[sqlite3.Connection], None]]]
 Begin = Callable[[sqlite3.Connection, bool], None]
 
+REST_S = 1.0
+"""How long a process that forks waits for the writer to close its connection."""
+
 
 def begin_at_once(connection: sqlite3.Connection, writes: bool) -> None:
     """Begin a transaction; one that writes takes its turn now, one that reads needs none."""
     connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-@dataclass
+@dataclass(eq=False)
 class _Work:
-    """Something to do in a transaction; `full`: it survives a power cut, not `writes`: it only reads."""
+    """Something to do in a transaction; `full`: it survives a power cut, not `writes`: it only reads.
+
+    `done` is the future of the caller who waits, None for what the pulse asks for.
+    """
 
     do: Callable[[sqlite3.Connection], Any]
     full: bool = False
     writes: bool = True
-    done: "Future[Any]" = field(default_factory=Future)
+    done: "asyncio.Future[Any] | None" = None
+    result: Any = None
+    failure: Exception | None = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self.done is not None and self.done.cancelled()
+
+    def settle(self) -> None:
+        """Give the outcome to the caller, on the caller's event loop."""
+        if self.done is None or self.done.done():
+            return
+        if self.failure is None:
+            self.done.set_result(self.result)
+        else:
+            self.done.set_exception(self.failure)
 
 
-_Queue = queue.SimpleQueue[_Work | None]
+@dataclass(eq=False)
+class _Rest:
+    """Asks the thread to close its connection, and to go on without one once it is `over`."""
+
+    begun: threading.Event = field(default_factory=threading.Event)
+    over: threading.Event = field(default_factory=threading.Event)
+
+
+_Item = _Work | _Rest | None
+_Queue = queue.SimpleQueue[_Item]
 
 
 class WriterThread:
@@ -39,14 +70,16 @@ class WriterThread:
 
     A function that raises leaves nothing behind and does not disturb its neighbours. `pulse` is called about every
     `pulse_s` seconds, whatever the event loop does; it returns the functions to run. `begin` begins a transaction.
+    The thread keeps none of its users alive, and a user's event loop may be closed at any time.
     """
 
     def __init__(
         self, connect: Connect, pulse: Pulse = list, pulse_s: float = 60.0, begin: Begin = begin_at_once
     ) -> None:
-        self._connect, self._pulse, self._pulse_s, self._begin = connect, pulse, pulse_s, begin
+        self._serving = _Serving(connect, pulse, pulse_s, begin)
         self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._ending: threading.Thread | None = None
         self._starting = threading.Lock()
 
     async def run(
@@ -56,35 +89,55 @@ class WriterThread:
 
         A caller that is cancelled meanwhile does not stop the transaction. What only reads waits for no other writer.
         """
-        work = _Work(do, full, writes)
+        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         with self._starting:
             if self._thread is None:
                 self._queue = queue.SimpleQueue()  # the thread before may still be at work on its own
                 self._thread = threading.Thread(
-                    target=self._serve, args=(self._queue,), name="ledger-writer", daemon=True
+                    target=self._serving.serve, args=(self._queue,), name="ledger-writer", daemon=True
                 )
                 self._thread.start()
-            self._queue.put(work)
-        result: Result = await asyncio.wrap_future(work.done)
-        return result
+            self._queue.put(_Work(do, full, writes, done))
+        return await done
 
     async def close(self) -> None:
         """Finish what was asked and close the connection."""
         with self._starting:
-            thread, self._thread = self._thread, None
-            if thread is not None:
-                self._queue.put(None)
-        if thread is not None:
-            await asyncio.to_thread(thread.join)
+            self.stop()
+        await self.ended()
 
-    def _serve(self, asked: _Queue) -> None:
+    def stop(self) -> None:
+        """Let the thread finish what was asked and end. A finalizer may call this: it takes no lock."""
+        if self._thread is not None:
+            self._ending, self._thread = self._thread, None
+            self._queue.put(None)
+
+    async def ended(self) -> None:
+        """Wait until a thread that was stopped has closed its connection."""
+        if self._ending is not None:
+            await asyncio.to_thread(self._ending.join)
+
+    def rest(self) -> Callable[[], None]:
+        """Close the connection before the process forks, and return what lets the thread open it again."""
+        rest = _Rest()
+        if self._thread is not None:
+            self._queue.put(rest)
+            rest.begun.wait(REST_S)
+        return rest.over.set
+
+
+class _Serving:
+    """What the thread does; it refers to nothing that its users would have to let go of."""
+
+    def __init__(self, connect: Connect, pulse: Pulse, pulse_s: float, begin: Begin) -> None:
+        self._connect, self._pulse, self._pulse_s, self._begin = connect, pulse, pulse_s, begin
+
+    def serve(self, asked: _Queue) -> None:
         connection: sqlite3.Connection | None = None
         full: bool | None = None
-        stopping = False
         pulse_at = time.monotonic() + self._pulse_s
-        while not stopping:
-            batch, stopping = _take(asked, max(0.0, pulse_at - time.monotonic()))
-            batch = [work for work in batch if work.done.set_running_or_notify_cancel()]
+        while True:
+            batch, stop = _take(asked, max(0.0, pulse_at - time.monotonic()))
             if time.monotonic() >= pulse_at:
                 pulse_at = time.monotonic() + self._pulse_s
                 batch += [_Work(do) for do in self._pulse()]
@@ -95,23 +148,50 @@ class WriterThread:
                     _commit(connection, batch, self._begin)
             except Exception as error:  # noqa: BLE001  (whatever it is, it belongs to those who wait for it)
                 for work in batch:
-                    if not work.done.done():
-                        work.done.set_exception(error)
-        if connection is not None:
-            connection.close()
+                    work.failure = error
+            _settle(batch)
+            del batch  # an idle thread holds on to no caller
+            if stop is not None and connection is not None:
+                connection.close()
+                connection = full = None
+            if isinstance(stop, _Rest):
+                stop.begun.set()
+                stop.over.wait()
+            elif stop is not None:
+                return
 
 
-def _take(asked: _Queue, wait_s: float) -> tuple[list[_Work], bool]:
-    """Return what is asked within a time, and whether to stop after it."""
+_END = object()
+
+
+def _take(asked: _Queue, wait_s: float) -> "tuple[list[_Work], _Rest | object | None]":
+    """Return what is asked within a time, and whether to stop after it: for a rest, or at the end."""
     batch: list[_Work] = []
     try:
         item = asked.get(timeout=wait_s)
-        while item is not None:
-            batch.append(item)
+        while isinstance(item, _Work):
+            if not item.is_cancelled:
+                batch.append(item)
             item = asked.get_nowait()
     except queue.Empty:
-        return batch, False
-    return batch, True
+        return batch, None
+    return batch, _END if item is None else item
+
+
+def _settle(batch: Iterable[_Work]) -> None:
+    """Give each caller its outcome; nobody waits any more on a loop that is closed."""
+    by_loop: defaultdict[asyncio.AbstractEventLoop, list[_Work]] = defaultdict(list)
+    for work in batch:
+        if work.done is not None:
+            by_loop[work.done.get_loop()].append(work)
+    for loop, works in by_loop.items():
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_settle_all, works)
+
+
+def _settle_all(works: Iterable[_Work]) -> None:
+    for work in works:
+        work.settle()
 
 
 def _synchronous(connection: sqlite3.Connection, is_full: bool | None, full: bool) -> bool:
@@ -122,25 +202,30 @@ def _synchronous(connection: sqlite3.Connection, is_full: bool | None, full: boo
 
 
 def _commit(connection: sqlite3.Connection, batch: list[_Work], begin: Begin) -> None:
-    """Do a batch in one transaction; answers are given after the commit."""
-    answers: list[tuple[_Work, Any, Exception | None]] = []
+    """Do a batch in one transaction; each work then has its result, or its failure."""
     begin(connection, any(work.writes for work in batch))
     try:
         for work in batch:
-            connection.execute("SAVEPOINT work")
-            try:
-                answers.append((work, work.do(connection), None))
-            except Exception as error:  # noqa: BLE001  (given to the one who asked)
-                connection.execute("ROLLBACK TO work")
-                answers.append((work, None, error))
-            connection.execute("RELEASE work")
+            _do(connection, work, alone=len(batch) == 1)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    for work, answer, failure in answers:
-        if failure is None:
-            work.done.set_result(answer)
-        else:
-            work.done.set_exception(failure)
+
+
+def _do(connection: sqlite3.Connection, work: _Work, alone: bool) -> None:
+    """Do work so that its failure undoes it and nothing else; what is alone has the transaction to itself."""
+    if alone:
+        work.result = work.do(connection)
+        return
+    if work.writes:
+        connection.execute("SAVEPOINT work")
+    try:
+        work.result = work.do(connection)
+    except Exception as error:  # noqa: BLE001  (given to the one who asked)
+        work.failure = error
+        if work.writes:
+            connection.execute("ROLLBACK TO work")
+    if work.writes:
+        connection.execute("RELEASE work")

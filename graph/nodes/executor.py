@@ -55,7 +55,6 @@ class Executor:
             await story.write(Draft("executing", {"revision": story.record.revision}))
             await flow.run()
         except StaleRunError:
-            await story.reload()
             await story.heed()
             if story.record.steered and not story.record.ended:
                 return story.update(status="planning", results=story.results_shown(plan), doubts=[])
@@ -92,7 +91,6 @@ class Executor:
         return Dataflow(plan, work, progress.announce, stops_early=story.outlook.looks_at_each_step(story.record))
 
     async def _outcome(self, story: Story, plan: Plan, flow: Dataflow) -> StateUpdate:
-        await story.reload()
         await story.heed()  # what was said while the last steps were under way
         if story.record.ended:
             return story.ended()

@@ -1,24 +1,31 @@
 """A ledger that tells others of each event as it is written; nothing else has to know that somebody looks on."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from graph.ledger.protocol import Answer, Lease, Ledger, RunKey, unanswered
+from graph.observing.listener import Listener, Observer
+from graph.observing.log import log_events
 from graph.run.events import Draft
 from graph.run.values import Kept
 
-Observer = Callable[[RunKey, Sequence[Draft]], None]
-"""Called with a run and events that have just been written, on the event loop: it must not block."""
-
 LOGGER = logging.getLogger("planner_executor.observing")
+
+HUNG_S = 10.0
+"""How long an observer may take for what it is told; a run waits for it no longer."""
 
 
 class ObservedLedger:
-    """The ledger behind it, and observers of what is written to it; one that fails is told nothing more."""
+    """The ledger behind it, the log, and observers of what is written to it.
 
-    def __init__(self, ledger: Ledger, observers: Sequence[Observer]) -> None:
-        self._ledger, self._observers = ledger, list(observers)
+    An observer that fails, or does not return in time, is told nothing more.
+    """
+
+    def __init__(self, ledger: Ledger, observers: Sequence[Observer], hung_s: float = HUNG_S) -> None:
+        self._ledger, self._hung_s = ledger, hung_s
+        self._listeners = [Listener(observer) for observer in observers]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._ledger, name)
@@ -26,13 +33,19 @@ class ObservedLedger:
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """See `Ledger.open_run`."""
         run = await self._ledger.open_run(thread, drafts, artifacts)
-        self._tell(run, drafts)
+        await self._tell(run, drafts)
         return run
 
     async def append(self, lease: Lease, drafts: Sequence[Draft], **more: Any) -> int:
         """See `Ledger.append`."""
         last = await self._ledger.append(lease, drafts, **more)
-        self._tell(lease.run, drafts)
+        await self._tell(lease.run, drafts)
+        return last
+
+    async def append_alone(self, run: RunKey, drafts: Sequence[Draft], **more: Any) -> int:
+        """See `Ledger.append_alone`."""
+        last = await self._ledger.append_alone(run, drafts, **more)
+        await self._tell(run, drafts)
         return last
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[str]:
@@ -45,16 +58,22 @@ class ObservedLedger:
 
         messages = await self._ledger.take_messages(lease, noted)
         if written:
-            self._tell(lease.run, written)
+            await self._tell(lease.run, written)
         return messages
 
-    def _tell(self, run: RunKey, drafts: Sequence[Draft]) -> None:
-        for observer in tuple(self._observers):
+    async def _tell(self, run: RunKey, drafts: Sequence[Draft]) -> None:
+        log_events(run, drafts)
+        heard = [(listener, listener.tell(run, drafts)) for listener in self._listeners]
+        for listener, done in heard:
             try:
-                observer(run, drafts)
-            except Exception as error:  # noqa: BLE001  (anybody's code; a run does not end because of who looks on)
-                LOGGER.warning("an observer failed and is told nothing more: %r: %r", observer, error)
-                self._observers.remove(observer)
+                async with asyncio.timeout(self._hung_s):
+                    failure = await done
+            except TimeoutError:
+                failure = TimeoutError(f"it has not returned after {self._hung_s:g} s")
+            if failure is not None and listener in self._listeners:
+                words = "an observer failed and is told nothing more: %r: %r"
+                LOGGER.warning(words, listener.observer, failure)
+                self._listeners.remove(listener)
 
 
 def observed(ledger: Callable[[], Awaitable[Ledger]], observers: Sequence[Observer]) -> Callable[[], Awaitable[Ledger]]:

@@ -47,7 +47,7 @@ def _write(value: JsonValue, put: Callable[[str], None]) -> None:
     elif isinstance(value, float):
         put(_number(value))
     else:
-        put(json.dumps(value))
+        put(str(value) if type(value) is int else json.dumps(value))
 
 
 def _write_object(value: dict[str, JsonValue], put: Callable[[str], None]) -> None:

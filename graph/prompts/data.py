@@ -42,9 +42,12 @@ def result_shown(text: str) -> str:
 
 def as_json(document: Mapping[str, Any]) -> str:
     """Return a document as the text of a message, entries without content left out."""
-    return json.dumps(
-        {key: value for key, value in document.items() if value not in (None, [], {}, "")}, ensure_ascii=False
-    )
+    return shown_text({key: value for key, value in document.items() if value not in (None, [], {}, "")})
+
+
+def shown_text(value: Any) -> str:
+    """Return a value as it stands in the JSON of a message."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _tool(tool: ToolSpec, rule: ToolRule | None) -> dict[str, Any]:

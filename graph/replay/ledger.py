@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from graph.errors import LedgerError, MessageWaitingError
@@ -11,6 +12,7 @@ from graph.ledger.protocol import Answer, Lease, Message, RunKey, unanswered
 from graph.ledger.transcript import Transcript
 from graph.replay.comparison import WORLD, Difference
 from graph.replay.tape import Tape
+from graph.run.artifacts import with_values
 from graph.run.elsewhere import other_calls
 from graph.run.events import Draft, Event
 from graph.run.record import Call
@@ -106,6 +108,11 @@ class TapeLedger:
             await self.held_up[-1]
         return len(self._events)
 
+    async def append_alone(self, run: RunKey, drafts: Sequence[Draft], **more: Any) -> int:
+        """Own the run just to write events."""
+        async with self.owned(run) as lease:
+            return await self.append(lease, drafts, **more)
+
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:  # noqa: ARG002
         """Return the message that was left for the run at this place of the record."""
         self._alive()
@@ -161,6 +168,8 @@ class TapeLedger:
 
     def _write(self, drafts: Sequence[Draft], artifacts: Sequence[Kept], heed: bool = False) -> None:
         self._alive()
+        self._artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
+        drafts = [replace(draft, payload=with_values(draft.payload, self._artifacts)) for draft in drafts]
         compared = [draft for draft in drafts if not self.tape.is_aside(draft)]
         places, difference = self.tape.place(compared) if not self.free else ([], None)
         if difference is not None:
@@ -169,7 +178,6 @@ class TapeLedger:
         if self.free and (halt := next(filter(None, map(self.refusal, drafts)), None)):
             self.halt, self.dead = halt, True
             raise ReplayStopped
-        self._artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
         at = dict(zip(map(id, compared), places, strict=False))
         for draft in drafts:
             self._note(draft, at.get(id(draft)))

@@ -30,6 +30,7 @@ from graph.replay.report import Replay
 from graph.replay.stage import staged
 from graph.replay.stand_ins import SubstituteModel
 from graph.replay.tape import Tape, is_cancelled
+from graph.run.artifacts import with_values
 from graph.run.events import Event
 from graph.saver import strict_serializer
 
@@ -52,7 +53,10 @@ class Player:
     """One replay."""
 
     def __init__(self, transcript: Transcript, planner: RoleModel | None = None) -> None:
-        self._transcript, self._events = transcript, transcript.events()
+        self._transcript = transcript
+        self._events = [
+            replace(event, payload=with_values(event.payload, transcript.artifacts)) for event in transcript.events()
+        ]
         if not self._events or "configured" not in self._events[0].payload:
             raise InputError("run", f"{transcript.run} was not recorded by a graph, so it cannot be replayed")
         self._planner = SubstituteModel((), other=planner) if planner is not None else None

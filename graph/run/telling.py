@@ -117,7 +117,7 @@ def _configuration(configured: Payload) -> Iterator[str]:
         yield "settings: " + ", ".join(f"{name} {_value(value)}" for name, value in settings.items())
     tools = configured.get("tools", {})
     if "artifact" in tools:
-        yield f"tools: {content(tools)}"
+        yield f"tools: {content(tools) if 'preview' in tools['artifact'] else 'in artifact ' + tools['artifact']['id']}"
     elif tools:
         yield "tools: " + ", ".join(f"{tool['name']} ({tool['effect']})" for tool in tools["value"])
 
@@ -299,7 +299,15 @@ def _model_started(step: str, payload: Payload) -> Iterator[str]:
     if "artifact" in prompt:
         yield content(prompt)
     for message in prompt.get("value", ()):
-        yield f"{message['type']}: {_value(message['content'])}{_wanted(message)}"
+        yield f"{message['type']}: {_value(_said(message))}{_wanted(message)}"
+
+
+def _said(message: Payload) -> Any:
+    """Return what a message says; texts that it shares with others may not be at hand."""
+    parts = message.get("parts")
+    if parts is None:
+        return message["content"]
+    return "".join(part if isinstance(part, str) else f"(constant {part})" for part in parts)
 
 
 def _model_finished(step: str, payload: Payload) -> Iterator[str]:

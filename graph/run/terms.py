@@ -1,7 +1,8 @@
 """The terms under which a plan runs: tools, policy and budget. An approval covers the plan and all of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from pydantic import JsonValue
 
@@ -25,14 +26,19 @@ class Terms:
     policy: Policy = NO_POLICY
     budget: Budget = NO_BUDGET
     executors: tuple[str, ...] = ()
+    _bindings: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    @property
+    @cached_property
     def bounds(self) -> Budget:
         """What may be spent: the run's budget within the policy's hard limits."""
         return self.budget.within(self.policy.limits)
 
     def binding(self, plan: Plan) -> str:
         """Return the digest of all that an approval of `plan` covers, tools and approval mode as they are now."""
+        known = self._bindings.get(plan.digest)
+        return known or self._bindings.setdefault(plan.digest, self._binding(plan))
+
+    def _binding(self, plan: Plan) -> str:
         names = sorted({name for step in plan.steps for name in step.tool_names})
         faces: dict[str, JsonValue] = {name: self.tools[name].face for name in names if name in self.tools}
         rules: dict[str, JsonValue] = {"policy": self.policy.digest, "budget": self.budget.to_json()}

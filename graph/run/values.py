@@ -74,6 +74,11 @@ class Kept:
     text: str
     artifact: Artifact | None
 
+    @property
+    def named(self) -> dict[str, JsonValue]:
+        """How an event names an artifact that many runs share: by its id alone."""
+        return {"id": self.artifact.id} if self.artifact else {}
+
     def fields(self) -> dict[str, Any]:
         """Return `{"value": ...}` or `{"artifact": ...}`: how results, state and ledger hold it."""
         return {"artifact": self.artifact.to_json()} if self.artifact else {"value": self.value}
@@ -88,6 +93,13 @@ def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
         return Kept(value, text, None)
     preview = text if wide and len(data) <= inline_bytes else text[:PREVIEW_CHARACTERS]
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), preview))
+
+
+def keep_constant(value: JsonValue) -> Kept:
+    """Return how a value is kept that many runs share: as an artifact, however small, so that it is stored once."""
+    text = to_text(value)
+    data = text.encode()
+    return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), ""))
 
 
 def keep_anything(value: Any) -> Kept:

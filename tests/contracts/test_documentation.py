@@ -18,7 +18,6 @@ def python_blocks() -> list[Any]:
     ]
 
 
-@pytest.mark.filterwarnings("ignore:the checkpointer's serializer:UserWarning")
 @pytest.mark.parametrize("block", python_blocks())
 def test_a_python_block_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

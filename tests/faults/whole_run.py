@@ -23,7 +23,7 @@ from langgraph.types import Command
 from graph import build_graph
 from graph.ledger.database import Database
 from graph.ledger.lease import BEAT_S
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite import SqliteLedger, beats_of
 from graph.saver import SharingSaver
 from graph.testing import on_thread, step
 from tools.errors import NothingHappened
@@ -176,7 +176,7 @@ class WatchedLedger(SqliteLedger):
 
     def __init__(self, path: Path, boundary: Boundary) -> None:
         super().__init__(path)
-        self._file = WatchedDatabase(self.name, self._beats, BEAT_S)
+        self._file = WatchedDatabase(self.name, beats_of(self._held), BEAT_S)
         self._file.boundary = boundary
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from graph import errors
 from graph.errors import (
+    AgentClosedError,
     AgentError,
     ExportError,
     InputError,
@@ -75,6 +76,7 @@ def test_every_error_says_what_it_is_for(name: str) -> None:
         (SuiteError("suite.toml", "no goal"), {"suite": "suite.toml"}),
         (ResultsError("results.json", "another suite"), {"results": "results.json"}),
         (ShadowedPackageError("tools", "/here/tools.py"), {"path": "/here/tools.py"}),
+        (AgentClosedError("runs.db", "it is closed"), {"database": "runs.db"}),
         (ModelCallError("gpt", [{"model": "gpt", "error": "no"}]), {"model": "gpt"}),
         (RunPausedError("t.1"), {"run": "t.1"}),
         (InputError("goal", "give a goal"), {"field": "goal"}),
@@ -107,6 +109,7 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("SuiteError", "suite"),
         ("ResultsError", "results"),
         ("ShadowedPackageError", "path"),
+        ("AgentClosedError", "database"),
         ("ModelCallError", "model"),
         ("RunPausedError", "run"),
         ("InputError", "field"),

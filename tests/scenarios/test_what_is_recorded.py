@@ -45,7 +45,7 @@ def test_a_run_says_under_which_settings_models_and_tools_it_started(build: Any,
     configured = started.payload["configured"]
     assert configured["settings"]["max_replans"] == 1 and configured["settings"]["approval"] == "always"
     assert configured["models"] == {role: ["scripted"] for role in ("planner", "executor", "replanner")}
-    (tool,) = configured["tools"]["value"]
+    (tool,) = json.loads(asyncio.run(ledger.artifact(configured["tools"]["artifact"]["id"])))
     assert (tool["name"], tool["effect"], tool["description"]) == ("look", "read", "look, for tests")
 
 

@@ -1,9 +1,16 @@
 """What a model was asked: plain data, and of a conversation only what is new."""
 
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-from graph.calls.prompt import Asked, Prompt, Prompts, prompt_of
+from graph.calls.prompt import Asked, Prompt, Prompts, Recorded, prompt_of
 from graph.plan.canonical import digest
+from graph.run.artifacts import artifacts_named, with_values
+from graph.run.events import Event
+from graph.run.values import to_text
 
 
 def asked(key: str, prompt: Prompt) -> Asked:
@@ -30,17 +37,49 @@ def test_messages_are_told_by_what_a_model_reads_of_them() -> None:
 def test_a_conversation_that_grows_is_kept_once() -> None:
     prompts, first, second = Prompts(), prompt_of([HumanMessage("1")]), prompt_of([HumanMessage("1"), AIMessage("2")])
 
-    whole, before = prompts.kept(asked("k1", first), "executor", "a", first)
-    rest, continued = prompts.kept(asked("k2", second), "executor", "a", second)
+    whole = prompts.recorded(asked("k1", first), "executor", "a", first)
+    rest = prompts.recorded(asked("k2", second), "executor", "a", second)
 
-    assert (whole.value, before) == (first, None)
-    assert (rest.value, continued) == (second[1:], "k1")
+    assert whole.fields == {"continues": None, "value": first}
+    assert rest.fields == {"continues": "k1", "value": second[1:]}
 
 
 def test_another_conversation_is_kept_whole() -> None:
     prompts, prompt, other = Prompts(), prompt_of([HumanMessage("1")]), prompt_of([HumanMessage("x"), AIMessage("2")])
-    prompts.kept(asked("k1", prompt), "executor", "a", prompt)
+    prompts.recorded(asked("k1", prompt), "executor", "a", prompt)
 
-    assert prompts.kept(asked("k2", other), "executor", "a", other)[1] is None
-    assert prompts.kept(asked("k3", other), "executor", "b", other)[1] is None
-    assert prompts.kept(asked("k4", other), "planner", "", other)[1] is None
+    for key, role, conversation in (("k2", "executor", "a"), ("k3", "executor", "b"), ("k4", "planner", "")):
+        assert prompts.recorded(asked(key, other), role, conversation, other).fields["continues"] is None
+
+
+TOOLS = f'[{{"name": "look", "does": "{"looks " * 50}"}}]'
+
+
+def test_what_prompts_have_in_common_is_kept_once_by_its_content() -> None:
+    def recorded(goal: str) -> Recorded:
+        messages = [SystemMessage("You plan. " * 50), HumanMessage(f'{{"goal": "{goal}", "tools": {TOOLS}}}')]
+        return Prompts((TOOLS,)).recorded(asked("k", prompt_of(messages)), "planner", "", prompt_of(messages))
+
+    one, other = recorded("a"), recorded("b")
+
+    assert one.fields["constants"] == other.fields["constants"]
+    assert len(to_text(one.fields)) < 500
+    assert one.artifacts[1:] == other.artifacts[1:]
+
+
+@given(
+    st.text(max_size=20),
+    st.lists(st.sampled_from([TOOLS, "x" * 300, "0", '"', "{", "parts", "goal"]), max_size=6),
+    st.booleans(),
+)
+def test_a_prompt_is_read_as_it_was_asked_whatever_it_has_in_common(system: str, pieces: list[str], more: bool) -> None:
+    messages: list[Any] = [SystemMessage(system * 30), HumanMessage("".join(pieces))]
+    messages += [AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": "1"}])] if more else []
+    prompt = prompt_of(messages)
+
+    recorded = Prompts((TOOLS, "x" * 300)).recorded(asked("k", prompt), "planner", "", prompt)
+    contents = {kept.artifact.id: kept.text for kept in recorded.artifacts if kept.artifact}
+
+    assert with_values({"prompt": recorded.fields}, contents) == {"prompt": {"continues": None, "value": prompt}}
+    named = artifacts_named([Event(1, "model_started", None, 0.0, {"prompt": recorded.fields})])
+    assert set(named) == set(contents)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.calls.rates import Turns
+from graph.calls.rates import Schedule, Turns, process_turns
 from graph.testing import PassingClock
 
 
@@ -42,3 +42,25 @@ def test_no_more_calls_start_in_a_minute_than_the_rate_allows(rate: float, pause
         starts.append(clock.now + turns.wait_s("search"))
 
     assert all(after - before >= 60.0 / rate - 1e-6 for before, after in pairwise(starts))
+
+
+def test_graphs_with_the_same_rate_of_a_name_share_it_and_others_do_not() -> None:
+    schedule = Schedule()
+    first, second, other = (Turns({"search": rate}, lambda: 0.0, schedule) for rate in (6.0, 6.0, 60.0))
+
+    assert [turns.wait_s("search") for turns in (first, second, other, first)] == [0.0, 10.0, 0.0, 20.0]
+
+
+def test_a_graph_that_is_gone_has_taken_its_turns_all_the_same() -> None:
+    waits = [process_turns({"a name of this test": 0.001}).wait_s("a name of this test") for _ in range(2)]
+
+    assert waits[0] == 0.0 and waits[1] > 1_000
+
+
+def test_turns_that_have_come_are_forgotten() -> None:
+    clock, schedule = PassingClock(0.0), Schedule()
+    for number in range(1_000):
+        Turns({f"tool {number}": 60.0}, lambda: clock.now, schedule).wait_s(f"tool {number}")
+        clock.now += 1.0
+
+    assert len(schedule) <= 2

@@ -227,3 +227,54 @@ def test_what_the_pulse_asks_for_is_committed_and_a_failure_of_it_disturbs_nobod
     found = asyncio.run(main())
 
     assert sorted(found) == list(range(1, len(found) + 1))
+
+
+def test_a_caller_whose_event_loop_is_closed_meanwhile_disturbs_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocked, go = threading.Event(), threading.Event()
+    writer = WriterThread(connect_to(tmp_path / "x.db"))
+
+    def insert_late(db: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+        insert(1)(db)
+
+    async def leave() -> None:
+        task = asyncio.create_task(writer.run(insert_late))
+        await asyncio.to_thread(blocked.wait, 10)
+        task.cancel()
+
+    async def come_later() -> list[int]:
+        go.set()
+        found = await writer.run(rows)
+        await writer.close()
+        return found
+
+    asyncio.run(leave())
+
+    assert asyncio.run(come_later()) == [1] and not caplog.records
+
+
+def test_a_caller_who_gave_up_before_its_turn_is_passed_over() -> None:
+    blocked, go = threading.Event(), threading.Event()
+
+    def wait(_: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(":memory:"))
+        first = asyncio.create_task(writer.run(wait))
+        await asyncio.to_thread(blocked.wait, 10)
+        second = asyncio.create_task(writer.run(insert(1)))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait([second])
+        go.set()
+        await first
+        found = await writer.run(rows)
+        await writer.close()
+        return found
+
+    assert asyncio.run(main()) == []

@@ -1,0 +1,188 @@
+"""LangGraph's SQLite saver with small rows and few of them; it reads what LangGraph's own has written.
+
+A run of one step would leave 19 KB behind with LangGraph's own saver: each checkpoint names a version for each key of
+the state three times over, and what a node returned is kept twice.
+"""
+
+import asyncio
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_id,
+    get_checkpoint_metadata,
+)
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.serde.types import RESUME
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from graph.ledger.packed import PACKED, pack, unpack
+
+Place = tuple[str, str, str]
+"""A checkpoint: thread, namespace, id."""
+Put = tuple[Sequence[tuple[str, Any]], str, str]
+
+START = "__start__"
+RUN_KEYS = {"thread", "n", "id", "seq"}
+"""What our nodes name their run by."""
+
+HELD = 64
+"""For how many checkpoints what their nodes returned is held in memory."""
+
+COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"
+PUT = f"INSERT OR REPLACE INTO checkpoints ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+PUT_WRITE = (
+    "INSERT OR {} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, value) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+EARLIER = f"SELECT {COLUMNS} FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+LATEST = (
+    f"SELECT {COLUMNS} FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ? ORDER BY checkpoint_id DESC LIMIT 1"
+)
+PENDING = (
+    "SELECT task_id, channel, type, value FROM writes "
+    "WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ? ORDER BY task_id, idx"
+)
+
+
+class PackedSerializer(JsonPlusSerializer):
+    """A strict serializer whose larger texts are packed: it revives no type but LangChain's messages and plain data."""
+
+    def __init__(self) -> None:
+        super().__init__(pickle_fallback=False, allowed_msgpack_modules=None)
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """Return the kind and the bytes of an object."""
+        kind, data = super().dumps_typed(obj)
+        return (PACKED, pack(data)) if kind == "msgpack" and len(data) >= LEAST_BYTES else (kind, data)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """Return the object of such bytes."""
+        kind, content = data
+        return super().loads_typed(("msgpack", unpack(content)) if kind == PACKED else data)
+
+
+LEAST_BYTES = 64
+"""What is shorter is kept as it is."""
+
+
+class LeanSaver(AsyncSqliteSaver):
+    """Keeps checkpoints and interrupts; what our nodes returned is kept by the checkpoint that follows, not twice.
+
+    If the process dies between the two, the node runs again and finds in the ledger what it did. LangGraph keeps what a
+    node returned since another node of the same step may fail or wait. If one does, it is kept here too.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__(connection, serde=PackedSerializer())
+        self._returned: OrderedDict[Place, list[Put]] = OrderedDict()
+        self._stopped: OrderedDict[Place, set[str]] = OrderedDict()
+
+    def get_next_version(self, current: Any, channel: None) -> str:  # noqa: ARG002  (LangGraph's signature)
+        """Return the version after the current one; without the random digits that LangGraph's own savers add."""
+        number = 0 if current is None else current if isinstance(current, int) else int(current.split(".")[0])
+        return f"{number + 1:032}"
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint; see `AsyncSqliteSaver.aget_tuple`."""
+        await self.setup()
+        given = config["configurable"]
+        thread, namespace = str(given["thread_id"]), given.get("checkpoint_ns", "")
+        named = get_checkpoint_id(config)
+        async with self.lock:
+            found = list(
+                await self.conn.execute_fetchall(
+                    EARLIER if named else LATEST, (thread, namespace, named) if named else (thread, namespace)
+                )
+            )
+            if not found:
+                return None
+            _, _, checkpoint_id, parent, kind, data, metadata = found[0]
+            pending = await self.conn.execute_fetchall(PENDING, (thread, namespace, checkpoint_id))
+        return CheckpointTuple(
+            config if named else _config(thread, namespace, checkpoint_id),
+            self.serde.loads_typed((kind, data)),
+            json.loads(metadata) if metadata is not None else {},
+            _config(thread, namespace, parent) if parent else None,
+            [(task, channel, self.serde.loads_typed((kind, value))) for task, channel, kind, value in pending],
+        )
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,  # noqa: ARG002  (LangGraph's signature)
+    ) -> RunnableConfig:
+        """Keep a checkpoint; see `AsyncSqliteSaver.aput`."""
+        await self.setup()
+        given = config["configurable"]
+        thread, namespace, parent = str(given["thread_id"]), given["checkpoint_ns"], given.get("checkpoint_id")
+        kind, data = self.serde.dumps_typed(checkpoint)
+        about = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
+        row = (thread, namespace, checkpoint["id"], parent, kind, data, about)
+        async with self.lock:
+            await self._write(PUT, [row])
+        for held in (self._returned, self._stopped):
+            held.pop((thread, namespace, str(parent)), None)
+        return _config(given["thread_id"], namespace, checkpoint["id"])
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Keep that a node waits or failed, and then what others beside it returned."""
+        place = _place(config)
+        if _comes_again(writes, task_path):
+            if not self._stopped.get(place, set()) - {task_id}:
+                _bounded(self._returned, place, list).append((writes, task_id, task_path))
+                return
+        elif any(channel in WRITES_IDX_MAP and channel != RESUME for channel, _ in writes):
+            _bounded(self._stopped, place, set).add(task_id)
+            for returned in self._returned.pop(place, ()):
+                await self._put_writes(place, *returned)
+        await self._put_writes(place, writes, task_id, task_path)
+
+    async def _put_writes(self, place: Place, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> None:
+        await self.setup()
+        again = all(channel in WRITES_IDX_MAP for channel, _ in writes)
+        rows = [
+            (*place, task_id, task_path, WRITES_IDX_MAP.get(channel, at), channel, *self.serde.dumps_typed(value))
+            for at, (channel, value) in enumerate(writes)
+        ]
+        async with self.lock:
+            await self._write(PUT_WRITE.format("REPLACE" if again else "IGNORE"), rows)
+
+    async def _write(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows in one transaction; its parts wait for nothing but their turn on the connection's thread."""
+        await asyncio.gather(*(self.conn.execute_fetchall(query, row) for row in rows), self.conn.commit())
+
+
+def _comes_again(writes: Sequence[tuple[str, Any]], task_path: str) -> bool:
+    """Whether this comes from a node that may run again: one of ours, which names its run, or LangGraph's first."""
+    names = next((value for channel, value in writes if channel == "run"), None)
+    return task_path.endswith(START) or (isinstance(names, dict) and names.keys() >= RUN_KEYS)
+
+
+def _bounded(held: "OrderedDict[Place, Any]", place: Place, make: type) -> Any:
+    """Return what is held for a checkpoint; of many, the oldest is let go."""
+    found = held.setdefault(place, make())
+    while len(held) > HELD:
+        held.popitem(last=False)
+    return found
+
+
+def _place(config: RunnableConfig) -> Place:
+    given = config["configurable"]
+    return str(given["thread_id"]), str(given["checkpoint_ns"]), str(given["checkpoint_id"])
+
+
+def _config(thread: Any, namespace: str, checkpoint_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}}

@@ -1,0 +1,69 @@
+"""Observers on threads of their own: in order, in the caller's context, and never in anybody's way."""
+
+import asyncio
+import contextvars
+import logging
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from graph.ledger.protocol import RunKey
+from graph.ledger.sqlite import SqliteLedger
+from graph.observing.observed import ObservedLedger
+from graph.run.events import Draft
+
+USER = contextvars.ContextVar("USER", default="nobody")
+
+
+def drafts(*names: str) -> list[Draft]:
+    return [Draft("steered", {"name": name}) for name in names]
+
+
+def write(observers: Sequence[Any], *names: str, hung_s: float = 10.0) -> None:
+    async def main() -> None:
+        inner = SqliteLedger(":memory:")
+        ledger = ObservedLedger(inner, observers, hung_s)
+        for name in names:
+            await ledger.open_run("t", drafts(name))
+        await inner.close()
+
+    asyncio.run(main())
+
+
+def test_events_are_told_in_order_on_one_thread_that_is_not_the_event_loops() -> None:
+    told: list[str] = []
+    idents: set[int] = set()
+
+    def observer(_: RunKey, events: Sequence[Draft]) -> None:
+        told.extend(event.payload["name"] for event in events)
+        idents.add(threading.get_ident())
+
+    names = [str(number) for number in range(20)]
+    write([observer], *names)
+
+    assert told == names and len(idents) == 1 and threading.get_ident() not in idents
+
+
+def test_an_observer_sees_the_context_of_who_writes() -> None:
+    users: list[str] = []
+    USER.set("ann")
+    write([lambda *_: users.append(USER.get())], "a")
+
+    assert users == ["ann"]
+
+
+def test_an_observer_that_hangs_holds_up_nobody_and_is_told_nothing_more(caplog: pytest.LogCaptureFixture) -> None:
+    go, hung, told = threading.Event(), list[str](), list[str]()
+
+    def hangs(_: RunKey, events: Sequence[Draft]) -> None:
+        hung.append(events[0].payload["name"])
+        go.wait(60)
+
+    with caplog.at_level(logging.WARNING, "planner_executor.observing"):
+        write([hangs, lambda _, events: told.append(events[0].payload["name"])], "a", "b", "c", hung_s=0.01)
+    go.set()
+
+    assert told == ["a", "b", "c"] and hung == ["a"]
+    assert len([line for line in caplog.messages if "not returned" in line]) == 1

@@ -1,0 +1,153 @@
+"""A small run is cheap: what is constant for a graph is worked out once and stored once."""
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from langchain_core.tools import BaseTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from benchmarks.small_run import MOST_KB, growth_kb
+from graph import Agent, build_graph
+from graph.calls.toolbox import Toolbox
+from graph.ledger.database import Database
+from graph.ledger.sqlite import SqliteLedger
+from graph.plan.catalog import ToolSpec
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+
+FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"
+"""A run as commit 1a8e0ba exported it: settings, tools and prompts stand in its events."""
+PLAN = {"steps": [step("a", "look", q="x")]}
+
+
+def own_tools() -> list[BaseTool]:
+    return [LoggedTools().tool(name, lambda q: q, effect="read") for name in ("look", "search", "read", "list")]
+
+
+def rows(database: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(database)) as db:
+        return db.execute(query).fetchall()
+
+
+def test_a_run_of_one_step_takes_ten_kilobytes_at_most(tmp_path: Path) -> None:
+    assert asyncio.run(growth_kb(tmp_path / "runs.db", 20)) <= MOST_KB
+
+
+def test_what_runs_have_in_common_is_stored_once(tmp_path: Path) -> None:
+    with Agent(tmp_path / "runs.db", planner=ScriptedModel([PLAN] * 3), tools=own_tools()) as agent:
+        stored = []
+        for number in range(3):
+            agent.resume(agent.start(f"goal {number}", thread=str(number)).id, "approve")
+            stored.append(rows(tmp_path / "runs.db", "SELECT count(*) FROM ledger_artifacts"))
+
+    assert stored[0] == stored[1] == stored[2]
+    told = rows(
+        tmp_path / "runs.db", "SELECT payload FROM ledger_events WHERE kind IN ('run_started', 'model_started')"
+    )
+    assert all("look, for tests" not in payload and "You plan how to" not in payload for (payload,) in told)
+
+
+class CountingDatabase(Database):
+    """A database that counts what it is asked for."""
+
+    asked = 0
+
+    async def do(self, do: Any, **how: Any) -> Any:
+        self.asked += 1
+        return await super().do(do, **how)
+
+
+def test_a_run_of_one_step_asks_the_ledger_some_thirty_times(tmp_path: Path) -> None:
+    ledger = SqliteLedger(tmp_path / "runs.db")
+    ledger._file = counting = CountingDatabase(ledger.name, list, 60.0)
+    graph = build_graph(ScriptedModel([PLAN] * 2), tools=own_tools(), checkpointer=InMemorySaver(), ledger=ledger)
+    for name in ("before", "counted"):
+        counting.asked = 0
+        graph.invoke({"goal": "g"}, on_thread(name))
+        graph.invoke(Command(resume="approve"), on_thread(name))
+
+    assert counting.asked <= 32
+
+
+class Counted(Mapping[str, ToolSpec]):
+    """Specs of tools that count how often they are looked through."""
+
+    def __init__(self, specs: Mapping[str, ToolSpec]) -> None:
+        self._specs, self.looked_through = specs, 0
+
+    def __getitem__(self, name: str) -> ToolSpec:
+        return self._specs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self.looked_through += 1
+        return iter(self._specs)
+
+    def __len__(self) -> int:
+        return len(self._specs)
+
+
+def test_the_tools_are_described_once_per_graph() -> None:
+    toolbox = Toolbox(own_tools())
+    toolbox.specs = counted = Counted(toolbox.specs)
+
+    assert toolbox.kept is toolbox.kept
+    assert counted.looked_through == 1
+
+
+def test_an_exported_run_holds_all_that_its_replay_and_its_story_need(tmp_path: Path) -> None:
+    with Agent(tmp_path / "runs.db", planner=ScriptedModel([PLAN]), tools=own_tools()) as agent:
+        run = agent.resume(agent.start("g").id, "approve")
+        agent.export(run.id, tmp_path / "run.jsonl")
+        told = str(agent.audit(run.id))
+
+    with Agent(tmp_path / "another.db") as elsewhere:
+        assert elsewhere.replay(tmp_path / "run.jsonl").is_same
+        assert elsewhere.verify(tmp_path / "run.jsonl").faults == ()
+    assert "list (read)" in told and "You plan how to reach a goal" in told
+
+
+def test_a_prompt_that_is_redacted_is_so_for_the_run_alone(tmp_path: Path) -> None:
+    with Agent(tmp_path / "runs.db", planner=ScriptedModel([PLAN] * 2), tools=own_tools()) as agent:
+        runs = [agent.resume(agent.start("g", thread=name).id, "approve") for name in ("one", "other")]
+        agent.redact(runs[0].id, "search, for tests", reason="r")
+        told = [str(agent.audit(run.id)) for run in runs]
+        assert all(agent.verify(run.id).faults == () for run in runs)
+
+    assert ["search, for tests" in text for text in told] == [False, True]
+
+
+def test_a_value_is_taken_out_of_packed_checkpoints(tmp_path: Path) -> None:
+    secret = "hunter2-secret"
+    plan = {"steps": [step("a", "look", q=secret * 20)]}
+    with Agent(tmp_path / "runs.db", planner=ScriptedModel([plan]), tools=own_tools()) as agent:
+        run = agent.resume(agent.start("g").id, "approve")
+        assert agent.redact(run.id, secret, reason="r").remaining == ()
+        assert secret not in str(agent.audit(run.id))
+        state = agent._do(lambda: agent._agent.graph.aget_state({"configurable": {"thread_id": run.thread}}))
+
+    assert "redacted" in str(state.values["plan"]) and secret not in str(state)
+
+
+def test_a_run_of_the_first_version_is_read_verified_and_replayed(tmp_path: Path) -> None:
+    with Agent(tmp_path / "runs.db") as agent:
+        assert agent.verify(FIRST_VERSION).faults == ()
+        assert agent.replay(FIRST_VERSION).is_same
+
+
+def test_the_configuration_of_a_run_of_the_first_version_is_known_to_be_the_same(tmp_path: Path) -> None:
+    """Only what has changed is told when a run goes on, and where it is kept is no such change."""
+    lines = [json.loads(line) for line in FIRST_VERSION.read_text().splitlines()]
+    started = next(json.loads(line["payload"]) for line in lines if line.get("kind") == "run_started")
+    tool = LoggedTools().tool("look", lambda q: q, effect="read")
+    models = {"planner": ScriptedModel([]), "executor": ScriptedModel([])}
+    with Agent(tmp_path / "runs.db", tools=[tool], **models) as agent:
+        services = agent._do(agent._agent._open.get).graph.nodes["planner"].bound._services
+
+    assert services.is_configured_as(started["configured"])
+    other = {**started["configured"], "tools": {"value": []}}
+    assert not services.is_configured_as(other)

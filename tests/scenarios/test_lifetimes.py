@@ -1,0 +1,290 @@
+"""Graphs and agents that are made, used and dropped leave no thread, no descriptor and no memory behind."""
+
+import asyncio
+import gc
+import os
+import sqlite3
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.tools import BaseTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+
+from graph import Agent, AgentError, AsyncAgent, build_graph
+from graph.errors import AgentClosedError
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+
+PLAN = {"steps": [step("a", "look", q="x")]}
+Use = Callable[[int], None]
+
+
+def own_tools() -> list[BaseTool]:
+    return [LoggedTools().tool("look", lambda q: q, effect="read")]
+
+
+def options() -> dict[str, Any]:
+    return {"planner": ScriptedModel([PLAN]), "tools": own_tools()}
+
+
+def use(graph: Any, thread: str) -> None:
+    graph.invoke({"goal": "g"}, on_thread(thread))
+    assert graph.invoke(Command(resume=True), on_thread(thread))["status"] == "succeeded"
+
+
+def in_memory(_: Path) -> Use:
+    return lambda n: use(build_graph(**options(), checkpointer=InMemorySaver()), str(n))
+
+
+def in_one_file(folder: Path) -> Use:
+    return lambda n: use(build_graph(**options(), checkpointer=InMemorySaver(), ledger=folder / "runs.db"), str(n))
+
+
+def in_many_files(folder: Path) -> Use:
+    def make(n: int) -> None:
+        use(build_graph(**options(), checkpointer=InMemorySaver(), ledger=folder / f"{n}.db"), "t")
+
+    return make
+
+
+def observed(folder: Path) -> Use:
+    def make(n: int) -> None:
+        seen: list[Any] = []
+        observers = [lambda _, drafts: seen.extend(drafts)]
+        graph = build_graph(**options(), checkpointer=InMemorySaver(), ledger=folder / "runs.db", observers=observers)
+        use(graph, str(n))
+        assert seen
+
+    return make
+
+
+def agents_dropped(folder: Path) -> Use:
+    def make(n: int) -> None:
+        agent = Agent(folder / "runs.db", **options())
+        assert agent.resume(agent.start("g", thread=str(n)).id, "approve").status == "succeeded"
+
+    return make
+
+
+def agents_closed(folder: Path) -> Use:
+    def make(n: int) -> None:
+        agent = Agent(folder / "runs.db", **options())
+        assert agent.resume(agent.start("g", thread=str(n)).id, "approve").status == "succeeded"
+        agent.close()
+
+    return make
+
+
+def async_agents_dropped(folder: Path) -> Use:
+    async def run(n: int) -> None:
+        agent = AsyncAgent(folder / "runs.db", **options())
+        assert (await agent.resume((await agent.start("g", thread=str(n))).id, "approve")).status == "succeeded"
+
+    return lambda n: asyncio.run(run(n))
+
+
+WAYS = [in_memory, in_one_file, in_many_files, observed, agents_dropped, agents_closed, async_agents_dropped]
+
+
+OURS = ("ledger-writer", "agent-loop", "observer", "node-loop")
+
+
+def our_threads() -> int:
+    return sum(thread.name in OURS for thread in threading.enumerate())
+
+
+def kept(ours: int) -> tuple[int, int]:
+    """Return how many threads and descriptors there are, once no more of our threads are left than there were."""
+    gc.collect()
+    give_up = time.monotonic() + 10
+    while our_threads() > ours and time.monotonic() < give_up:
+        time.sleep(0.001)
+    return our_threads(), len(list(Path("/proc/self/fd").iterdir()))
+
+
+def resident_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts descriptors in /proc")
+def test_what_is_made_used_and_dropped_leaves_nothing_behind(tmp_path: Path) -> None:
+    makes, ours = [way(tmp_path / way.__name__) for way in WAYS], our_threads()
+    for way, make in zip(WAYS, makes, strict=True):
+        (tmp_path / way.__name__).mkdir()
+        make(0)
+    before = kept(ours)
+    for n, make in product(range(1, 4), makes):
+        make(n)
+
+    assert all(now <= then for now, then in zip(kept(ours), before, strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="counts descriptors in /proc")
+@pytest.mark.parametrize("way", [in_memory, in_one_file, agents_dropped])
+def test_a_thousand_leave_no_more_behind_than_a_hundred(tmp_path: Path, way: Callable[[Path], Use]) -> None:
+    make, ours = way(tmp_path), our_threads()
+    for n in range(100):
+        make(n)
+    before, before_mb = kept(ours), resident_mb()
+    for n in range(100, 1_000):
+        make(n)
+
+    assert all(now <= then for now, then in zip(kept(ours), before, strict=True))
+    assert resident_mb() - before_mb < 10, "a graph of a few megabytes was kept a thousand times"
+
+
+def test_graphs_over_one_file_share_one_thread_however_they_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.db").symlink_to(tmp_path / "runs.db")
+    names = ["runs.db", tmp_path / "runs.db", tmp_path / "link.db", tmp_path / ".." / tmp_path.name / "runs.db"]
+    ours = our_threads()
+    graphs = [build_graph(**options(), checkpointer=InMemorySaver(), ledger=str(name)) for name in names]
+    for n, graph in enumerate(graphs):
+        use(graph, str(n))
+
+    assert our_threads() == ours + 1
+
+
+def test_a_file_that_took_the_place_of_another_is_opened_by_those_who_come_later(tmp_path: Path) -> None:
+    first = build_graph(**options(), checkpointer=InMemorySaver(), ledger=tmp_path / "runs.db")
+    use(first, "a")
+    for file in tmp_path.glob("runs.db*"):
+        file.unlink()
+    use(build_graph(**options(), checkpointer=InMemorySaver(), ledger=tmp_path / "runs.db"), "b")
+
+    with pytest.raises(AgentError, match="replaced"):
+        first.invoke({"goal": "g"}, on_thread("c"))
+
+
+def test_an_agent_works_with_and_without_a_block_until_it_is_closed(tmp_path: Path) -> None:
+    with Agent.open(tmp_path / "runs.db", **options()) as inside:
+        assert inside.start("g", thread="a").status == "waiting"
+    agent = Agent(tmp_path / "runs.db", **options())
+    assert [run.thread for run in agent.list()] == ["a"]
+    agent.close()
+    agent.close()
+
+    for closed in (agent, inside):
+        with pytest.raises(AgentClosedError, match="closed"):
+            closed.list()
+
+
+def test_an_asynchronous_agent_works_with_and_without_a_block(tmp_path: Path) -> None:
+    async def main() -> list[str]:
+        async with AsyncAgent.open(tmp_path / "runs.db", **options()) as inside:
+            await inside.start("g", thread="a")
+        agent = AsyncAgent(tmp_path / "runs.db", **options())
+        found = [run.thread for run in await agent.list()]
+        await agent.aclose()
+        with pytest.raises(AgentClosedError, match="closed"):
+            await agent.list()
+        return found
+
+    assert asyncio.run(main()) == ["a"]
+
+
+def test_an_agent_is_used_by_several_threads_at_once(tmp_path: Path) -> None:
+    agent = Agent(tmp_path / "runs.db", planner=ScriptedModel([PLAN] * 4), tools=own_tools())
+    threads = [threading.Thread(target=agent.start, args=("g",), kwargs={"thread": str(n)}) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert sorted(run.thread for run in agent.list()) == ["0", "1", "2", "3"]
+    agent.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_forked_process_writes_through_a_connection_of_its_own(tmp_path: Path) -> None:
+    database = tmp_path / "runs.db"
+    graph = build_graph(
+        planner=ScriptedModel([PLAN] * 3), tools=own_tools(), checkpointer=InMemorySaver(), ledger=database
+    )
+    use(graph, "before")
+    child = os.fork()
+    if child == 0:
+        try:
+            use(graph, "child")
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    use(graph, "after")
+
+    with sqlite3.connect(database) as db:
+        threads = [thread for (thread,) in db.execute("SELECT thread FROM ledger_runs ORDER BY id")]
+        damage = db.execute("PRAGMA integrity_check").fetchall()
+    db.close()
+    assert (threads, damage) == (["before", "child", "after"], [("ok",)])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_what_a_forked_process_writes_outlives_the_parents_close(tmp_path: Path) -> None:
+    """Were the parent's connection open at the fork, the child's locks would be none and its log could be deleted."""
+    database, ours = tmp_path / "runs.db", our_threads()
+    graph = build_graph(
+        planner=ScriptedModel([PLAN] * 3), tools=own_tools(), checkpointer=InMemorySaver(), ledger=database
+    )
+    use(graph, "before")
+    (begun, closed) = (os.pipe(), os.pipe())
+    child = os.fork()
+    if child == 0:
+        try:
+            use(graph, "first")
+            os.write(begun[1], b"x")
+            os.read(closed[0], 1)
+            use(graph, "second")
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.read(begun[0], 1)
+    del graph
+    kept(ours)
+    os.write(closed[1], b"x")
+    assert os.waitpid(child, 0)[1] == 0
+
+    with sqlite3.connect(database) as db:
+        threads = [thread for (thread,) in db.execute("SELECT thread FROM ledger_runs ORDER BY id")]
+    db.close()
+    for end in (*begun, *closed):
+        os.close(end)
+    assert threads == ["before", "first", "second"]
+
+
+def test_a_saver_in_memory_brings_no_warning_and_a_lax_one_in_a_file_does(tmp_path: Path) -> None:
+    lax = JsonPlusSerializer(allowed_msgpack_modules=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        build_graph(**options(), checkpointer=InMemorySaver())
+    with (
+        SqliteSaver.from_conn_string(str(tmp_path / "runs.db")) as saver,
+        pytest.warns(UserWarning, match="revives any type"),
+    ):
+        saver.serde = lax
+        build_graph(**options(), checkpointer=saver)
+
+
+def test_two_graphs_of_a_process_share_a_rate_also_one_after_the_other() -> None:
+    policy = {"rates": {"look": 1}}
+    waits = []
+    for _ in range(3):
+        graph = build_graph(**options(), policy=policy)
+        services = graph.nodes["planner"].bound._services
+        turns = services.turns
+        waits.append(turns.wait_s("look"))
+        del graph, services, turns
+
+    assert waits[0] == 0 and 59 < waits[1] <= 60 and 119 < waits[2] <= 120
