@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.calls.threads import in_thread
 from graph.errors import ConfigError, LedgerUnavailableError
-from graph.lean_saver import LeanSaver
+from graph.lean_saver import LeanSaver, Place, Writes
 from graph.ledger.database import IN_MEMORY
 from graph.ledger.file import RESTORE, advice, prepare
 from graph.ledger.patience import patience_with
@@ -81,12 +81,10 @@ class SharingSaver(LeanSaver):
         async with self._turn():
             return await super().aput(config, checkpoint, metadata, new_versions)
 
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Keep what a node wrote; see `AsyncSqliteSaver.aput_writes`."""
+    async def put_writes_now(self, place: Place, writes: Writes, task_id: str, task_path: str) -> None:
+        """Keep what has to be kept of a node; see `LeanSaver.aput_writes`."""
         async with self._turn():
-            await super().aput_writes(config, writes, task_id, task_path)
+            await super().put_writes_now(place, writes, task_id, task_path)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
