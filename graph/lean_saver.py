@@ -28,7 +28,8 @@ from graph.ledger.packed import PACKED, pack, unpack
 
 Place = tuple[str, str, str]
 """A checkpoint: thread, namespace, id."""
-Put = tuple[Sequence[tuple[str, Any]], str, str]
+Writes = Sequence[tuple[str, Any]]
+Put = tuple[Writes, str, str]
 
 START = "__start__"
 RUN_KEYS = {"thread", "n", "id", "seq"}
@@ -147,10 +148,11 @@ class LeanSaver(AsyncSqliteSaver):
         elif any(channel in WRITES_IDX_MAP and channel != RESUME for channel, _ in writes):
             _bounded(self._stopped, place, set).add(task_id)
             for returned in self._returned.pop(place, ()):
-                await self._put_writes(place, *returned)
-        await self._put_writes(place, writes, task_id, task_path)
+                await self.put_writes_now(place, *returned)
+        await self.put_writes_now(place, writes, task_id, task_path)
 
-    async def _put_writes(self, place: Place, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str) -> None:
+    async def put_writes_now(self, place: Place, writes: Writes, task_id: str, task_path: str) -> None:
+        """Keep what a node returned, and do not wait for the checkpoint that follows."""
         await self.setup()
         again = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         rows = [

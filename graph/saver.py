@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from graph.errors import InputError, LedgerUnavailableError
-from graph.lean_saver import LeanSaver
+from graph.lean_saver import LeanSaver, Place, Writes
 from graph.ledger.file import RESTORE, advice
 from graph.ledger.patience import patience_with
 from graph.ledger.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
@@ -63,12 +63,10 @@ class SharingSaver(LeanSaver):
         async with self._turn():
             return await super().aput(config, checkpoint, metadata, new_versions)
 
-    async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        """Keep what a node wrote; see `AsyncSqliteSaver.aput_writes`."""
+    async def put_writes_now(self, place: Place, writes: Writes, task_id: str, task_path: str) -> None:
+        """Keep what has to be kept of a node; see `LeanSaver.aput_writes`."""
         async with self._turn():
-            await super().aput_writes(config, writes, task_id, task_path)
+            await super().put_writes_now(place, writes, task_id, task_path)
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete a thread's checkpoints; its runs stay in the ledger."""

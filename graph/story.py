@@ -28,7 +28,7 @@ from graph.plan.schema import Plan, Step
 from graph.plan.validation import Reading
 from graph.prompts.planner import UNTRUSTED, history_shown
 from graph.run.ending import Ending, ending_of
-from graph.run.events import CANCELLED, Draft
+from graph.run.events import CANCELLED, WORDING, Draft
 from graph.run.goal import Goal
 from graph.run.labels import joined, label_of_tool
 from graph.run.next_move import Cause, Outlook
@@ -479,6 +479,7 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
         "goal": goal.goal,
         "constraints": list(goal.constraints),
         **({"tags": tags} if tags else {}),
+        "wording": WORDING,
         "history": history_shown(said_before(state.get("messages") or (), goal.goal)),
         **caller_on(thread).started,
         "configured": configured,

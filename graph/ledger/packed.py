@@ -7,6 +7,9 @@ PACKED = "msgpack.deflate1"
 MOST_BYTES = 512_000_000
 """More than any checkpoint holds: a small row that grows beyond it was made to fill the memory."""
 
+SMALL_BYTES = 16_384
+"""Setting up zlib for more costs more than the packing of what is smaller."""
+
 REQUEST = (
     b"langgraph.types Interrupt value action_requests name run_plan args plan steps id objective tool args depends_on "
     b"name run_step settle_effect happened result answer_question question answer raise_budget budget spent "
@@ -62,7 +65,8 @@ DICTIONARY = REQUEST + MESSAGE + STATE + VERSIONS
 
 def pack(data: bytes) -> bytes:
     """Return packed bytes."""
-    packer = zlib.compressobj(6, wbits=-15, zdict=DICTIONARY)
+    wbits, memory = (-13, 6) if len(data) < SMALL_BYTES else (-15, 8)
+    packer = zlib.compressobj(6, wbits=wbits, memLevel=memory, zdict=DICTIONARY)
     return packer.compress(data) + packer.flush()
 
 

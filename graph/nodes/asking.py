@@ -67,7 +67,8 @@ class Subject:
 def request_about(story: Story, subject: Subject) -> ReviewRequest:
     """Return what needs a person now; no actions where nothing does, the last error where it is asked again."""
     record, plan, terms = story.record, subject.plan, story.terms
-    actions = [_about_plan(story, subject)] if _plan_needs_person(story, subject) else []
+    left = estimate(plan, record, terms.bounds) if plan is not None else {}
+    actions = [_about_plan(story, subject, left)] if _plan_needs_person(story, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(story, step) for step in due if step.kind == "gate"]
     actions += [_about_held(held) for held in record.waiting_calls]
@@ -82,7 +83,7 @@ def request_about(story: Story, subject: Subject) -> ReviewRequest:
         actions=tuple(actions),
         diff=difference(story.approved_plan(), plan).to_json() if plan is not None else {},
         issues=tuple(issue.to_json() for issue in subject.issues),
-        estimate=estimate(plan, record, terms.bounds) if plan is not None and actions else {},
+        estimate=left if actions else {},
     )
     if is_open(story, request) and record.request and record.request.error:
         return request.again(record.request.error, record.request.issues)
@@ -147,7 +148,7 @@ def _plan_needs_person(story: Story, subject: Subject) -> bool:
     return needs_person(story.record, subject.plan, story.terms)
 
 
-def _about_plan(story: Story, subject: Subject) -> Action:
+def _about_plan(story: Story, subject: Subject, left: Mapping[str, Any]) -> Action:
     record, plan = story.record, subject.plan
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
@@ -157,7 +158,6 @@ def _about_plan(story: Story, subject: Subject) -> Action:
         *repeats(record, plan),
         *replaced_in_words(record.replaced, plan),
     ]
-    left = estimate(plan, record, story.terms.bounds)
     before, specs = story.approved_plan(), story.services.toolbox.specs
     text = plan_description(plan, record.revision, before, specs, record.succeeded, warnings, left)
     return Action("run_plan", {"plan": plan.to_json()}, text)

@@ -13,7 +13,7 @@ from graph.run.values import to_text
 WORLD = frozenset({"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider"})
 """Fields that the world outside of the run decides."""
 
-OPTIONAL = frozenset({"read_as"})
+OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"})
 """Fields that are compared if both sides have them: a plan that was brought or edited is played as it was read, and
 earlier versions did not record how."""
 
@@ -65,7 +65,18 @@ class Difference:
         return {"seq": self.seq, "field": self.field, "why": self.why, "recorded": recorded, "replayed": replayed}
 
 
-def differing(recorded: Event, replayed: Draft, names: Names, is_redacted: bool = False) -> str | None:
+NONE: frozenset[str] = frozenset()
+OF_WORDING = {
+    "review_requested": frozenset({"shown", "subject"}),
+    "model_started": frozenset({"key", "prompt", "prompt_digest", "reserved"}),
+    "model_finished": frozenset({"key"}),
+}
+"""Fields that follow from the words of prompts and reviews: a record of a release with other words has others."""
+
+
+def differing(
+    recorded: Event, replayed: Draft, names: Names, is_redacted: bool = False, *, other_wording: bool = False
+) -> str | None:
     """Return the first field in which two events differ, an empty path where they are of different kinds, None if none.
 
     Args:
@@ -73,12 +84,16 @@ def differing(recorded: Event, replayed: Draft, names: Names, is_redacted: bool 
         replayed: What the replay wants to write.
         names: What is known of the names in a redacted record; what is learned is added where the events are the same.
         is_redacted: Whether a value was taken out of the event on record.
+        other_wording: Whether the record is of a release with other words.
     """
     if (recorded.kind, recorded.step) != (replayed.kind, replayed.step):
         return ""
     learned = dict(names)
+    left_out = WORDS if is_redacted else NONE
+    if other_wording:
+        left_out |= OF_WORDING.get(recorded.kind, NONE)
     one, other = (
-        {name: value for name, value in payload.items() if not is_redacted or name not in WORDS}
+        {name: value for name, value in payload.items() if name not in left_out}
         for payload in (recorded.payload, replayed.payload)
     )
     path = _differing(one, other, learned, "")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from graph.replay.comparison import Difference, Names, differing
-from graph.run.events import CANCELLED, Draft, Event
+from graph.run.events import CANCELLED, WORDING, Draft, Event
 from graph.run.steering import Steer
 
 AT_ONCE = frozenset(
@@ -43,6 +43,7 @@ class Tape:
             self._places[event.kind, event.step].append(place)
         self._outcomes = _outcomes(self.events)
         self._names: Names = {}
+        self._other_wording = bool(self.events) and self.events[0].payload.get("wording", 1) != WORDING
         redactions = [event.payload for event in self.events if event.kind == "redacted"]
         self._redacted = {entry["seq"] for payload in redactions for entry in payload["left"]}
 
@@ -169,7 +170,8 @@ class Tape:
 
     def _differing(self, place: int, draft: Draft) -> str | None:
         event = self.events[place]
-        return differing(event, draft, self._names, event.seq in self._redacted)
+        is_redacted = event.seq in self._redacted
+        return differing(event, draft, self._names, is_redacted, other_wording=self._other_wording)
 
     def _seq(self, place: int) -> int:
         if place < len(self.events):

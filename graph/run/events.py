@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal[
-    "run_started",  # goal, constraints, tags, setup, setup_by, budget, history, configured, thread, n, checkpoint
+    # goal, constraints, tags, wording, setup, setup_by, budget, history, configured, thread, n, checkpoint
+    "run_started",
     "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
     # revision, plan, digest, binding, reason, author, replaced: [{step, tools, by, standing}], tainted, failures,
     # stalled, checkpoint, read_as: what was read otherwise than written
@@ -38,6 +39,9 @@ Kind = Literal[
     "redacted",  # left: [{seq, digest}] of the payloads that stand in place of others, by, reason
     "run_ended",  # status, reason, value | artifact, read_as of an answer that a planner gave at once
 ]
+
+WORDING = 2
+"""Which words prompts and reviews are written in; it changes with a release that changes them. Absent means 1."""
 
 CONTROL: tuple[Kind, ...] = ("plan_revised", "decided", "steered", "run_ended")
 """Events that change what is allowed: an intent is refused when one of these came after its author last looked."""
