@@ -21,12 +21,13 @@ from graph.caller import Caller, calling
 from graph.calls.threads import in_thread
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE, open_checkpointer
-from graph.errors import InputError, NothingToDecideError, RunPausedError
+from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
 from graph.evidence import audited, exported, redacted, verified, verified_file
 from graph.ledger.protocol import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread, OpenOnUse
+from graph.own_tools import name_of
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
 from graph.run.audit import Audit
@@ -49,6 +50,20 @@ class Opened:
 
     graph: Graph
     runs: Runs
+    tools: frozenset[str] | None = None
+
+    def require_tools(self, run: Run) -> None:
+        """Refuse a run that has steps left whose tools are not at hand; without names of tools any run is let pass.
+
+        Raises:
+            MissingToolsError: There are such steps.
+        """
+        if self.tools is None or run.ended or run.plan is None:
+            return
+        left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
+        missing = {name for step in left for name in step.tool_names} - self.tools
+        if missing:
+            raise MissingToolsError(run.id, sorted(missing))
 
 
 @asynccontextmanager
@@ -62,7 +77,8 @@ async def opened(
         open_checkpointer(database) as checkpointer,
         awith_servers(mcp, others) as all_tools,
     ):
-        yield Opened(build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options), runs)
+        graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
+        yield Opened(graph, runs, frozenset(map(name_of, all_tools)))
 
 
 class AsyncAgent:
@@ -184,11 +200,13 @@ class AsyncAgent:
             UnknownRunError: There is no such run.
             NothingToDecideError: A decision was given, and the run does not wait for one.
             InputError: The decision is `{}`, or a later run has taken the run's thread.
+            MissingToolsError: A tool of the steps that are left is not at hand; what is asked stays open.
         """
         key = await (await self._all_runs()).find(run)
         before = await self._stands(key.thread)
         if before.n != key.n:
             raise InputError("run", f"{run} cannot go on: {before.id} has taken its thread since")
+        (await self._open.get()).require_tools(before)
         if decision is not None:
             await self._decide(before, decision, unseen, on_progress)
         elif not before.ended and before.request is None:
@@ -322,6 +340,7 @@ class AsyncAgent:
             InputError: It has ended, or has no such constraint.
         """
         before = await self.show(run)
+        (await self._open.get()).require_tools(before)
         steer = Steer(tuple(add), tuple(withdraw), feedback, local_user())
         worked_on = await (await self._all_runs()).steer(run, steer)
         if not worked_on and before.request is not None:

@@ -1,7 +1,7 @@
 """What a graph is configured with, checked before anything starts."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,21 @@ def policy_named(given: Any, config: str | Path | None = None) -> Any:
     if not file.is_named:
         _check_policy_of_a_folder(file.path.parent / named, file)
     return str(file.path.parent / named)
+
+
+def tools_in_file(config: str | Path | None) -> Sequence[str]:
+    """Return the tools that a settings file names as `module:name`.
+
+    Raises:
+        ConfigError: It names something else, or nobody named or trusted the file.
+    """
+    file = settings_file(config)
+    named = file.said.get("tools", [])
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise ConfigError(f"{file.path}: tools is {named!r}; it takes a list such as ['shop.tools:TOOLS']")
+    if named:
+        file.require_trust(f"imports {named[0]}")
+    return named
 
 
 def _check_policy_of_a_folder(policy: Path, file: SettingsFile) -> None:

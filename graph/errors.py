@@ -18,6 +18,7 @@ AgentError
 ├── RunPausedError              the run was asked to pause; it can be resumed   .run
 ├── InputError                  what the caller gave to a run cannot work   .field
 │   ├── UnknownRunError         .run
+│   ├── MissingToolsError       .run, .tools
 │   └── NothingToDecideError    .run
 ├── UnresolvedReferenceError    a reference has no value   .reference
 ├── ExpressionError             an expression over a result gives no value, or would take too long
@@ -136,6 +137,14 @@ class UnknownRunError(InputError):
     def __init__(self, run: str, database: str) -> None:
         self.run = run
         super().__init__("run", f"no run {run!r} in {database}; `planner-executor runs` lists them")
+
+
+class MissingToolsError(InputError):
+    """A run's plan names tools that are not at hand; nothing was done with the run."""
+
+    def __init__(self, run: str, tools: Sequence[str]) -> None:
+        self.run, self.tools = run, tuple(tools)
+        super().__init__("run", f"{run} needs {listed(self.tools)}: name them with --tools, in Python with tools=[...]")
 
 
 class NothingToDecideError(InputError):

@@ -28,7 +28,7 @@ def tools_named(names: Sequence[str]) -> list[Tool]:
 
 def beside(own: Sequence[BaseTool], named: Sequence[Tool]) -> list[Tool]:
     """Return the project's own tools and those that were named, which take the place of own ones of their name."""
-    taken = {_name_of(tool) for tool in named}
+    taken = {name_of(tool) for tool in named}
     return [*(tool for tool in own if tool.name not in taken), *named]
 
 
@@ -77,5 +77,6 @@ def _listed(name: str, found: Any) -> list[Tool]:
     return list(found)
 
 
-def _name_of(tool: Tool) -> str:
+def name_of(tool: Tool) -> str:
+    """Return the name by which plans know a tool, or a function that becomes one."""
     return tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", "")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +16,11 @@ from graph.cli.screen import Screen
 from graph.cli.setup import Setup
 
 if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
-
     from graph.evaluation.results_file import Results
     from graph.evaluation.sandbox import Toolset
     from graph.evaluation.suite import Suite
     from graph.evaluation.trial import Trial
+    from graph.own_tools import Tool
 
 OFFLINE = (
     "planning with the embedded rules (offline), which cannot play the direct agent: that arm is left out; "
@@ -43,6 +43,7 @@ def evaluate(
     judge: options.JudgeName = None,
     set_: options.ModelSets = None,
     config: options.ConfigFile = None,
+    own_tools: options.OwnTools = None,
 ) -> None:
     """Try each goal of a suite in three arms, and say what plans gain and cost there.
 
@@ -57,7 +58,7 @@ def evaluate(
         read = read_suite(suite)
         folder = out or Path("evaluations") / read.name
         names = {"planner": planner, "executor": executor, "replanner": replanner, "judge": judge}
-        setup = Setup.default().changed(models=said_of_models(names, set_ or []), config=config)
+        setup = Setup.default().changed(models=said_of_models(names, set_ or []), config=config, own_tools=own_tools)
         if setup.role_models.planner.name == "offline":
             screen.say(OFFLINE)
         results = evaluated(screen, read, setup, folder)
@@ -77,15 +78,15 @@ def evaluated(screen: Screen, suite: "Suite", setup: Setup, folder: Path) -> "Re
     policy = policy_of(policy_named(suite.path(suite.policy), setup.config))
     own = setup.tools()
     with with_servers(suite.path(suite.mcp), own) as everything:
-        toolset = toolset_with(everything[len(own) :])
+        toolset = toolset_with(setup, everything[len(own) :])
         return asyncio.run(begin(suite, setup.role_models, toolset, folder, policy=policy, tell=tell))
 
 
-def toolset_with(others: Sequence[Any]) -> "Toolset":
+def toolset_with(setup: Setup, others: Sequence[Any]) -> "Toolset":
     """Return what makes the project's own tools over a trial's folders, with others beside them."""
 
-    def toolset(documents: Path, workspace: Path) -> "list[BaseTool]":
-        made = Setup(documents=str(documents), workspace=str(workspace)).tools()
+    def toolset(documents: Path, workspace: Path) -> "list[Tool]":
+        made = replace(setup, documents=str(documents), workspace=str(workspace)).tools()
         return [*made, *others]
 
     return toolset

@@ -60,6 +60,14 @@ McpFile = Annotated[
     Path | None,
     typer.Option("--mcp", metavar="FILE", help="MCP servers whose tools plans may use: JSON with mcpServers."),
 ]
+OwnTools = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        metavar="MODULE:NAME",
+        help="Tools of your own: a list, a tool, or a function that returns a list; may be given more than once.",
+    ),
+]
 PolicyFile = Annotated[
     Path | None,
     typer.Option("--policy", metavar="FILE", help="What is allowed, reviewed and denied: a TOML file."),

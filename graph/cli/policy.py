@@ -47,12 +47,16 @@ def show(
     docs: options.Documents = None,
     workspace: options.Workspace = None,
     mcp: options.McpFile = None,
+    own_tools: options.OwnTools = None,
     config: options.ConfigFile = None,
     approval: options.ApprovalName = None,
 ) -> None:
     """List what is in force: what leads to a review, what is denied, what stops a run, and the prompts by role."""
     screen = Screen.here()
-    with reported(screen), in_force(file, docs, workspace, mcp=mcp, config=config, approval=approval) as rules:
+    with (
+        reported(screen),
+        in_force(file, docs, workspace, mcp=mcp, own_tools=own_tools, config=config, approval=approval) as rules,
+    ):
         for line in lines(rules):
             screen.say(line)
 
@@ -67,6 +71,7 @@ def check(
     docs: options.Documents = None,
     workspace: options.Workspace = None,
     mcp: options.McpFile = None,
+    own_tools: options.OwnTools = None,
     config: options.ConfigFile = None,
     approval: options.ApprovalName = None,
 ) -> None:
@@ -74,7 +79,7 @@ def check(
     screen = Screen.here()
     with reported(screen):
         brought = read_plan_file("PLAN", plan) if plan is not None else None
-        with in_force(file, docs, workspace, mcp=mcp, config=config, approval=approval) as rules:
+        with in_force(file, docs, workspace, mcp=mcp, own_tools=own_tools, config=config, approval=approval) as rules:
             screen.say(f"{file} is understood, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
             if brought is None:
                 return
@@ -107,6 +112,7 @@ def in_force(
     workspace: Path | None,
     *,
     mcp: Path | None,
+    own_tools: list[str] | None,
     config: Path | None,
     approval: options.Approval | None,
 ) -> Iterator[Rules]:
@@ -123,7 +129,7 @@ def in_force(
     check_folders(documents, workspace)
     folders = {"documents": documents, "workspace": workspace}
     setup = Setup.default().changed(
-        **folders, mcp=mcp, config=config, policy=policy, approval=approval and approval.value
+        **folders, mcp=mcp, own_tools=own_tools, config=config, policy=policy, approval=approval and approval.value
     )
     with setup.opened() as built:
         build_graph(**built)

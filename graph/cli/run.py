@@ -54,6 +54,7 @@ def run(
     docs: options.Documents = None,
     workspace: options.Workspace = None,
     mcp: options.McpFile = None,
+    own_tools: options.OwnTools = None,
     planner: options.PlannerName = None,
     executor: options.ExecutorName = None,
     replanner: options.ReplannerName = None,
@@ -85,6 +86,7 @@ def run(
             documents=docs,
             workspace=workspace,
             mcp=mcp,
+            own_tools=own_tools,
             models=said_of_models(
                 {"planner": planner, "executor": executor, "replanner": replanner, "judge": judge}, set_ or []
             ),

@@ -11,10 +11,9 @@ from graph.cli.models import given_models, over, remembered, settings_of
 from graph.errors import InputError, ToolConfigError
 
 if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
-
     from graph.chat_models.roles import RoleModels
     from graph.chat_models.settings import Layer
+    from graph.own_tools import Tool
 
 
 @dataclass(frozen=True)
@@ -32,6 +31,7 @@ class Setup:
     horizon: int | None = None
     max_replans: int = 2
     max_concurrency: int = 16
+    own_tools: tuple[str, ...] = ()
 
     @classmethod
     def default(cls) -> "Setup":
@@ -40,7 +40,10 @@ class Setup:
 
     def remembered(self, setup: Mapping[str, Any]) -> "Setup":
         """Return the setup of a run that may have been started by other means than this command."""
-        known: dict[str, Any] = {entry.name: setup.get(entry.name) for entry in fields(self)}
+        names = [
+            entry.name for entry in fields(self) if entry.name != "own_tools"
+        ]  # which are not imported by a record
+        known: dict[str, Any] = {name: setup.get(name) for name in names}
         return self.changed(**known | {"models": settings_of(setup.get("models") or {})})
 
     def changed(self, **given: Any) -> "Setup":
@@ -49,6 +52,8 @@ class Setup:
         for path in ("documents", "workspace", "config", "mcp", "policy"):
             if path in named:
                 named[path] = absolute(Path(named[path]))
+        if "own_tools" in named:
+            named["own_tools"] = (*self.own_tools, *named["own_tools"])
         if "models" in named:
             named["models"] = over(named["models"], self.models)
         return replace(self, **named)
@@ -96,19 +101,23 @@ class Setup:
             "max_concurrency": self.max_concurrency,
         }
 
-    def tools(self) -> list["BaseTool"]:
-        """Return the project's own tools over these folders.
+    def tools(self) -> "list[Tool]":
+        """Return the project's own tools over these folders; those that were named take the place of own ones.
 
         Raises:
-            ToolConfigError: The environment names a host that cannot be understood.
+            ToolConfigError: The environment names a host that cannot be understood, or tools that cannot be imported.
+            ConfigError: The settings file names tools, and nobody named or trusted it.
         """
+        from graph.configuration import tools_in_file
+        from graph.own_tools import beside, tools_named
         from tools import default_tools
         from tools.errors import HostNotUsable
 
         try:
-            return default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
+            own = default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
         except HostNotUsable as error:
             raise ToolConfigError("http_get", str(error)) from error
+        return beside(own, tools_named([*tools_in_file(self.config), *self.own_tools]))
 
     @contextmanager
     def opened(self) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,13 @@ from graph.run.policy import NO_POLICY, ApprovalMode
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 
 
-def tools(docs: options.Documents = None, workspace: options.Workspace = None, mcp: options.McpFile = None) -> None:
+def tools(
+    docs: options.Documents = None,
+    workspace: options.Workspace = None,
+    mcp: options.McpFile = None,
+    own_tools: options.OwnTools = None,
+    config: options.ConfigFile = None,
+) -> None:
     """List the tools: what each does to the world, and which `--approval` asks before it is used."""
     screen = Screen.here()
     with reported(screen):
@@ -25,7 +31,9 @@ def tools(docs: options.Documents = None, workspace: options.Workspace = None, m
         from tools.extras import NOT_INSTALLED
 
         check_folders(docs, workspace)
-        setup = Setup.default().changed(documents=docs, workspace=workspace, mcp=mcp)
+        setup = Setup.default().changed(
+            documents=docs, workspace=workspace, mcp=mcp, own_tools=own_tools, config=config
+        )
         with with_servers(setup.mcp, setup.tools()) as everything:
             specs = Toolbox(everything).specs.values()
             screen.show(table_of(specs))

@@ -14,7 +14,7 @@ def is_deep(value: Any, most: int = DEEPEST) -> bool:
     >>> is_deep([[[1]]], 3), is_deep([[[1]]], 2)
     (False, True)
     """
-    stack, count = [(value, 0)], 0
+    stack, count = [(value, 1)], 0
     while stack:
         part, depth = stack.pop()
         count += 1

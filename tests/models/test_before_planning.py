@@ -108,7 +108,7 @@ def test_nothing_is_begun_while_any_role_has_no_model(aimock: Any, tmp_path: Pat
         with pytest.raises(ModelConfigError):
             agent.start("g")
 
-        assert agent.list() == [] and aimock.requests == []
+        assert not agent.list() and aimock.requests == []
 
 
 def test_a_plan_that_is_brought_needs_no_planner(tmp_path: Path) -> None:

@@ -147,6 +147,7 @@ ROWS = (
         doubts=[],
         issues=[],
         brought="0" * 64,
+        proof="0" * 64,
     ),
     row(
         "which run a thread is at",

@@ -2,10 +2,12 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
 import pytest
+from langchain.chat_models import base as chat_models
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from pydantic import Field, SecretStr
@@ -184,12 +186,14 @@ class ProvidersModel(ScriptedModel):
 
 
 @pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> None:
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Install a package of the provider, and its key."""
     package = ModuleType("langchain_anthropic")
     package.ChatAnthropic = ProvidersModel  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "langchain_anthropic", package)
     monkeypatch.setenv("PROVIDERS_KEY", "sk-of-the-provider")
+    yield
+    chat_models._get_chat_model_creator.cache_clear()  # LangChain keeps the class of a package for the whole process
 
 
 @pytest.mark.usefixtures("provider")
