@@ -82,7 +82,7 @@ def test_every_error_says_what_it_is_for(name: str) -> None:
         (RunPausedError("t.1"), {"run": "t.1"}),
         (InputError("goal", "give a goal"), {"field": "goal"}),
         (UnknownRunError("t.1", "runs.db"), {"field": "run", "run": "t.1"}),
-        (MissingToolsError("t.1", ["refund"]), {"field": "run", "run": "t.1", "tools": ("refund",)}),
+        (MissingToolsError("t.1", ["refund"]), {"field": "run", "run": "t.1"}),
         (NothingToDecideError("t.1", "failed"), {"field": "decision", "run": "t.1"}),
         (UnresolvedReferenceError("{a_result}", "no result"), {"reference": "{a_result}"}),
         (ResultError(".items[0]", "is bytes"), {"path": ".items[0]"}),
