@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -232,8 +232,11 @@ class Story:
         return self.outlook.checked(self.allowed(reading), self.record)
 
     async def revise(self, plan: Plan, author: str, reason: str, **more: Any) -> None:
-        """Record a plan as the run's next revision."""
-        await self.write(self.revision(plan, author, reason, **more))
+        """Record a plan as the run's next revision, with what its tools foresee that it would replace."""
+        draft = self.revision(plan, author, reason, **more)
+        if foreseen := await self.services.toolbox.would_replace(plan):
+            draft = replace(draft, payload={**draft.payload, "would_replace": foreseen})
+        await self.write(draft)
 
     def revision(
         self,

@@ -1,6 +1,7 @@
 """Tool `write_file`: a file in the workspace, whole or not at all."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -34,6 +35,12 @@ def write_file(workspace: Root) -> BaseTool:
         outcome = write(workspace, path, data, overwrite=overwrite)
         return {"path": path, "bytes": len(data), "outcome": outcome}
 
+    def would_replace(args: Mapping[str, Any]) -> str | None:
+        path = args.get("path")
+        is_there = args.get("overwrite") is True and isinstance(path, str) and workspace.has(path)
+        return f"{path} is there and would be replaced" if is_there else None
+
+    setattr(put, "would_replace", would_replace)  # noqa: B010  (a function has no such attribute for type checkers)
     return StructuredTool.from_function(
         func=put,
         name="write_file",

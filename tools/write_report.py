@@ -1,5 +1,6 @@
 """Tool `write_report`: a Markdown file in the workspace."""
 
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -55,6 +56,17 @@ def write_report(workspace: Path) -> BaseTool:
             raise ReportNotWritten(path, error.strerror or type(error).__name__) from error
         return {"path": _shown(root.path / path), "bytes": len(data), "statements": report.statements}
 
+    def would_replace(args: Mapping[str, Any]) -> str | None:
+        path = args.get("path", "report.md")
+        if not isinstance(path, str) or not root.has(path):
+            return None
+        if args.get("overwrite") is True or own.has(path):
+            return f"{path} is there and would be replaced"
+        return (
+            f"{path} is there and was not written by this tool, so the step would fail; pass overwrite or another path"
+        )
+
+    setattr(put, "would_replace", would_replace)  # noqa: B010  (a function has no such attribute for type checkers)
     return StructuredTool.from_function(
         func=put,
         name="write_report",

@@ -22,6 +22,8 @@ from graph.calls.function_tool import is_straight, is_watched, parsed
 from graph.calls.threads import in_thread
 from graph.errors import ToolConfigError
 from graph.plan.catalog import UNDECLARED, Effect, ToolSpec, is_undeclared
+from graph.plan.references import references_in
+from graph.plan.schema import Plan, Step
 from graph.plan.suggestions import did_you_mean
 from graph.run.values import Kept, keep_constant, normalise
 from tools.errors import NothingHappened
@@ -67,6 +69,23 @@ class BoundTool:
         if output.status == "error":
             raise ToolException(str(output.content))
         return output.content
+
+    @property
+    def foresees(self) -> bool:
+        """Whether the tool can say what a call would replace: its function has a function `would_replace`."""
+        return callable(getattr(self._function, "would_replace", None))
+
+    def foreseen(self, args: Mapping[str, JsonValue]) -> str | None:
+        """Return what the tool says that a call would replace, None if it says nothing; it may look at the disk.
+
+        Args:
+            args: The arguments; one that is not known yet is None.
+        """
+        try:
+            said = getattr(self._function, "would_replace")(dict(args))  # noqa: B009  (no attribute to type checkers)
+        except Exception:  # noqa: BLE001  (a tool's own code; the call itself says what is wrong)
+            return None
+        return said if isinstance(said, str) else None
 
     async def _made(self, work: Callable[[], Any]) -> Any:
         """Do work in a context of its own: in a task, or on a thread where it cannot be awaited."""
@@ -121,6 +140,15 @@ class Toolbox(Mapping[str, BoundTool]):
         """Where the tools work, as far as they say."""
         return tuple(dict.fromkeys(spec.folder for spec in self.specs.values() if spec.folder))
 
+    async def would_replace(self, plan: Plan) -> list[str]:
+        """Return sentences on the files that calls of a plan would replace, as far as their tools foresee it."""
+        steps = {step.id: step for step in plan.steps if step.tool in self and step.for_each is None}
+        foreseeing = {name: self[str(step.tool)] for name, step in steps.items() if self[str(step.tool)].foresees}
+        if not foreseeing:
+            return []
+        said = await in_thread(lambda: {name: foreseeing[name].foreseen(_known(steps[name])) for name in foreseeing})
+        return [f"{name}: {sentence}" for name, sentence in said.items() if sentence]
+
     def file(self, path: str) -> str | None:
         """Say what regular file is at a path where tools work, None for none; no link is followed out."""
         for folder in self.folders:
@@ -142,6 +170,14 @@ class Toolbox(Mapping[str, BoundTool]):
 
     def __len__(self) -> int:
         return len(self._tools)
+
+
+def _known(step: Step) -> dict[str, JsonValue]:
+    """Return a step's arguments, with None in the place of those that hold a reference."""
+    return {
+        name: value if name in step.literal or not any(references_in(value)) else None
+        for name, value in step.args.items()
+    }
 
 
 def bind(given: BaseTool | Callable[..., Any]) -> BoundTool:

@@ -157,6 +157,7 @@ def _about_plan(story: Story, subject: Subject, left: Mapping[str, Any]) -> Acti
         *([record.stalled] if record.stalled else []),
         *repeats(record, plan),
         *replaced_in_words(record.replaced, plan),
+        *(record.would_replace if plan.digest == record.digest else ()),
     ]
     before, specs = story.approved_plan(), story.services.toolbox.specs
     text = plan_description(plan, record.revision, before, specs, record.succeeded, warnings, left)

@@ -10,7 +10,9 @@ from graph.run.redaction import NAME
 from graph.run.telling import told
 from graph.run.values import to_text
 
-WORLD = frozenset({"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider"})
+WORLD = frozenset(
+    {"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider", "would_replace"}
+)
 """Fields that the world outside of the run decides."""
 
 OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"})

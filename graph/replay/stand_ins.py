@@ -18,6 +18,7 @@ from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan
 from graph.run.events import Event
 from tools.errors import NothingHappened
 from tools.idempotency import idempotency_key
@@ -67,6 +68,10 @@ class RecordedTools(Toolbox):
             untimed = replace(spec, timeout_s=None)  # how long it took is on record
             self._tools[spec.name] = RecordedTool(untimed, _nothing(spec), True, outcome, artifacts)
         self.specs = {spec.name: spec for spec in specs}
+
+    async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (the record has what was foreseen)
+        """Return nothing: what was foreseen is taken from the record."""
+        return []
 
     def file(self, path: str) -> str | None:
         """Say what file was seen at a path."""

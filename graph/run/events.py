@@ -9,7 +9,7 @@ Kind = Literal[
     "run_started",
     "configured",  # settings, models, tools: what decisions rest on from here on, where it is not as before
     # revision, plan, digest, binding, reason, author, replaced: [{step, tools, by, standing}], tainted, failures,
-    # stalled, checkpoint, read_as: what was read otherwise than written
+    # stalled, checkpoint, read_as: what was read otherwise than written, would_replace: sentences on files
     "plan_revised",
     "plan_refused",  # author, issues, brought: {value | artifact} where the caller brought it
     # request, digest, subject, revision, asked, actions, shown, answer, unseen, error, issues, checkpoint, skip

@@ -76,6 +76,7 @@ def _plan_revised(record: RunRecord, event: Event) -> None:
     record.tainted = set(event.payload.get("tainted", ()))
     record.failures.update(event.payload.get("failures", ()))
     record.stalled = event.payload.get("stalled")
+    record.would_replace = tuple(event.payload.get("would_replace", ()))
 
 
 def _replaced(record: RunRecord, payload: Mapping[str, Any]) -> tuple[Replaced, ...]:

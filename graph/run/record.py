@@ -119,8 +119,8 @@ class RunRecord:
     `latest` has the key of the last call that was begun, for each step, item and number of a call, `calls_of` the keys
     of all calls of a step. `replanner_is_due` says that the budget did not allow to ask it when it was due. `replaced`
     are failed steps that revisions left out or changed, `replaced_before` those as a plan was approved last,
-    `planned` the ids of all steps that were ever planned. `reserved`
-    is what was set aside for model calls of which no end is on record; it counts as spent. `unchecked` are results that
+    `planned` the ids of all steps that were ever planned, `would_replace` sentences on files that the plan in force
+    would replace. `reserved` is what was set aside for model calls of which no end is on record; it counts as spent. `unchecked` are results that
     still have to meet their step's criteria, `retries` counts how often this revision tried a step again. `uncertain`
     has, by its key, each call that waited for others to be settled, `elsewhere` calls of other runs among those.
     `decision_before_seq` is the number of the decision before the last, `issues` are those of the plan refused last.
@@ -157,6 +157,7 @@ class RunRecord:
     digest: str | None = None
     binding: str | None = None
     planned: set[str] = field(default_factory=set)
+    would_replace: tuple[str, ...] = ()
     replaced: tuple[Replaced, ...] = ()
     replaced_before: tuple[Replaced, ...] = ()
     approval: Approval | None = None
