@@ -122,7 +122,8 @@ class RunRecord:
     `planned` the ids of all steps that were ever planned, `would_replace` sentences on files that the plan in force
     would replace. `reserved` is what was set aside for model calls of which no end is on record; it counts as spent.
     `unchecked` are results that still have to meet their step's criteria, `retries` counts how often this revision
-    tried a step again. `uncertain` has, by its key, each call that waited for others to be settled, `elsewhere` calls of other runs among those.
+    tried a step again. `uncertain` has, by its key, each call that waited for others to be settled, `elsewhere` calls
+    of other runs among those.
     `decision_before_seq` is the number of the decision before the last, `issues` are those of the plan refused last.
     """
 
