@@ -15,7 +15,10 @@ from graph.run.summary import RunSummary, Summarizer
 
 COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
 LISTS = ("asks", "people", "tags")
-_PUT = f"INSERT OR REPLACE INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})"
+_PUT = (
+    f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)}) "
+    f"ON CONFLICT (run) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS)}"
+)
 _COUNT = "INSERT INTO ledger_counters VALUES (?, ?, ?) ON CONFLICT (name, labels) DO UPDATE SET value = value + ?"
 
 FOLDED = 4_096
@@ -80,8 +83,9 @@ def put(db: sqlite3.Connection, run_id: int, summary: RunSummary) -> None:
 
 def add_counts(db: sqlite3.Connection, counts: Counts) -> None:
     """Add to the counts over all runs."""
-    rows = [(name, json.dumps(labels), count, count) for (name, labels), count in counts.items()]
-    db.executemany(_COUNT, rows)
+    if counts:
+        rows = [(name, json.dumps(labels), count, count) for (name, labels), count in counts.items()]
+        db.executemany(_COUNT, rows)
 
 
 def rebuild(db: sqlite3.Connection) -> int:
