@@ -16,11 +16,15 @@ PAGE_BYTES = 8_192
 """Of SQLite's usual 4 KB, rows that hold a result of a kilobyte leave a fifth empty."""
 
 
-def create_private(path: Path) -> None:
+def create_private(path: Path, database: str | None = None) -> None:
     """Create a database file that only its owner can read; SQLite gives its side files the same mode.
 
     A file that is there is not touched: closing it would drop the locks that this process's connections hold on it,
     and another process would take the write-ahead log away from under them.
+
+    Args:
+        path: The file.
+        database: How messages call it; the path by default.
 
     Raises:
         LedgerUnavailableError: The folder is missing or not writable.
@@ -31,7 +35,7 @@ def create_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise LedgerUnavailableError(
-            str(path), f"{error.strerror}; name a file in a folder you can write to"
+            database or str(path), f"{error.strerror}; name a file in a folder you can write to"
         ) from error
 
 

@@ -26,7 +26,7 @@ class OpenFile:
     """How a writer connects to a database, and whether it is still the one that was opened."""
 
     def __init__(self, name: str, path: str) -> None:
-        self._path = path
+        self._name, self._path = name, path
         self._patience, self._waits = patience_with(name), ""
         self._opened: tuple[int, int] | None = None
 
@@ -47,13 +47,13 @@ class OpenFile:
     def connect(self) -> sqlite3.Connection:
         """Open the database; one that is not there is made."""
         if not self.is_in_memory:
-            create_private(Path(self._path))
+            create_private(Path(self._path), self._name)
         wait_s = self._patience.left_s
         connection = sqlite3.connect(self._path, isolation_level=None, timeout=wait_s)
         connection.text_factory = _text
         try:
             with self._patience.tried():
-                check_version(connection, self._path)
+                check_version(connection, self._name)
                 write_ahead(connection, wait_s)
                 if done := bring_up(connection, self._path):
                     LOGGER.warning("%s was migrated to version %s; as it was: %s", self._path, VERSION, done.backup)

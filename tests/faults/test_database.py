@@ -19,6 +19,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import Agent
 from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
+from graph.ledger.packed import unpack
 from graph.ledger.patience import BUSY_S
 from graph.testing import ScriptedModel, step
 
@@ -347,9 +348,9 @@ def test_a_planted_checkpoint_row_runs_no_code(tmp_path: Path) -> None:
     with sqlite3.connect(database) as connection:
         connection.execute("UPDATE writes SET type = 'msgpack', value = ?", (planted,))
         (row,) = connection.execute("SELECT checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1").fetchone()
-        values = ormsgpack.unpackb(row, ext_hook=lambda code, data: None, option=ormsgpack.OPT_NON_STR_KEYS)
+        values = ormsgpack.unpackb(unpack(row), ext_hook=lambda code, data: None, option=ormsgpack.OPT_NON_STR_KEYS)
         values["channel_values"]["goal"] = ormsgpack.Ext(0, call)
-        connection.execute("UPDATE checkpoints SET checkpoint = ?", (ormsgpack.packb(values),))
+        connection.execute("UPDATE checkpoints SET type = 'msgpack', checkpoint = ?", (ormsgpack.packb(values),))
     connection.close()
     acts = Acts()
 

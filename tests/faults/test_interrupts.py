@@ -89,7 +89,7 @@ def test_an_interrupted_process_leaves_a_paused_run_that_another_takes_up(
     assert ("then paused" in folder.lines()) == (way == "facade_kept_open")
     assert (b"paused; go on with" in said) == (way == "command_line")
     with Agent.open(folder.database, **folder.options()) as agent:
-        (run,) = agent.list()
+        run = agent.show(agent.list()[0].id)
         assert run.status == "paused" and run.step_status == {**CUT, "last": "pending"}
         assert [event.kind for event in agent.log(run.id)][-1] == "paused"
     goes_on(folder)

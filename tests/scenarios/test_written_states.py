@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import EmptyInputError, InvalidUpdateError
 from langgraph.types import Command
 
-from graph import Agent, build_graph
+from graph import AsyncAgent, build_graph
 from graph.checkpoint import ledger_of
 from graph.errors import InputError
 from graph.ledger.protocol import RunKey
@@ -21,6 +21,7 @@ from graph.run.events import CANCELLED, Draft, Event
 from graph.run.reading import read_record
 from graph.run.record import RunRecord
 from graph.run.steering import Steer
+from graph.runs import Run
 from graph.saver import strict_serializer
 from graph.story import Story
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
@@ -273,12 +274,14 @@ def test_two_things_that_are_written_one_after_the_other_do_no_more(
 
 def test_a_thread_at_review_that_is_written_as_reviewed_shows_its_request_again(tmp_path: Path) -> None:
     look = LoggedTools().tool("look", lambda name: name, effect="read")
-    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([NEXT]), tools=[look]) as agent:
-        run = agent.start("g", thread="t")
-        agent._portal.call(agent._agent.graph.aupdate_state, on_thread("t"), {}, "review")
 
-        ended = agent.resume(run.id, "approve")
+    async def work() -> tuple[Run, Run]:
+        async with AsyncAgent.open(tmp_path / "runs.db", planner=ScriptedModel([NEXT]), tools=[look]) as agent:
+            run = await agent.start("g", thread="t")
+            await agent.graph.aupdate_state(on_thread("t"), {}, "review")
+            return run, await agent.resume(run.id, "approve")
 
+    run, ended = asyncio.run(work())
     assert (ended.id, ended.status, ended.answer) == (run.id, "succeeded", "z")
 
 
