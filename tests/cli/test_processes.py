@@ -25,7 +25,7 @@ from graph.cli.screen import Screen
 from graph.cli.setup import Setup
 import json
 
-def hang(content, path="report.md", title=None):
+def hang(content, path="report.md", title=None, overwrite=False):
     threading.Event().wait()
 
 setup = Setup.default()

@@ -76,7 +76,13 @@ GUARDS = (
         "return strange",
         "a denied tool in a wider plan",
     ),
-    Guard("untrusted arguments are held", "calls/gate.py", " if self._asks else {}", " if False else {}", "an open recipient"),
+    Guard(
+        "untrusted arguments are held",
+        "calls/gate.py",
+        " if self._asks else {}",
+        " if False else {}",
+        "an open recipient",
+    ),
     Guard(
         "free arguments only", "run/policy.py", "and name not in tool.free_args", "and False", "a reference to a page"
     ),
