@@ -35,7 +35,10 @@ def test_the_input_and_the_settings_are_published_with_descriptions(client: Any)
 
     goal_in = schemas["input_schema"]["properties"]
     settings = schemas["context_schema"]["properties"]
-    assert set(goal_in) == {"goal", "constraints", "tags", "plan", "messages"} and "required" not in schemas["input_schema"]
+    assert (
+        set(goal_in) == {"goal", "constraints", "tags", "plan", "messages"}
+        and "required" not in schemas["input_schema"]
+    )
     limits = {"max_concurrency", "max_replans", "max_repairs"}
     assert {"planner", "executor", "replanner", "judge", "model_settings", *limits} == set(settings)
     assert all(field["description"] for field in [*goal_in.values(), *settings.values()])
