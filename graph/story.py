@@ -1,6 +1,5 @@
 """The run that a node works on: found in the ledger, told apart from forks, and shown in the state."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +18,7 @@ from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.context import Services
 from graph.errors import RunPausedError, UnresolvedReferenceError
-from graph.ledger.protocol import Lease, Ledger, Message, RunKey
+from graph.ledger.protocol import Lease, Ledger, Message, News, RunKey
 from graph.ledger.values import answer_from_results, values_of
 from graph.markdown import answer_markdown, fenced
 from graph.plan.revision import difference
@@ -28,7 +27,7 @@ from graph.plan.schema import Plan, Step
 from graph.plan.validation import Reading
 from graph.prompts.planner import UNTRUSTED, history_shown
 from graph.run.ending import Ending, ending_of
-from graph.run.events import CANCELLED, WORDING, Draft
+from graph.run.events import CANCELLED, WORDING, Draft, Event
 from graph.run.goal import Goal
 from graph.run.labels import joined, label_of_tool
 from graph.run.next_move import Cause, Outlook
@@ -97,14 +96,14 @@ class Story:
             RunOwnedError: Somebody else works on it.
             RunPausedError: It was asked to pause.
         """
-        async with self.ledger.owned(self.key) as lease:
-            self.lease = lease
+        async with self.ledger.owned_and_read(self.key, self.record.seq) as owned:
+            self.lease = owned.lease
             try:
-                await self.heed()
+                await self._take(owned.news)
                 configured, tools = self._newly_configured()
                 if configured:
-                    await self.ledger.append(self.lease, configured, artifacts=tools)
-                    await self.reload()
+                    found = await self.ledger.write(self.lease, configured, after=self.record.seq, artifacts=tools)
+                    read_on(self.record, found)
                 yield
             finally:
                 self.lease = None
@@ -116,8 +115,13 @@ class Story:
             RunPausedError: One of them asks to pause.
         """
         assert self.lease is not None
-        # asked for at once, answered in this order: messages are answered by the run as it is now
-        _, messages = await asyncio.gather(self.reload(), self.ledger.take_messages(self.lease, self._answer))
+        await self._take(await self.ledger.news(self.lease, self.record.seq))
+
+    async def _take(self, news: News) -> None:
+        """Read on, and do what messages ask for; they are answered by the run as it is now."""
+        assert self.lease is not None
+        read_on(self.record, news.events)
+        messages = await self.ledger.take_messages(self.lease, self._answer) if news.has_messages else []
         if messages and not self.record.ended:
             await self.reload()
             if "pause" in messages and "cancel" not in messages:
@@ -173,20 +177,19 @@ class Story:
             self._terms = Terms(specs, settings.approval, settings.policy, budget, named)
         return self._terms
 
-    async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = ()) -> None:
-        """Write events that rest on what was read, and read the run again."""
+    async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:
+        """Write events that rest on what was read, and read on; with the `last` ones the run is given back."""
         placed = [Draft(d.kind, {**d.payload, "checkpoint": self.checkpoint}, d.step, d.safe) for d in drafts]
         configured, tools = self._newly_configured()
-        events, stored, control = [*configured, *placed], [*tools, *artifacts], self.record.control_seq
-        if self.lease is not None:
-            writing = self.ledger.append(self.lease, events, artifacts=stored, control_seq=control)
-        else:
-            writing = self.ledger.append_alone(self.key, events, artifacts=stored, control_seq=control)
-        # asked for at once, the ledger writes and reads in one turn
-        last, found = await asyncio.gather(writing, self.ledger.events(self.key, after=self.record.seq))
+        found = await self.ledger.write(
+            self.lease or self.key,
+            [*configured, *placed],
+            after=self.record.seq,
+            artifacts=[*tools, *artifacts],
+            control_seq=self.record.control_seq,
+            lets_go=last,
+        )
         read_on(self.record, found)
-        if self.record.seq < last:
-            await self.reload()
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
         """Return the event that tells of settings, models or tools which are not those on record."""
@@ -231,12 +234,12 @@ class Story:
         """Return what was read of a model's plan, with all that policy and horizon have against it."""
         return self.outlook.checked(self.allowed(reading), self.record)
 
-    async def revise(self, plan: Plan, author: str, reason: str, **more: Any) -> None:
+    async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
         """Record a plan as the run's next revision, with what its tools foresee that it would replace."""
         draft = self.revision(plan, author, reason, **more)
         if foreseen := await self.services.toolbox.would_replace(plan):
             draft = replace(draft, payload={**draft.payload, "would_replace": foreseen})
-        await self.write(draft)
+        await self.write(draft, last=last)
 
     def revision(
         self,
@@ -335,7 +338,7 @@ class Story:
         payload = {"status": ending.status, "reason": ending.reason, **answer}
         if notes:
             payload["read_as"] = list(notes)
-        await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[*artifacts, *stored])
+        await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[*artifacts, *stored], last=True)
         return self.ended(**keys)
 
     async def _follows(self, answer: Kept) -> bool:
@@ -452,30 +455,55 @@ async def open_story(services: Services, state: Mapping[str, Any], config: Runna
     thread = thread_of(state, config)
     if not isinstance(named, dict) or named.get("thread") != thread:
         return None
-    key = RunKey(thread, number(named.get("n")))
-    found = asyncio.gather(ledger.last_run(thread), ledger.events(key), return_exceptions=True)
-    last, events = await found
-    if isinstance(last, BaseException):
-        raise last
-    if last is None or not 1 <= key.n <= last.n:
+    n, latest = number(named.get("n")), await ledger.latest(thread)
+    if latest is None or not 1 <= n <= latest[0].n:
         return None
-    for n in range(last.n, key.n, -1):
-        story = await load_story(services, ledger, RunKey(thread, n), named)
+    key, events = latest
+    while key.n > n:
+        story = _story(services, ledger, key, events, named)
         if story.here_before:
             return story
-    if isinstance(events, BaseException):
-        raise events
-    return Story(services, ledger, key, read_record(events), checkpoint_id(), state.get("plan"), named=named)
+        key = RunKey(thread, key.n - 1)
+        events = await ledger.events(key)
+    return _story(services, ledger, key, events, named, state.get("plan"))
 
 
-async def load_story(services: Services, ledger: Ledger, key: RunKey, named: Any = None) -> Story:
-    """Return a run as the ledger has it now; `named` is what the state says of its run."""
-    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id(), named=named)
+async def latest_story(services: Services, thread: str, named: Any) -> Story | None:
+    """Return the thread's latest run as the ledger has it now; `named` is what the state says of its run."""
+    ledger = await services.ledger()
+    found = await ledger.latest(thread)
+    return None if found is None else _story(services, ledger, *found, named)
+
+
+def _story(
+    services: Services, ledger: Ledger, key: RunKey, events: Sequence[Event], named: Any, shown: Any = None
+) -> Story:
+    return Story(services, ledger, key, read_record(events), checkpoint_id(), shown, named=named)
+
+
+@asynccontextmanager
+async def begun_story(
+    services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
+) -> AsyncIterator[Story]:
+    """Start the thread's next run, and own it for a while."""
+    ledger, thread = await services.ledger(), thread_of(state, config)
+    started, tools = _started(services, state, thread, goal)
+    async with ledger.begun(thread, [started], [tools]) as owned:
+        story = _story(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
+        story.lease = owned.lease
+        yield story
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
-    """Start the thread's next run, which is still to be read; what the facade needs to resume it is kept with it."""
+    """Start the thread's next run."""
     ledger, thread = await services.ledger(), thread_of(state, config)
+    started, tools = _started(services, state, thread, goal)
+    key = await ledger.open_run(thread, [started], [tools])
+    return _story(services, ledger, key, await ledger.events(key), state.get("run"))
+
+
+def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, Kept]:
+    """Return the first event of a run, which holds what the facade needs to resume it, and the tools that it names."""
     configured, tools = services.configuration
     tags = tags_of(state)
     payload = {
@@ -489,8 +517,7 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
         "budget": services.settings.budget.to_json(),
         "checkpoint": checkpoint_id(),
     }
-    key = await ledger.open_run(thread, [Draft("run_started", payload)], [tools])
-    return Story(services, ledger, key, RunRecord(), checkpoint_id(), named=state.get("run"))
+    return Draft("run_started", payload), tools
 
 
 def checkpoint_id() -> str:
