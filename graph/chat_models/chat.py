@@ -79,7 +79,7 @@ class Chat:
             await self.limiter.aacquire(blocking=True)
         try:
             async with asyncio.timeout(self.timeout_s) as clock:
-                answer = as_text(await self._bound(request, without).ainvoke(list(request.messages), request.config))
+                answer = await self._answer(request, without)
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -111,13 +111,16 @@ class Chat:
     def _wants_schema(self, request: Request) -> bool:
         return self.structured and request.schema is not None and not request.tools
 
-    def _bound(self, request: Request, without: AbstractSet[str]) -> Runnable[Any, Any]:
+    async def _answer(self, request: Request, without: AbstractSet[str]) -> AIMessage:
         changes: dict[str, Any] = {"temperature": None} if "temperature" in without else {}
         changes |= {"stream_usage": False} if "stream_usage" in without else {}
         model = self.model.model_copy(update=changes) if changes else self.model
+        messages, bound = list(request.messages), None
         if self._wants_schema(request) and "schema" not in without and request.schema is not None:
-            return with_schema(model, request.schema) or model
-        return with_tools(model, request.tools)
+            bound = with_schema(model, request.schema)
+        if bound is not None:
+            return as_text(await bound.ainvoke(messages, request.config))
+        return await with_tools(model, request.tools).ainvoke(messages, request.config)
 
 
 def with_tools(model: BaseChatModel, tools: Sequence[Any]) -> Runnable[Any, AIMessage]:
