@@ -15,7 +15,7 @@ from graph.chat_models.client import check_whole
 from graph.chat_models.failures import Failure, failure_of
 from graph.chat_models.patience import Patience
 from graph.chat_models.redaction import redacted, secrets_of
-from graph.chat_models.structured import CANNOT_BIND, as_text, cut_off, with_schema
+from graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
 from graph.plan.shortening import shortened
 
 ERROR_CHARACTERS = 2_000
@@ -53,6 +53,7 @@ class Chat:
     structured: bool = True
     optional: frozenset[str] = frozenset()
     refused: set[str] = field(default_factory=set, repr=False, compare=False)
+    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -117,7 +118,7 @@ class Chat:
         model = self.model.model_copy(update=changes) if changes else self.model
         messages, bound = list(request.messages), None
         if self._wants_schema(request) and "schema" not in without and request.schema is not None:
-            bound = with_schema(model, request.schema)
+            bound = self.bindings.with_schema(model, request.schema)
         if bound is not None:
             return as_text(await bound.ainvoke(messages, request.config))
         return await with_tools(model, request.tools).ainvoke(messages, request.config)

@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -11,6 +12,8 @@ from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequenc
 
 CANNOT_BIND = (NotImplementedError, KeyError)
 """What a chat model raises that takes no tools: KeyError comes from ones that look up what they have not."""
+
+MOST_HELD = 8
 
 
 def with_schema(model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any, Any] | None:
@@ -21,6 +24,25 @@ def with_schema(model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any
             return _without_parser(model.with_structured_output(dict(schema), include_raw=True))
     except (*CANNOT_BIND, ValueError, TypeError):
         return None
+
+
+@dataclass
+class Bindings:
+    """What models were bound to last, by model and schema: to bind one, LangChain makes classes at run time."""
+
+    _held: dict[tuple[int, int], tuple[BaseChatModel, Mapping[str, Any], Runnable[Any, Any] | None]] = field(
+        default_factory=dict
+    )
+
+    def with_schema(self, model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any, Any] | None:
+        """Return the model bound to a schema, see the function of this name; who calls does not change the schema."""
+        key = id(model), id(schema)  # both are held, so no other object gets their ids meanwhile
+        held = self._held.get(key)
+        if held is None:
+            if len(self._held) >= MOST_HELD:
+                self._held.clear()
+            held = self._held[key] = model, schema, with_schema(model, schema)
+        return held[2]
 
 
 def _without_parser(chain: Runnable[Any, Any]) -> Runnable[Any, Any]:

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
 from graph.chat_models.chat import Chat, Request, with_tools
-from graph.chat_models.structured import as_text, with_schema
+from graph.chat_models.structured import MOST_HELD, Bindings, as_text, with_schema
 from graph.testing import ScriptedModel
 
 SCHEMA = {"title": "plan", "description": "A plan.", "type": "object", "properties": {}}
@@ -91,3 +91,22 @@ def test_a_structured_model_of_another_make_is_asked_as_it_is() -> None:
     answer = asyncio.run(Chat(Own([])).once(Request([HumanMessage("Where?")], schema=SCHEMA)))
 
     assert answer.text == '{"answer": "a"}'
+
+
+def test_a_model_is_bound_to_a_schema_once_and_few_bindings_are_held() -> None:
+    bound: list[Any] = []
+
+    class Counted(ScriptedModel):
+        def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
+            bound.append(schema["title"])
+            return RunnableLambda(lambda _: {"raw": AIMessage("Paris")})
+
+    model, bindings = Counted([]), Bindings()
+    schemas = [{**SCHEMA, "title": f"plan{number}"} for number in range(MOST_HELD + 1)]
+    found = [bindings.with_schema(model, schema) for _ in range(3) for schema in schemas[:2]]
+    assert bound == ["plan0", "plan1"] and found[0] is found[2] is not found[1]
+    assert bindings.with_schema(Counted([]), schemas[0]) is not found[0]
+
+    for schema in schemas:
+        bindings.with_schema(model, schema)
+    assert len(bindings._held) <= MOST_HELD
