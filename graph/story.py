@@ -65,6 +65,7 @@ class Story:
     lease: Lease | None = None
     named: Any = None
     _terms: Terms | None = field(default=None, init=False, repr=False)
+    _plans: dict[int, tuple[Mapping[str, Any], Plan]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def here_before(self) -> bool:
@@ -400,11 +401,20 @@ class Story:
 
     def recorded_plan(self) -> Plan | None:
         """Return the run's latest revision."""
-        return Plan.model_validate(self.record.plan) if self.record.plan is not None else None
+        return self._validated(self.record.plan)
 
     def approved_plan(self) -> Plan | None:
         """Return the plan that was approved last, which is the one that ran last."""
-        return Plan.model_validate(self.record.approved_plan) if self.record.approved_plan is not None else None
+        return self._validated(self.record.approved_plan)
+
+    def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
+        """Return a plan of the record, which is read once however often it is asked for."""
+        if raw is None:
+            return None
+        held = self._plans.get(id(raw))
+        if held is None or held[0] is not raw:
+            held = self._plans[id(raw)] = raw, Plan.model_validate(raw)
+        return held[1]
 
     def results_shown(self, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:
         """Return the results of a plan's steps as the state shows them."""

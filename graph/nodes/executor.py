@@ -71,14 +71,13 @@ class Executor:
 
     def _approved(self, story: Story, state: State) -> Plan | None:
         """Return the plan in the state if the approval in force is of exactly that plan."""
-        record = story.record
-        if record.approval is None or record.approved_plan is None:
+        record, plan = story.record, story.approved_plan()
+        if record.approval is None or plan is None:
             return None
         try:
             shown = digest(state.get("plan"))
         except (ValueError, TypeError, RecursionError):
             return None
-        plan = Plan.model_validate(record.approved_plan)
         same = shown == plan.digest == record.digest and in_force(record, plan, story.terms)
         return plan if same else None
 
