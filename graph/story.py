@@ -54,6 +54,7 @@ class Story:
     """A run as a node sees it.
 
     `checkpoint` is the one the node runs at, `shown` the plan in the state there, `named` the run that it names.
+    `opened` says that the events with which it was to be owned are written.
     """
 
     services: Services
@@ -64,6 +65,7 @@ class Story:
     shown: Any = None
     lease: Lease | None = None
     named: Any = None
+    opened: bool = False
     _terms: Terms | None = field(default=None, init=False, repr=False)
     _plans: dict[int, tuple[Mapping[str, Any], Plan]] = field(default_factory=dict, init=False, repr=False)
 
@@ -90,15 +92,19 @@ class Story:
         return approval.seq == record.last_decision_seq and record.decision_before_seq <= seen
 
     @asynccontextmanager
-    async def owned(self) -> AsyncIterator[None]:
+    async def owned(self, *opening: Draft) -> AsyncIterator[None]:
         """Own the run for a while, as it is then; what others ask of it is done first.
+
+        Args:
+            opening: Events to write at once if the run is as it was read, see `opened`.
 
         Raises:
             RunOwnedError: Somebody else works on it.
             RunPausedError: It was asked to pause.
         """
-        async with self.ledger.owned_and_read(self.key, self.record.seq) as owned:
-            self.lease = owned.lease
+        events = [] if self._newly_configured()[0] else self._placed(opening)
+        async with self.ledger.owned_and_read(self.key, self.record.seq, events) as owned:
+            self.lease, self.opened = owned.lease, owned.opened
             try:
                 await self._take(owned.news)
                 configured, tools = self._newly_configured()
@@ -180,17 +186,20 @@ class Story:
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:
         """Write events that rest on what was read, and read on; with the `last` ones the run is given back."""
-        placed = [Draft(d.kind, {**d.payload, "checkpoint": self.checkpoint}, d.step, d.safe) for d in drafts]
         configured, tools = self._newly_configured()
         found = await self.ledger.write(
             self.lease or self.key,
-            [*configured, *placed],
+            [*configured, *self._placed(drafts)],
             after=self.record.seq,
             artifacts=[*tools, *artifacts],
             control_seq=self.record.control_seq,
             lets_go=last,
         )
         read_on(self.record, found)
+
+    def _placed(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Return events with the checkpoint at which the node writes them."""
+        return [Draft(d.kind, {**d.payload, "checkpoint": self.checkpoint}, d.step, d.safe) for d in drafts]
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
         """Return the event that tells of settings, models or tools which are not those on record."""

@@ -51,10 +51,11 @@ class News:
 
 @dataclass(frozen=True)
 class Owned:
-    """A run that was just taken, and what its owner has not read of it."""
+    """A run that was just taken, what its owner has not read of it, and whether events were written at once."""
 
     lease: Lease
     news: News
+    opened: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,16 @@ class Ledger(Protocol):
             RunOwnedError: Somebody else owns it and is alive. A dead owner is replaced, within 15 seconds.
         """
 
-    def owned_and_read(self, run: RunKey, after: int = 0) -> AbstractAsyncContextManager[Owned]:
+    def owned_and_read(
+        self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()
+    ) -> AbstractAsyncContextManager[Owned]:
         """Own a run for a while, and read what came after its `after`-th event in the transaction that takes it.
+
+        Args:
+            run: The run.
+            after: Sequence number of the last event that the caller has read.
+            opening: Events to write at once if there is nothing to read and no message waits; `opened` says whether
+                they were written, and `news` then holds them.
 
         Raises:
             RunOwnedError: See `owned`.

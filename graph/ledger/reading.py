@@ -20,6 +20,11 @@ class Found(NamedTuple):
     standing: Standing
     has_messages: bool
 
+    @property
+    def seq(self) -> int:
+        """Sequence number of the last event, 0 if none was found."""
+        return self.rows[-1].seq if self.rows else 0
+
 
 def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Found:
     """Return what there is of a run from its `after`-th event on."""

@@ -113,11 +113,19 @@ class SqliteLedger:
             yield lease
 
     @asynccontextmanager
-    async def owned_and_read(self, run: RunKey, after: int = 0) -> AsyncIterator[Owned]:
+    async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
         """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
-        read = partial(self._own, run, lambda db, lease: found_of(db, lease.run_id, after))
-        async with self._holding(read) as (lease, found):
-            yield Owned(lease, self._news(run, found, after))
+
+        def read(db: sqlite3.Connection, lease: Lease) -> tuple[Found, bool]:
+            found = found_of(db, lease.run_id, after)
+            if not opening or found.has_messages or found.seq != after:
+                return found, False
+            self._writer.write(db, run, lease.run_id, opening)
+            return found_of(db, lease.run_id, after), True
+
+        full = not all(draft.safe for draft in opening)
+        async with self._holding(partial(self._own, run, read, full=full)) as (lease, (found, opened)):
+            yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
         """Return what came after the `after`-th event of a run that is owned."""
@@ -333,7 +341,7 @@ class SqliteLedger:
                     await asyncio.shield(self._file.do(partial(release, lease=lease)))
 
     async def _own(
-        self, run: RunKey, read: Callable[[sqlite3.Connection, Lease], T], owners: list[str]
+        self, run: RunKey, read: Callable[[sqlite3.Connection, Lease], T], owners: list[str], *, full: bool = False
     ) -> tuple[Lease, T]:
         """Take the run when nobody has it, or when its owner is gone, and `read` in the same transaction.
 
@@ -350,13 +358,13 @@ class SqliteLedger:
             lease = take_over(db, run, run_id_of(db, run), owners[-1], last)
             return None if lease is None else (lease, read(db, lease))
 
-        found = await self._file.do(claimed)
+        found = await self._file.do(claimed, full=full)
         if not isinstance(found, Seen):
             return found
         last = seen = found
         if not await self._file.look(lambda _: is_gone(seen.owner)):
             last = await self._outlast(run, seen)
-        taken = await self._file.do(taken_over)
+        taken = await self._file.do(taken_over, full=full)
         if taken is None:
             raise RunOwnedError(self.name, run_name(run.thread, run.n))
         return taken

@@ -38,7 +38,8 @@ class Executor:
             return {"status": "waiting", "doubts": []}
         if not story.record.ended and self._approved(story, state) is None:
             return story.update(status="waiting", doubts=[])
-        async with story.owned():
+        due = story.record.steered or story.record.replanner_is_due or story.record.ended
+        async with story.owned(*([] if due else [_executing(story)])):
             plan = self._approved(story, state)
             if story.record.steered or story.record.replanner_is_due:
                 return story.update(status="planning", doubts=[])
@@ -52,7 +53,8 @@ class Executor:
         progress = Progress(story.record.id, len(plan.steps))
         flow = self._flow(story, plan, progress)
         try:
-            await story.write(Draft("executing", {"revision": story.record.revision}))
+            if not story.opened:
+                await story.write(_executing(story))
             await flow.run()
         except StaleRunError:
             await story.heed()
@@ -109,3 +111,7 @@ class Executor:
         reached = {**story.record.results, **flow.results}
         ending = ending_of(plan, reached, flow.work.values, story.record.dropped, story.record.missing)
         return await story.end(story.outlook.ended(ending, story.record), results=results, doubts=[])
+
+
+def _executing(story: Story) -> Draft:
+    return Draft("executing", {"revision": story.record.revision})

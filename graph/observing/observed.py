@@ -44,6 +44,14 @@ class ObservedLedger:
             await self._tell(owned.lease.run, drafts)
             yield owned
 
+    @asynccontextmanager
+    async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
+        """See `Ledger.owned_and_read`."""
+        async with self._ledger.owned_and_read(run, after, opening) as owned:
+            if owned.opened:
+                await self._tell(run, opening)
+            yield owned
+
     async def append(self, lease: Lease, drafts: Sequence[Draft], **more: Any) -> int:
         """See `Ledger.append`."""
         last = await self._ledger.append(lease, drafts, **more)

@@ -92,7 +92,12 @@ class TapeLedger:
         yield Lease(run, 1, self._tokens)
 
     @asynccontextmanager
-    async def owned_and_read(self, run: RunKey, after: int = 0) -> AsyncIterator[Owned]:
+    async def owned_and_read(
+        self,
+        run: RunKey,
+        after: int = 0,
+        opening: Sequence[Draft] = (),  # noqa: ARG002  (whether a message comes first, the record says)
+    ) -> AsyncIterator[Owned]:
         """Own the run, and read on."""
         async with self.owned(run) as lease:
             yield Owned(lease, await self.news(lease, after))

@@ -409,6 +409,33 @@ def test_who_takes_a_run_reads_what_came_since_in_the_same_transaction(path: Pat
     use(path, work, count=2)
 
 
+def test_a_run_is_opened_with_events_only_if_it_is_as_it_was_read(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger, other: SqliteLedger) -> None:
+        async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
+            assert owned.opened and [event.kind for event in owned.news.events] == ["paused"]
+        async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
+            assert not owned.opened and [event.seq for event in owned.news.events] == [2]
+        await other.post(run, "pause")
+        async with ledger.owned_and_read(run, 2, [NOTE]) as owned:
+            assert not owned.opened and owned.news == News([], has_messages=True)
+        assert await kinds(other, run) == ["run_started", "paused"]
+
+    use(path, work, count=2)
+
+
+def test_a_run_that_lost_its_last_events_is_not_opened(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger) -> None:
+        await ledger.write(run, [NOTE], after=1)
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("DELETE FROM ledger_events WHERE seq = 2")
+        for after in (1, 2):
+            with pytest.raises(LedgerCorruptError):
+                async with ledger.owned_and_read(run, after, [NOTE]):
+                    pytest.fail("it was opened")
+
+    use(path, work)
+
+
 @pytest.mark.parametrize("take", ["owned_and_read", "latest", "write"])
 def test_what_is_read_with_something_else_is_checked_as_well(path: Path, take: str) -> None:
     async def work(run: RunKey, ledger: SqliteLedger) -> None:
