@@ -17,6 +17,7 @@ from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
 from graph.plan.validation import MAX_STEPS
 from graph.prompts.data import shown_text, tools_shown
+from graph.recent import Recent
 from graph.run.budget import NO_BUDGET, Budget
 from graph.run.next_move import Replan
 from graph.run.policy import NO_POLICY, ApprovalMode, Policy
@@ -156,6 +157,8 @@ class Services:
     ledger: Callable[[], Awaitable[Ledger]]
     turns: Turns
     clock: Callable[[], float] = time.monotonic
+    descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
+    """Texts of reviews: each is made three times for a plan that a person approves."""
 
     @cached_property
     def configuration(self) -> tuple[dict[str, Any], Kept]:

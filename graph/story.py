@@ -1,6 +1,5 @@
 """The run that a node works on: found in the ledger, told apart from forks, and shown in the state."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +18,7 @@ from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.context import Services
 from graph.errors import RunPausedError, UnresolvedReferenceError
-from graph.ledger.protocol import Lease, Ledger, Message, RunKey
+from graph.ledger.protocol import Lease, Ledger, Message, News, RunKey
 from graph.ledger.values import answer_from_results, values_of
 from graph.markdown import answer_markdown, fenced
 from graph.plan.revision import difference
@@ -28,7 +27,7 @@ from graph.plan.schema import Plan, Step
 from graph.plan.validation import Reading
 from graph.prompts.planner import UNTRUSTED, history_shown
 from graph.run.ending import Ending, ending_of
-from graph.run.events import CANCELLED, WORDING, Draft
+from graph.run.events import CANCELLED, WORDING, Draft, Event
 from graph.run.goal import Goal
 from graph.run.labels import joined, label_of_tool
 from graph.run.next_move import Cause, Outlook
@@ -55,6 +54,7 @@ class Story:
     """A run as a node sees it.
 
     `checkpoint` is the one the node runs at, `shown` the plan in the state there, `named` the run that it names.
+    `opened` says that the events with which it was to be owned are written.
     """
 
     services: Services
@@ -65,7 +65,9 @@ class Story:
     shown: Any = None
     lease: Lease | None = None
     named: Any = None
+    opened: bool = False
     _terms: Terms | None = field(default=None, init=False, repr=False)
+    _plans: dict[int, tuple[Mapping[str, Any], Plan]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def here_before(self) -> bool:
@@ -90,21 +92,25 @@ class Story:
         return approval.seq == record.last_decision_seq and record.decision_before_seq <= seen
 
     @asynccontextmanager
-    async def owned(self) -> AsyncIterator[None]:
+    async def owned(self, *opening: Draft) -> AsyncIterator[None]:
         """Own the run for a while, as it is then; what others ask of it is done first.
+
+        Args:
+            opening: Events to write at once if the run is as it was read, see `opened`.
 
         Raises:
             RunOwnedError: Somebody else works on it.
             RunPausedError: It was asked to pause.
         """
-        async with self.ledger.owned(self.key) as lease:
-            self.lease = lease
+        events = [] if self._newly_configured()[0] else self._placed(opening)
+        async with self.ledger.owned_and_read(self.key, self.record.seq, events) as owned:
+            self.lease, self.opened = owned.lease, owned.opened
             try:
-                await self.heed()
+                await self._take(owned.news)
                 configured, tools = self._newly_configured()
                 if configured:
-                    await self.ledger.append(self.lease, configured, artifacts=tools)
-                    await self.reload()
+                    found = await self.ledger.write(self.lease, configured, after=self.record.seq, artifacts=tools)
+                    read_on(self.record, found)
                 yield
             finally:
                 self.lease = None
@@ -116,8 +122,13 @@ class Story:
             RunPausedError: One of them asks to pause.
         """
         assert self.lease is not None
-        # asked for at once, answered in this order: messages are answered by the run as it is now
-        _, messages = await asyncio.gather(self.reload(), self.ledger.take_messages(self.lease, self._answer))
+        await self._take(await self.ledger.news(self.lease, self.record.seq))
+
+    async def _take(self, news: News) -> None:
+        """Read on, and do what messages ask for; they are answered by the run as it is now."""
+        assert self.lease is not None
+        read_on(self.record, news.events)
+        messages = await self.ledger.take_messages(self.lease, self._answer) if news.has_messages else []
         if messages and not self.record.ended:
             await self.reload()
             if "pause" in messages and "cancel" not in messages:
@@ -173,20 +184,22 @@ class Story:
             self._terms = Terms(specs, settings.approval, settings.policy, budget, named)
         return self._terms
 
-    async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = ()) -> None:
-        """Write events that rest on what was read, and read the run again."""
-        placed = [Draft(d.kind, {**d.payload, "checkpoint": self.checkpoint}, d.step, d.safe) for d in drafts]
+    async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:
+        """Write events that rest on what was read, and read on; with the `last` ones the run is given back."""
         configured, tools = self._newly_configured()
-        events, stored, control = [*configured, *placed], [*tools, *artifacts], self.record.control_seq
-        if self.lease is not None:
-            writing = self.ledger.append(self.lease, events, artifacts=stored, control_seq=control)
-        else:
-            writing = self.ledger.append_alone(self.key, events, artifacts=stored, control_seq=control)
-        # asked for at once, the ledger writes and reads in one turn
-        last, found = await asyncio.gather(writing, self.ledger.events(self.key, after=self.record.seq))
+        found = await self.ledger.write(
+            self.lease or self.key,
+            [*configured, *self._placed(drafts)],
+            after=self.record.seq,
+            artifacts=[*tools, *artifacts],
+            control_seq=self.record.control_seq,
+            lets_go=last,
+        )
         read_on(self.record, found)
-        if self.record.seq < last:
-            await self.reload()
+
+    def _placed(self, drafts: Sequence[Draft]) -> list[Draft]:
+        """Return events with the checkpoint at which the node writes them."""
+        return [Draft(d.kind, {**d.payload, "checkpoint": self.checkpoint}, d.step, d.safe) for d in drafts]
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
         """Return the event that tells of settings, models or tools which are not those on record."""
@@ -231,12 +244,12 @@ class Story:
         """Return what was read of a model's plan, with all that policy and horizon have against it."""
         return self.outlook.checked(self.allowed(reading), self.record)
 
-    async def revise(self, plan: Plan, author: str, reason: str, **more: Any) -> None:
+    async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
         """Record a plan as the run's next revision, with what its tools foresee that it would replace."""
         draft = self.revision(plan, author, reason, **more)
         if foreseen := await self.services.toolbox.would_replace(plan):
             draft = replace(draft, payload={**draft.payload, "would_replace": foreseen})
-        await self.write(draft)
+        await self.write(draft, last=last)
 
     def revision(
         self,
@@ -335,7 +348,7 @@ class Story:
         payload = {"status": ending.status, "reason": ending.reason, **answer}
         if notes:
             payload["read_as"] = list(notes)
-        await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[*artifacts, *stored])
+        await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[*artifacts, *stored], last=True)
         return self.ended(**keys)
 
     async def _follows(self, answer: Kept) -> bool:
@@ -397,11 +410,20 @@ class Story:
 
     def recorded_plan(self) -> Plan | None:
         """Return the run's latest revision."""
-        return Plan.model_validate(self.record.plan) if self.record.plan is not None else None
+        return self._validated(self.record.plan)
 
     def approved_plan(self) -> Plan | None:
         """Return the plan that was approved last, which is the one that ran last."""
-        return Plan.model_validate(self.record.approved_plan) if self.record.approved_plan is not None else None
+        return self._validated(self.record.approved_plan)
+
+    def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
+        """Return a plan of the record, which is read once however often it is asked for."""
+        if raw is None:
+            return None
+        held = self._plans.get(id(raw))
+        if held is None or held[0] is not raw:
+            held = self._plans[id(raw)] = raw, Plan.model_validate(raw)
+        return held[1]
 
     def results_shown(self, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:
         """Return the results of a plan's steps as the state shows them."""
@@ -452,30 +474,55 @@ async def open_story(services: Services, state: Mapping[str, Any], config: Runna
     thread = thread_of(state, config)
     if not isinstance(named, dict) or named.get("thread") != thread:
         return None
-    key = RunKey(thread, number(named.get("n")))
-    found = asyncio.gather(ledger.last_run(thread), ledger.events(key), return_exceptions=True)
-    last, events = await found
-    if isinstance(last, BaseException):
-        raise last
-    if last is None or not 1 <= key.n <= last.n:
+    n, latest = number(named.get("n")), await ledger.latest(thread)
+    if latest is None or not 1 <= n <= latest[0].n:
         return None
-    for n in range(last.n, key.n, -1):
-        story = await load_story(services, ledger, RunKey(thread, n), named)
+    key, events = latest
+    while key.n > n:
+        story = _story(services, ledger, key, events, named)
         if story.here_before:
             return story
-    if isinstance(events, BaseException):
-        raise events
-    return Story(services, ledger, key, read_record(events), checkpoint_id(), state.get("plan"), named=named)
+        key = RunKey(thread, key.n - 1)
+        events = await ledger.events(key)
+    return _story(services, ledger, key, events, named, state.get("plan"))
 
 
-async def load_story(services: Services, ledger: Ledger, key: RunKey, named: Any = None) -> Story:
-    """Return a run as the ledger has it now; `named` is what the state says of its run."""
-    return Story(services, ledger, key, read_record(await ledger.events(key)), checkpoint_id(), named=named)
+async def latest_story(services: Services, thread: str, named: Any) -> Story | None:
+    """Return the thread's latest run as the ledger has it now; `named` is what the state says of its run."""
+    ledger = await services.ledger()
+    found = await ledger.latest(thread)
+    return None if found is None else _story(services, ledger, *found, named)
+
+
+def _story(
+    services: Services, ledger: Ledger, key: RunKey, events: Sequence[Event], named: Any, shown: Any = None
+) -> Story:
+    return Story(services, ledger, key, read_record(events), checkpoint_id(), shown, named=named)
+
+
+@asynccontextmanager
+async def begun_story(
+    services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
+) -> AsyncIterator[Story]:
+    """Start the thread's next run, and own it for a while."""
+    ledger, thread = await services.ledger(), thread_of(state, config)
+    started, tools = _started(services, state, thread, goal)
+    async with ledger.begun(thread, [started], [tools]) as owned:
+        story = _story(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
+        story.lease = owned.lease
+        yield story
 
 
 async def start_story(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> Story:
-    """Start the thread's next run, which is still to be read; what the facade needs to resume it is kept with it."""
+    """Start the thread's next run."""
     ledger, thread = await services.ledger(), thread_of(state, config)
+    started, tools = _started(services, state, thread, goal)
+    key = await ledger.open_run(thread, [started], [tools])
+    return _story(services, ledger, key, await ledger.events(key), state.get("run"))
+
+
+def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, Kept]:
+    """Return the first event of a run, which holds what the facade needs to resume it, and the tools that it names."""
     configured, tools = services.configuration
     tags = tags_of(state)
     payload = {
@@ -489,8 +536,7 @@ async def start_story(services: Services, state: Mapping[str, Any], config: Runn
         "budget": services.settings.budget.to_json(),
         "checkpoint": checkpoint_id(),
     }
-    key = await ledger.open_run(thread, [Draft("run_started", payload)], [tools])
-    return Story(services, ledger, key, RunRecord(), checkpoint_id(), named=state.get("run"))
+    return Draft("run_started", payload), tools
 
 
 def checkpoint_id() -> str:

@@ -15,7 +15,7 @@ from graph.chat_models.client import check_whole
 from graph.chat_models.failures import Failure, failure_of
 from graph.chat_models.patience import Patience
 from graph.chat_models.redaction import redacted, secrets_of
-from graph.chat_models.structured import CANNOT_BIND, as_text, cut_off, with_schema
+from graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
 from graph.plan.shortening import shortened
 
 ERROR_CHARACTERS = 2_000
@@ -53,6 +53,7 @@ class Chat:
     structured: bool = True
     optional: frozenset[str] = frozenset()
     refused: set[str] = field(default_factory=set, repr=False, compare=False)
+    bindings: Bindings = field(default_factory=Bindings, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -79,7 +80,7 @@ class Chat:
             await self.limiter.aacquire(blocking=True)
         try:
             async with asyncio.timeout(self.timeout_s) as clock:
-                answer = as_text(await self._bound(request, without).ainvoke(list(request.messages), request.config))
+                answer = await self._answer(request, without)
         except TimeoutError:
             if not clock.expired():
                 raise
@@ -111,13 +112,16 @@ class Chat:
     def _wants_schema(self, request: Request) -> bool:
         return self.structured and request.schema is not None and not request.tools
 
-    def _bound(self, request: Request, without: AbstractSet[str]) -> Runnable[Any, Any]:
+    async def _answer(self, request: Request, without: AbstractSet[str]) -> AIMessage:
         changes: dict[str, Any] = {"temperature": None} if "temperature" in without else {}
         changes |= {"stream_usage": False} if "stream_usage" in without else {}
         model = self.model.model_copy(update=changes) if changes else self.model
+        messages, bound = list(request.messages), None
         if self._wants_schema(request) and "schema" not in without and request.schema is not None:
-            return with_schema(model, request.schema) or model
-        return with_tools(model, request.tools)
+            bound = self.bindings.with_schema(model, request.schema)
+        if bound is not None:
+            return as_text(await bound.ainvoke(messages, request.config))
+        return await with_tools(model, request.tools).ainvoke(messages, request.config)
 
 
 def with_tools(model: BaseChatModel, tools: Sequence[Any]) -> Runnable[Any, AIMessage]:

@@ -42,6 +42,23 @@ def unanswered(_messages: list[Message]) -> Sequence[Draft]:
 
 
 @dataclass(frozen=True)
+class News:
+    """What somebody has not read of a run: events, and whether messages wait in its inbox."""
+
+    events: Sequence[Event]
+    has_messages: bool
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A run that was just taken, what its owner has not read of it, and whether events were written at once."""
+
+    lease: Lease
+    news: News
+    opened: bool = False
+
+
+@dataclass(frozen=True)
 class Health:
     """What was found; sizes are in bytes, `tables` holds rows and bytes of content per table.
 
@@ -88,11 +105,40 @@ class Ledger(Protocol):
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the thread's next run with its first events, and the artifacts that they name."""
 
+    def begun(
+        self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()
+    ) -> AbstractAsyncContextManager[Owned]:
+        """Start the thread's next run as `open_run` does, and own it from its first event on."""
+
     def owned(self, run: RunKey) -> AbstractAsyncContextManager[Lease]:
         """Own a run for a while: nobody else can write its events meanwhile.
 
         Raises:
             RunOwnedError: Somebody else owns it and is alive. A dead owner is replaced, within 15 seconds.
+        """
+
+    def owned_and_read(
+        self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()
+    ) -> AbstractAsyncContextManager[Owned]:
+        """Own a run for a while, and read what came after its `after`-th event in the transaction that takes it.
+
+        Args:
+            run: The run.
+            after: Sequence number of the last event that the caller has read.
+            opening: Events to write at once if there is nothing to read and no message waits; `opened` says whether
+                they were written, and `news` then holds them.
+
+        Raises:
+            RunOwnedError: See `owned`.
+            LedgerCorruptError: See `events`.
+        """
+
+    async def news(self, lease: Lease, after: int) -> News:
+        """Return what came after the `after`-th event of a run that is owned.
+
+        Raises:
+            LeaseLostError: Somebody else has taken the run over.
+            LedgerCorruptError: See `events`.
         """
 
     async def append(
@@ -121,14 +167,31 @@ class Ledger(Protocol):
             LedgerSealError: The run is not sealed with the key at hand; nothing was written.
         """
 
-    async def append_alone(
-        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
-    ) -> int:
-        """Own a run just to write events, all or none, and return the last sequence number.
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        lets_go: bool = False,
+    ) -> list[Event]:
+        """Write events, all or none, and return those after the run's `after`-th, all in one transaction.
+
+        Args:
+            by: The ownership of the run, or a run that is owned just for this.
+            drafts: See `append`.
+            after: Sequence number of the last event that the author has read.
+            artifacts: See `append`.
+            control_seq: See `append`.
+            lets_go: Whether the lease is given back with them; nothing more is written under it.
 
         Raises:
             RunOwnedError: Somebody else owns the run and is alive; nothing was written.
-            StaleRunError: See `append`; nothing was written.
+            LedgerCorruptError: The run's last events are missing, and nothing was written; or an event after the
+                `after`-th is not what was written.
+            AgentError: See `append`.
         """
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
@@ -157,6 +220,13 @@ class Ledger(Protocol):
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
+
+    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None.
+
+        Raises:
+            LedgerCorruptError: See `events`.
+        """
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text.

@@ -84,14 +84,19 @@ def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, byte
     return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
 
 
-def rows_of(db: sqlite3.Connection, run: RunKey, after: int) -> tuple[list[Row], Standing]:
+def rows_of(db: sqlite3.Connection, run_id: int, after: int) -> tuple[list[Row], Standing]:
     """Return a run's rows from the `after`-th on, and how many were written: fewer are a fault, not a shorter run."""
     query = (
         "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events "
         "WHERE run = ? AND seq >= ? ORDER BY seq"
     )
-    run_id = run_id_of(db, run)
     return [Row._make(columns) for columns in db.execute(query, (run_id, after))], standing_of(db, run_id)
+
+
+def has_messages(db: sqlite3.Connection, run_id: int) -> bool:
+    """Whether a message waits in a run's inbox."""
+    query = "SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1"
+    return db.execute(query, (run_id,)).fetchone() is not None
 
 
 def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
@@ -108,7 +113,7 @@ def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
 
 def transcript_of(db: sqlite3.Connection, run: RunKey) -> Transcript:
     """Return everything that is stored of a run."""
-    rows, (written, key, seal) = rows_of(db, run, after=ALL)
+    rows, (written, key, seal) = rows_of(db, run_id_of(db, run), after=ALL)
     bare = Transcript(run.thread, run.n, rows, written, key, seal)
     found = (
         db.execute("SELECT id, content FROM ledger_artifacts WHERE id = ?", (name,)).fetchone()

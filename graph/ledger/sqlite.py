@@ -3,22 +3,21 @@
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence, Set
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from graph.errors import (
     LeaseLostError,
     LedgerCorruptError,
     LedgerError,
-    LedgerSealError,
     MessageWaitingError,
     RunOwnedError,
     StaleRunError,
 )
-from graph.ledger.chain import fault_of
 from graph.ledger.database import Database
 from graph.ledger.erasure import erase, redactor_of
 from graph.ledger.event_writer import EventWriter
@@ -39,19 +38,20 @@ from graph.ledger.lease import (
     take_over,
 )
 from graph.ledger.leftovers import places_of
-from graph.ledger.protocol import Answer, Health, Lease, Message, Redacted, RunKey, unanswered
+from graph.ledger.protocol import Answer, Health, Lease, Message, News, Owned, Redacted, RunKey, unanswered
+from graph.ledger.reading import Found, checked_events, found_of
 from graph.ledger.rows import (
     control_seq_of,
+    has_messages,
     last_number,
-    rows_of,
     run_id_of,
     runs_to_know,
     transcript_of,
 )
 from graph.ledger.run_index import differences, rebuild
 from graph.ledger.run_search import counters, page, run_named
-from graph.ledger.seal import SealKey, seal_fault
-from graph.ledger.transcript import Transcript, event_of, is_artifact
+from graph.ledger.seal import SealKey
+from graph.ledger.transcript import Transcript, is_artifact
 from graph.ledger.writer import Pulse
 from graph.run.counters import Counters
 from graph.run.elsewhere import calls_to_know
@@ -61,6 +61,8 @@ from graph.run.record import Call, run_name
 from graph.run.run_filter import RunFilter
 from graph.run.summary import RunSummary
 from graph.run.values import Kept
+
+T = TypeVar("T")
 
 ALONE = "alone"
 """Who owns a run for one transaction; nobody else ever sees this owner."""
@@ -95,15 +97,44 @@ class SqliteLedger:
         return RunKey(thread, n)
 
     @asynccontextmanager
+    async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
+        """Start the thread's next run, and own it from its first event on."""
+
+        async def begin(owners: list[str]) -> tuple[Lease, Found]:
+            return await self._file.do(lambda db: self._begin(db, thread, drafts, artifacts, owners))
+
+        async with self._holding(begin) as (lease, found):
+            yield Owned(lease, self._news(lease.run, found, 0))
+
+    @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
-        owners: list[str] = []
-        try:
-            async with self._holding(run, owners) as lease:
-                yield lease
-        finally:
-            for owner in owners:
-                retire(owner)
+        async with self._holding(partial(self._own, run, lambda _db, _lease: None)) as (lease, _):
+            yield lease
+
+    @asynccontextmanager
+    async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
+        """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
+
+        def read(db: sqlite3.Connection, lease: Lease) -> tuple[Found, bool]:
+            found = found_of(db, lease.run_id, after)
+            if not opening or found.has_messages or found.seq != after:
+                return found, False
+            self._writer.write(db, run, lease.run_id, opening)
+            return found_of(db, lease.run_id, after), True
+
+        full = not all(draft.safe for draft in opening)
+        async with self._holding(partial(self._own, run, read, full=full)) as (lease, (found, opened)):
+            yield Owned(lease, self._news(run, found, after), opened)
+
+    async def news(self, lease: Lease, after: int) -> News:
+        """Return what came after the `after`-th event of a run that is owned."""
+
+        def found(db: sqlite3.Connection) -> Found:
+            self._refuse(db, lease)
+            return found_of(db, lease.run_id, after)
+
+        return self._news(lease.run, await self._file.look(found), after)
 
     async def append(
         self,
@@ -123,26 +154,39 @@ class SqliteLedger:
 
         return await self._file.do(write, full=full)
 
-    async def append_alone(
-        self, run: RunKey, drafts: Sequence[Draft], *, artifacts: Sequence[Kept] = (), control_seq: int | None = None
-    ) -> int:
-        """Own a run, write events and let go of it, in one transaction if nobody owns it."""
-        full = not all(draft.safe for draft in drafts)
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        lets_go: bool = False,
+    ) -> list[Event]:
+        """Write events and return those after the run's `after`-th, in one transaction."""
+        full, alone = not all(draft.safe for draft in drafts), isinstance(by, RunKey)
 
-        def write(db: sqlite3.Connection) -> int | None:
-            lease = claim(db, run, run_id_of(db, run), ALONE)
+        def write(db: sqlite3.Connection) -> Found | None:
+            lease = by if isinstance(by, Lease) else claim(db, by, run_id_of(db, by), ALONE)
             if isinstance(lease, Seen):
                 return None
             self._refuse(db, lease, control_seq)
-            last = self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
-            release(db, lease)
-            return last
+            self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
+            if lets_go or alone:
+                release(db, lease)
+            return found_of(db, lease.run_id, after)
 
-        last = await self._file.do(write, full=full)
-        if last is not None:
-            return last
-        async with self.owned(run) as lease:
-            return await self.append(lease, drafts, artifacts=artifacts, control_seq=control_seq)
+        found = await self._file.do(write, full=full)
+        if isinstance(by, Lease):
+            assert found is not None
+            if lets_go:
+                self._held.discard(by)
+            return self._checked(by.run, found, after)
+        if found is not None:
+            return self._checked(by, found, after)
+        async with self.owned(by) as lease:
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
     async def post(self, run: RunKey, message: Message) -> None:
         """Leave a message for whoever works on the run next, or now."""
@@ -154,8 +198,7 @@ class SqliteLedger:
 
         def is_empty(db: sqlite3.Connection) -> bool:
             self._refuse(db, lease)
-            query = "SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1"
-            return db.execute(query, (lease.run_id,)).fetchone() is None
+            return not has_messages(db, lease.run_id)
 
         def take(db: sqlite3.Connection) -> list[Message]:
             self._refuse(db, lease)
@@ -178,16 +221,8 @@ class SqliteLedger:
 
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:
         """Return a run's events after the `after`-th in order, their chain checked from there on."""
-        rows, standing = await self._file.look(partial(rows_of, run=run, after=after))
-        name = run_name(run.thread, run.n)
-        if fault := fault_of(name, rows, standing.events, after):
-            raise LedgerCorruptError(self.name, name, fault.seq, fault.why)
-        if self._key is not None and self._key.id == standing.key and rows:
-            broken = seal_fault(self._key, standing.key, standing.seal, rows[-1].link)
-            if broken is not None:
-                raise LedgerSealError(self.name, name, broken)
-        found = map(event_of, rows)
-        return [event for event in found if event is not None and event.seq > after]
+        found = await self._file.look(lambda db: found_of(db, run_id_of(db, run), after))
+        return self._checked(run, found, after)
 
     async def transcript(self, run: RunKey) -> Transcript:
         """Return everything that is stored of a run."""
@@ -216,6 +251,19 @@ class SqliteLedger:
         """Return the thread's latest run, or None."""
         n = await self._file.look(partial(last_number, thread=thread))
         return RunKey(thread, n) if n else None
+
+    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None."""
+
+        def look_up(db: sqlite3.Connection) -> tuple[RunKey, Found] | None:
+            run = RunKey(thread, last_number(db, thread) or 0)
+            return (run, found_of(db, run_id_of(db, run), 0)) if run.n else None
+
+        looked_up = await self._file.look(look_up)
+        if looked_up is None:
+            return None
+        run, found = looked_up
+        return run, self._checked(run, found, 0)
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
@@ -262,40 +310,64 @@ class SqliteLedger:
         await self._file.close()
 
     @asynccontextmanager
-    async def _holding(self, run: RunKey, owners: list[str]) -> AsyncIterator[Lease]:
-        """Have a lease for a while; one that cannot be given back in the file is known to have run out."""
+    async def _holding(self, own: Callable[[list[str]], Awaitable[tuple[Lease, T]]]) -> AsyncIterator[tuple[Lease, T]]:
+        """Have a lease for a while, as `own` takes it, and give it back; whoever had it is known to be done then."""
+        owners: list[str] = []
         try:
-            lease = await self._own(run, owners)
+            async with self._given_back(own, owners) as owned:
+                yield owned
+        finally:
+            for owner in owners:
+                retire(owner)
+
+    @asynccontextmanager
+    async def _given_back(
+        self, own: Callable[[list[str]], Awaitable[tuple[Lease, T]]], owners: list[str]
+    ) -> AsyncIterator[tuple[Lease, T]]:
+        """Have a lease for a while, and give it back where that was not done with the last events."""
+        try:
+            lease, found = await own(owners)
         except asyncio.CancelledError:
             with suppress(LedgerError):  # the claim may be committed all the same, a moment from now
                 await asyncio.shield(self._file.do(partial(_disown_all, owners=owners)))
             raise
         self._held.add(lease)
         try:
-            yield lease
+            yield lease, found
         finally:
-            self._held.discard(lease)
-            with suppress(LedgerError):
-                await asyncio.shield(self._file.do(partial(release, lease=lease)))
+            if lease in self._held:
+                self._held.discard(lease)
+                with suppress(LedgerError):  # whoever finds it in the file learns that it has run out
+                    await asyncio.shield(self._file.do(partial(release, lease=lease)))
 
-    async def _own(self, run: RunKey, owners: list[str]) -> Lease:
-        """Take the run when nobody has it, or when its owner is gone; `owners` learns the name of the new one."""
+    async def _own(
+        self, run: RunKey, read: Callable[[sqlite3.Connection, Lease], T], owners: list[str], *, full: bool = False
+    ) -> tuple[Lease, T]:
+        """Take the run when nobody has it, or when its owner is gone, and `read` in the same transaction.
 
-        def claimed(db: sqlite3.Connection) -> Lease | Seen:
+        `owners` learns the name of the new owner.
+        """
+
+        def claimed(db: sqlite3.Connection) -> tuple[Lease, T] | Seen:
             run_id = run_id_of(db, run)
             owners.append(new_owner())  # looks at files, so not on the event loop's thread
-            return claim(db, run, run_id, owners[-1])
+            lease = claim(db, run, run_id, owners[-1])
+            return lease if isinstance(lease, Seen) else (lease, read(db, lease))
 
-        seen = await self._file.do(claimed)
-        if isinstance(seen, Lease):
-            return seen
-        last = seen
-        if not await self._file.look(lambda _: is_gone(last.owner)):
-            last = await self._outlast(run, last)
-        lease = await self._file.do(lambda db: take_over(db, run, run_id_of(db, run), owners[-1], last))
-        if lease is None:
+        def taken_over(db: sqlite3.Connection) -> tuple[Lease, T] | None:
+            lease = take_over(db, run, run_id_of(db, run), owners[-1], last)
+            return None if lease is None else (lease, read(db, lease))
+
+        found = await self._file.do(claimed, full=full)
+        if not isinstance(found, Seen):
+            return found
+        last = seen = found
+        if not await self._file.look(lambda _: is_gone(seen.owner)):
+            last = await self._outlast(run, seen)
+        taken = await self._file.do(taken_over, full=full)
+        if taken is None:
             raise RunOwnedError(self.name, run_name(run.thread, run.n))
-        return lease
+        return taken
 
     async def _outlast(self, run: RunKey, seen: Seen) -> Seen:
         """Watch the heartbeat; return the row once it is free or has stood still for long enough."""
@@ -309,6 +381,26 @@ class SqliteLedger:
                 raise RunOwnedError(self.name, run_name(run.thread, run.n))
         return seen
 
+    def _begin(
+        self,
+        db: sqlite3.Connection,
+        thread: str,
+        drafts: Sequence[Draft],
+        artifacts: Sequence[Kept],
+        owners: list[str],
+    ) -> tuple[Lease, Found]:
+        run = RunKey(thread, self._open_run(db, thread, drafts, artifacts))
+        owners.append(new_owner())
+        lease = claim(db, run, run_id_of(db, run), owners[-1])
+        assert isinstance(lease, Lease)  # nobody else knows of the run
+        return lease, found_of(db, lease.run_id, 0)
+
+    def _checked(self, run: RunKey, found: Found, after: int) -> list[Event]:
+        return checked_events(self.name, self._key, run, found, after)
+
+    def _news(self, run: RunKey, found: Found, after: int) -> News:
+        return News(self._checked(run, found, after), found.has_messages)
+
     def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> int:
         n = (last_number(db, thread) or 0) + 1
         db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (thread, n))
@@ -318,12 +410,12 @@ class SqliteLedger:
         return n
 
     def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
-        """Raise where the lease or what its holder knows is outdated."""
+        """Raise if the lease, or what its holder knows, is outdated."""
         name = run_name(lease.run.thread, lease.run.n)
         seen = look(db, lease.run_id)
-        if seen is None or seen.token != lease.token:
+        if seen is None or seen.token != lease.token or not seen.owner:
             raise LeaseLostError(self.name, name)
         if control_seq is not None and control_seq_of(db, lease.run_id) != control_seq:
             raise StaleRunError(self.name, name)
-        if heed and db.execute("SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1", (lease.run_id,)).fetchone():
+        if heed and has_messages(db, lease.run_id):
             raise MessageWaitingError(self.name, name)

@@ -33,6 +33,7 @@ from graph.run.review_text import (
     uncertain_description,
 )
 from graph.run.scope import needs_person, repeats
+from graph.run.values import to_text
 from graph.state import REVIEW, State
 from graph.story import Story
 
@@ -159,8 +160,11 @@ def _about_plan(story: Story, subject: Subject, left: Mapping[str, Any]) -> Acti
         *replaced_in_words(record.replaced, plan),
         *(record.would_replace if plan.digest == record.digest else ()),
     ]
-    before, specs = story.approved_plan(), story.services.toolbox.specs
-    text = plan_description(plan, record.revision, before, specs, record.succeeded, warnings, left)
+    before, specs, done = story.approved_plan(), story.services.toolbox.specs, record.succeeded
+    rests_on = (record.id, record.revision, plan.digest, before and before.digest, done, *warnings, to_text(dict(left)))
+    text = story.services.descriptions.get(
+        rests_on, lambda: plan_description(plan, record.revision, before, specs, done, warnings, left)
+    )
     return Action("run_plan", {"plan": plan.to_json()}, text)
 
 

@@ -38,7 +38,8 @@ class Executor:
             return {"status": "waiting", "doubts": []}
         if not story.record.ended and self._approved(story, state) is None:
             return story.update(status="waiting", doubts=[])
-        async with story.owned():
+        due = story.record.steered or story.record.replanner_is_due or story.record.ended
+        async with story.owned(*([] if due else [_executing(story)])):
             plan = self._approved(story, state)
             if story.record.steered or story.record.replanner_is_due:
                 return story.update(status="planning", doubts=[])
@@ -52,7 +53,8 @@ class Executor:
         progress = Progress(story.record.id, len(plan.steps))
         flow = self._flow(story, plan, progress)
         try:
-            await story.write(Draft("executing", {"revision": story.record.revision}))
+            if not story.opened:
+                await story.write(_executing(story))
             await flow.run()
         except StaleRunError:
             await story.heed()
@@ -71,14 +73,13 @@ class Executor:
 
     def _approved(self, story: Story, state: State) -> Plan | None:
         """Return the plan in the state if the approval in force is of exactly that plan."""
-        record = story.record
-        if record.approval is None or record.approved_plan is None:
+        record, plan = story.record, story.approved_plan()
+        if record.approval is None or plan is None:
             return None
         try:
             shown = digest(state.get("plan"))
         except (ValueError, TypeError, RecursionError):
             return None
-        plan = Plan.model_validate(record.approved_plan)
         same = shown == plan.digest == record.digest and in_force(record, plan, story.terms)
         return plan if same else None
 
@@ -110,3 +111,7 @@ class Executor:
         reached = {**story.record.results, **flow.results}
         ending = ending_of(plan, reached, flow.work.values, story.record.dropped, story.record.missing)
         return await story.end(story.outlook.ended(ending, story.record), results=results, doubts=[])
+
+
+def _executing(story: Story) -> Draft:
+    return Draft("executing", {"revision": story.record.revision})

@@ -29,7 +29,7 @@ from graph.run.goal import Goal
 from graph.run.steering import Steer
 from graph.run.values import keep_anything
 from graph.state import State, StateUpdate, goal_of, last_words, stated_goal
-from graph.story import Story, load_story, open_story, start_story, thread_of
+from graph.story import Story, begun_story, latest_story, open_story, thread_of
 
 CONTINUE = ("continue", "resume")
 STEER = "steer:"
@@ -52,22 +52,27 @@ class Planner:
         story = await self._known(state, config)
         if story is not None and (words := _steering(state)):
             await story.write(Steer(add=(words,), by=approver()).draft(story.record.constraints))
-        if story is None:
-            goal = _goal_to_begin(state, thread_of(state, config))
-            if _brought(state, goal) is None:
-                await self.services.models.check()
-            story = await start_story(self.services, state, config, goal)
-        async with story.owned():
-            if story.record.ended:
-                return story.ended()
-            if _is_to_be_said(story, state):
-                return story.update(status="waiting", reason=None)
-            if not story.record.awaits_plan and not story.record.steered:
-                return self._shown(story)
-            try:
-                return await self._plan(story, state)
-            except BudgetReached as reached:
-                return await self._short(story, reached.limit)
+        if story is not None:
+            async with story.owned():
+                return await self._goes_on(story, state)
+        goal = _goal_to_begin(state, thread_of(state, config))
+        if _brought(state, goal) is None:
+            await self.services.models.check()
+        async with begun_story(self.services, state, config, goal) as story:
+            return await self._goes_on(story, state)
+
+    async def _goes_on(self, story: Story, state: State) -> StateUpdate:
+        """Plan, unless there is nothing to plan any more; the run is owned."""
+        if story.record.ended:
+            return story.ended()
+        if _is_to_be_said(story, state):
+            return story.update(status="waiting", reason=None)
+        if not story.record.awaits_plan and not story.record.steered:
+            return self._shown(story)
+        try:
+            return await self._plan(story, state)
+        except BudgetReached as reached:
+            return await self._short(story, reached.limit)
 
     async def _short(self, story: Story, limit: str) -> StateUpdate:
         """There is no plan to go on with, because the budget does not allow to ask for one: a person is asked."""
@@ -79,12 +84,9 @@ class Planner:
 
     async def _known(self, state: State, config: RunnableConfig) -> Story | None:
         """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""
-        ledger, latest = await self.services.ledger(), None
-        last = await ledger.last_run(thread_of(state, config))
-        if last is not None:
-            latest = await load_story(self.services, ledger, last, named=state.get("run"))
-            if latest.here_before or _is_begun(latest, state):
-                return latest
+        latest = await latest_story(self.services, thread_of(state, config), state.get("run"))
+        if latest is not None and (latest.here_before or _is_begun(latest, state)):
+            return latest
         named = await open_story(self.services, state, config)
         if named is not None and _is_sent_back(named, state):
             return named
@@ -103,7 +105,7 @@ class Planner:
         if not plan.steps:
             return await self._answered(story, proposal, brought)
         author = "planner" if brought is None else "caller"
-        await story.revise(plan, author, _why(story, brought), notes=proposal.notes)
+        await story.revise(plan, author, _why(story, brought), notes=proposal.notes, last=True)
         return self._shown(story, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
     async def _answered(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:

@@ -59,9 +59,7 @@ class Review:
 
     async def _run_of_its_own(self, state: State, config: RunnableConfig) -> Story:
         """A state from before a closed decision goes on as the thread's next run; it inherits neither nor results."""
-        story = await start_story(self.services, state, config, stated_goal(state))
-        await story.reload()
-        return story
+        return await start_story(self.services, state, config, stated_goal(state))
 
     async def _subject(self, story: Story, state: State) -> Subject:
         """Read the plan in the state; one that the ledger does not know becomes a revision."""

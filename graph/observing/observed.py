@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from graph.ledger.protocol import Answer, Lease, Ledger, RunKey, unanswered
+from graph.ledger.protocol import Answer, Lease, Ledger, Owned, RunKey, unanswered
 from graph.observing.listener import Listener, Observer
 from graph.observing.log import log_events
-from graph.run.events import Draft
+from graph.run.events import Draft, Event
 from graph.run.values import Kept
 
 LOGGER = logging.getLogger("planner_executor.observing")
@@ -36,17 +37,32 @@ class ObservedLedger:
         await self._tell(run, drafts)
         return run
 
+    @asynccontextmanager
+    async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
+        """See `Ledger.begun`."""
+        async with self._ledger.begun(thread, drafts, artifacts) as owned:
+            await self._tell(owned.lease.run, drafts)
+            yield owned
+
+    @asynccontextmanager
+    async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
+        """See `Ledger.owned_and_read`."""
+        async with self._ledger.owned_and_read(run, after, opening) as owned:
+            if owned.opened:
+                await self._tell(run, opening)
+            yield owned
+
     async def append(self, lease: Lease, drafts: Sequence[Draft], **more: Any) -> int:
         """See `Ledger.append`."""
         last = await self._ledger.append(lease, drafts, **more)
         await self._tell(lease.run, drafts)
         return last
 
-    async def append_alone(self, run: RunKey, drafts: Sequence[Draft], **more: Any) -> int:
-        """See `Ledger.append_alone`."""
-        last = await self._ledger.append_alone(run, drafts, **more)
-        await self._tell(run, drafts)
-        return last
+    async def write(self, by: Lease | RunKey, drafts: Sequence[Draft], **more: Any) -> list[Event]:
+        """See `Ledger.write`."""
+        events = await self._ledger.write(by, drafts, **more)
+        await self._tell(by.run if isinstance(by, Lease) else by, drafts)
+        return events
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[str]:
         """See `Ledger.take_messages`."""

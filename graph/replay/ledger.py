@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.errors import LedgerError, MessageWaitingError
-from graph.ledger.protocol import Answer, Lease, Message, RunKey, unanswered
+from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
 from graph.ledger.transcript import Transcript
 from graph.replay.comparison import WORLD, Difference
 from graph.replay.tape import Tape
@@ -78,12 +78,33 @@ class TapeLedger:
         return run
 
     @asynccontextmanager
+    async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
+        """Start the run, as it was started, and own it."""
+        async with self.owned_and_read(await self.open_run(thread, drafts, artifacts)) as owned:
+            yield owned
+
+    @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own the run: nobody else is there."""
         self._alive()
         self._tokens += 1
         self._begins = True
         yield Lease(run, 1, self._tokens)
+
+    @asynccontextmanager
+    async def owned_and_read(
+        self,
+        run: RunKey,
+        after: int = 0,
+        opening: Sequence[Draft] = (),  # noqa: ARG002  (whether a message comes first, the record says)
+    ) -> AsyncIterator[Owned]:
+        """Own the run, and read on."""
+        async with self.owned(run) as lease:
+            yield Owned(lease, await self.news(lease, after))
+
+    async def news(self, lease: Lease, after: int) -> News:
+        """Return what was written; whether messages wait, the record says when they are asked for."""
+        return News(await self.events(lease.run, after), has_messages=True)
 
     async def append(
         self,
@@ -108,10 +129,22 @@ class TapeLedger:
             await self.held_up[-1]
         return len(self._events)
 
-    async def append_alone(self, run: RunKey, drafts: Sequence[Draft], **more: Any) -> int:
-        """Own the run just to write events."""
-        async with self.owned(run) as lease:
-            return await self.append(lease, drafts, **more)
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        lets_go: bool = False,  # noqa: ARG002  (nobody else is there)
+    ) -> list[Event]:
+        """Write events, under a lease or owning the run just for that, and return those after the `after`-th."""
+        if isinstance(by, RunKey):
+            async with self.owned(by) as lease:
+                return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+        await self.append(by, drafts, artifacts=artifacts, control_seq=control_seq)
+        return await self.events(by.run, after)
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:  # noqa: ARG002
         """Return the message that was left for the run at this place of the record."""
@@ -139,6 +172,11 @@ class TapeLedger:
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the run, once it was started."""
         return self._run if self._events and thread == self._run.thread else None
+
+    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+        """Return the run with what was written, once it was started."""
+        run = await self.last_run(thread)
+        return None if run is None else (run, await self.events(run))
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact of the record, or one that was written."""

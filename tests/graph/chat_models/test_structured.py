@@ -1,13 +1,16 @@
 """Models that take no tools are found out without being asked, and structured answers keep all they say."""
 
+import asyncio
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
-from graph.chat_models.chat import with_tools
-from graph.chat_models.structured import as_text, with_schema
+from graph.chat_models.chat import Chat, Request, with_tools
+from graph.chat_models.structured import MOST_HELD, Bindings, as_text, with_schema
 from graph.testing import ScriptedModel
 
 SCHEMA = {"title": "plan", "description": "A plan.", "type": "object", "properties": {}}
@@ -49,3 +52,61 @@ def test_arguments_that_the_client_could_not_read_are_read_as_text() -> None:
 
     assert as_text({"raw": raw}).text == "{'answer': 1}"
     assert as_text({"raw": AIMessage("Paris")}).text == "Paris"
+
+
+class Counting(BaseCallbackHandler):
+    """Counts what LangChain runs."""
+
+    def __init__(self) -> None:
+        self.models, self.chains = 0, 0
+
+    def on_chat_model_start(self, *_: Any, **__: Any) -> None:
+        self.models += 1
+
+    def on_chain_start(self, *_: Any, **__: Any) -> None:
+        self.chains += 1
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, None])
+def test_a_model_is_asked_alone_and_only_an_answer_by_schema_becomes_text(schema: Any) -> None:
+    class Able(ScriptedModel):
+        def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+            return self
+
+    counting = Counting()
+    model = Able([AIMessage("Sure", tool_calls=[call(1, answer="a")])])
+    request = Request([HumanMessage("Where?")], schema=schema, config={"callbacks": [counting]})
+
+    answer = asyncio.run(Chat(model).once(request))
+
+    assert (counting.models, counting.chains) == (1, 0)
+    assert (answer.text, len(answer.tool_calls)) == (('Sure\n{"answer": "a"}', 0) if schema else ("Sure", 1))
+
+
+def test_a_structured_model_of_another_make_is_asked_as_it_is() -> None:
+    class Own(ScriptedModel):
+        def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
+            return RunnableLambda(lambda _: {"raw": AIMessage("", tool_calls=[call(1, answer="a")]), "parsed": None})
+
+    answer = asyncio.run(Chat(Own([])).once(Request([HumanMessage("Where?")], schema=SCHEMA)))
+
+    assert answer.text == '{"answer": "a"}'
+
+
+def test_a_model_is_bound_to_a_schema_once_and_few_bindings_are_held() -> None:
+    bound: list[Any] = []
+
+    class Counted(ScriptedModel):
+        def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
+            bound.append(schema["title"])
+            return RunnableLambda(lambda _: {"raw": AIMessage("Paris")})
+
+    model, bindings = Counted([]), Bindings()
+    schemas = [{**SCHEMA, "title": f"plan{number}"} for number in range(MOST_HELD + 1)]
+    found = [bindings.with_schema(model, schema) for _ in range(3) for schema in schemas[:2]]
+    assert bound == ["plan0", "plan1"] and found[0] is found[2] is not found[1]
+    assert bindings.with_schema(Counted([]), schemas[0]) is not found[0]
+
+    for schema in schemas:
+        bindings.with_schema(model, schema)
+    assert len(bindings._held) <= MOST_HELD

@@ -15,6 +15,7 @@ import pytest
 
 from graph.errors import (
     LeaseLostError,
+    LedgerCorruptError,
     LedgerError,
     LedgerUnavailableError,
     MessageWaitingError,
@@ -37,7 +38,7 @@ from graph.ledger.lease import (
     retire,
     take_over,
 )
-from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.protocol import Lease, News, RunKey
 from graph.ledger.sqlite import SqliteLedger
 from graph.run.events import Draft
 from graph.run.values import keep
@@ -373,6 +374,128 @@ def test_a_caller_that_is_cancelled_while_it_claims_a_run_does_not_keep_it(path:
             owner.cancel()
             await asyncio.gather(owner, return_exceptions=True)
             said.append(await ledger.is_worked_on(run))
+        return said
+
+    assert not any(use(path, work))
+
+
+def test_a_run_that_is_begun_is_owned_from_its_first_event_on(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger, other: SqliteLedger) -> None:
+        async with ledger.begun("t", [STARTED]) as owned:
+            assert owned.lease.run == RunKey("t", 2)
+            assert [(event.kind, event.payload["n"]) for event in owned.news.events] == [("run_started", 2)]
+            assert not owned.news.has_messages
+            assert [await other.is_worked_on(owned.lease.run), await other.is_worked_on(run)] == [True, False]
+            assert await ledger.append(owned.lease, [NOTE]) == 2
+        assert not await other.is_worked_on(owned.lease.run)
+
+    use(path, work, count=2)
+
+
+def test_who_takes_a_run_reads_what_came_since_in_the_same_transaction(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger, other: SqliteLedger) -> None:
+        await other.write(run, [NOTE, NOTE], after=1)
+        await other.post(run, "pause")
+        async with ledger.owned_and_read(run, after=2) as owned:
+            assert [event.seq for event in owned.news.events] == [3]
+            assert owned.news.has_messages
+            assert await ledger.news(owned.lease, 3) == News([], has_messages=True)
+            await ledger.take_messages(owned.lease)
+            assert await ledger.news(owned.lease, 2) == News(owned.news.events, has_messages=False)
+        async with other.owned(run):
+            with pytest.raises(LeaseLostError):
+                await ledger.news(owned.lease, 3)
+
+    use(path, work, count=2)
+
+
+def test_a_run_is_opened_with_events_only_if_it_is_as_it_was_read(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger, other: SqliteLedger) -> None:
+        async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
+            assert owned.opened and [event.kind for event in owned.news.events] == ["paused"]
+        async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
+            assert not owned.opened and [event.seq for event in owned.news.events] == [2]
+        await other.post(run, "pause")
+        async with ledger.owned_and_read(run, 2, [NOTE]) as owned:
+            assert not owned.opened and owned.news == News([], has_messages=True)
+        assert await kinds(other, run) == ["run_started", "paused"]
+
+    use(path, work, count=2)
+
+
+def test_a_run_that_lost_its_last_events_is_not_opened(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger) -> None:
+        await ledger.write(run, [NOTE], after=1)
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("DELETE FROM ledger_events WHERE seq = 2")
+        for after in (1, 2):
+            with pytest.raises(LedgerCorruptError):
+                async with ledger.owned_and_read(run, after, [NOTE]):
+                    pytest.fail("it was opened")
+
+    use(path, work)
+
+
+@pytest.mark.parametrize("take", ["owned_and_read", "latest", "write"])
+def test_what_is_read_with_something_else_is_checked_as_well(path: Path, take: str) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger) -> None:
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("UPDATE ledger_events SET payload = '{}'")
+        with pytest.raises(LedgerCorruptError):
+            if take == "owned_and_read":
+                async with ledger.owned_and_read(run):
+                    pytest.fail("it was taken")
+            elif take == "latest":
+                await ledger.latest("t")
+            else:
+                await ledger.write(run, [NOTE], after=0)
+        assert not await ledger.is_worked_on(run)
+
+    use(path, work)
+
+
+def test_a_run_that_is_given_back_with_events_is_free_at_once_and_the_lease_writes_nothing_more(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger, other: SqliteLedger) -> list[str]:
+        async with ledger.owned(run) as old:
+            await ledger.write(old, [NOTE], after=1, lets_go=True)
+            assert not await other.is_worked_on(run)
+            with pytest.raises(LeaseLostError):
+                await ledger.append(old, [NOTE])
+            async with other.owned(run) as new:
+                assert new.token == 2
+                await other.append(new, [NOTE])
+        return await kinds(ledger, run)
+
+    assert use(path, work, count=2) == ["run_started", "paused", "paused"]
+
+
+def test_a_run_stays_owned_when_the_events_it_is_to_be_given_back_with_are_refused(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger, other: SqliteLedger) -> None:
+        async with ledger.owned(run) as lease:
+            with pytest.raises(StaleRunError):
+                await ledger.write(lease, [NOTE], after=1, control_seq=9, lets_go=True)
+            assert await other.is_worked_on(run)
+            assert [event.seq for event in await ledger.write(lease, [NOTE], after=1)] == [2]
+        assert not await other.is_worked_on(run)
+
+    use(path, work, count=2)
+
+
+def test_a_caller_that_is_cancelled_while_it_gives_a_run_back_does_not_keep_it(path: Path) -> None:
+    async def work(run: RunKey, ledger: SqliteLedger) -> list[bool]:
+        async def own() -> None:
+            async with ledger.begun("t", [STARTED]) as owned:
+                await ledger.write(owned.lease, [NOTE], after=1, lets_go=True)
+
+        said = []
+        for yields in range(60):
+            owner = asyncio.create_task(own())
+            for _ in range(yields):
+                await asyncio.sleep(0)
+            owner.cancel()
+            await asyncio.gather(owner, return_exceptions=True)
+            last = await ledger.last_run("t")
+            said.append(last is not None and await ledger.is_worked_on(last))
         return said
 
     assert not any(use(path, work))

@@ -67,3 +67,33 @@ def test_an_observer_that_hangs_holds_up_nobody_and_is_told_nothing_more(caplog:
 
     assert told == ["a", "b", "c"] and hung == ["a"]
     assert len([line for line in caplog.messages if "not returned" in line]) == 1
+
+
+def test_an_observer_is_told_of_each_event_once_however_it_is_written() -> None:
+    told: list[tuple[int, str]] = []
+
+    def observer(run: RunKey, events: Sequence[Draft]) -> None:
+        told.extend((run.n, event.payload["name"]) for event in events)
+
+    async def main() -> list[tuple[int, str]]:
+        inner = SqliteLedger(":memory:")
+        ledger = ObservedLedger(inner, [observer])
+        async with ledger.begun("t", drafts("begun")) as owned:
+            run = owned.lease.run
+            await ledger.append(owned.lease, drafts("appended"))
+            await ledger.write(owned.lease, drafts("written"), after=2, lets_go=True)
+        await ledger.write(run, drafts("alone"), after=3)
+        async with ledger.owned_and_read(run, 1, drafts("too late")) as owned:
+            assert not owned.opened
+        async with ledger.owned_and_read(run, 4, drafts("opening")) as owned:
+            assert owned.opened
+            await inner.post(run, "pause")
+            await ledger.take_messages(owned.lease, lambda _: drafts("answer"))
+        written = [(run.n, event.payload["name"]) for event in await inner.events(run)]
+        await inner.close()
+        return written
+
+    written = asyncio.run(main())
+
+    assert told == written
+    assert [name for _, name in told] == ["begun", "appended", "written", "alone", "opening", "answer"]

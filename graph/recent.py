@@ -1,0 +1,24 @@
+"""What was made last, kept for whoever asks for the same once more."""
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+MOST = 64
+
+
+class Recent(Generic[Value]):
+    """Values by what they rest on, at most `most` of them."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._values: dict[Hashable, Value] = {}
+
+    def get(self, rests_on: Hashable, make: Callable[[], Value]) -> Value:
+        """Return the value that rests on just this; one that is not at hand is made."""
+        found = self._values.get(rests_on)
+        if found is None:
+            if len(self._values) >= self._most:
+                self._values.clear()
+            found = self._values[rests_on] = make()
+        return found
