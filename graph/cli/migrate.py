@@ -27,7 +27,7 @@ def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) ->
             return
         ahead = _forecast(db)
         if not ahead.is_needed:
-            screen.say(f"{db} is of version {VERSION}; there is nothing to migrate")
+            screen.say(f"there is nothing to migrate in {db}")
             return
         if not dry_run:
             with_runs(db, lambda runs: runs.ledger.runs())
