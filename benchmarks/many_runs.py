@@ -13,11 +13,11 @@ from typing import Any
 from benchmarks.figures import Figure, at_most
 from benchmarks.sizes import Sizes
 from graph import AsyncAgent
-from graph.ledger.event_writer import EventWriter
-from graph.ledger.file import prepare
 from graph.ledger.protocol import RunKey
-from graph.ledger.schema import create
-from graph.run.events import Draft
+from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.file import prepare
+from graph.ledger.sqlite.schema import create
+from graph.record.events import Draft
 from graph.testing import ScriptedModel
 
 LIMIT_MS = 50

@@ -15,26 +15,26 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 from pydantic import JsonValue
 
-from graph.approver import local_user
 from graph.builder import Graph, build_graph, own_tools
 from graph.caller import Caller, calling
-from graph.calls.threads import in_thread
+from graph.calls.threads import run_sync
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE, open_checkpointer
 from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
-from graph.evidence import audited, exported, redacted, verified, verified_file
+from graph.identity import local_user
 from graph.ledger.protocol import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread, OpenOnUse
 from graph.own_tools import name_of
+from graph.record.amendment import Amendment
+from graph.record.run_state import run_name
+from graph.record_service import audited, exported, redacted, verified, verified_file
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
-from graph.run.audit import Audit
-from graph.run.record import run_name
-from graph.run.steering import Steer
-from graph.run.telling import Section
 from graph.runs import Log, Run, RunPage, Runs, open_runs
+from graph.text.audit import Audit
+from graph.text.event_text import Section
 from graph.tool_servers import Servers, Tools, awith_servers
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -227,7 +227,7 @@ class AsyncAgent:
         """Return a page of runs, the latest first.
 
         Args:
-            wanted: Fields of `graph.run.run_filter.RunFilter`: `status="waiting"`, `tag="nightly"`, `since=` (Unix
+            wanted: Fields of `graph.record.run_filter.RunFilter`: `status="waiting"`, `tag="nightly"`, `since=` (Unix
                 seconds), `text="wind"`, `limit=50`, and for the next page `before=page.next`.
 
         Raises:
@@ -266,7 +266,7 @@ class AsyncAgent:
             key: The key that it must be sealed with; the environment's by default.
         """
         if isinstance(run, Path):
-            return await in_thread(lambda: verified_file(run, head, key))
+            return await run_sync(lambda: verified_file(run, head, key))
         return await verified(await self._all_runs(), run, head, key)
 
     async def export(self, run: str, file: str | Path) -> Verification:
@@ -341,7 +341,7 @@ class AsyncAgent:
         """
         before = await self.show(run)
         (await self._open.get()).require_tools(before)
-        steer = Steer(tuple(add), tuple(withdraw), feedback, local_user())
+        steer = Amendment(tuple(add), tuple(withdraw), feedback, local_user())
         worked_on = await (await self._all_runs()).steer(run, steer)
         if not worked_on and before.request is not None:
             await self._drive(None, Caller.facade(before.thread), on_progress)

@@ -21,7 +21,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Command
 
-from graph.calls.rates import process_turns
+from graph.calls.rate_limit import process_rate_limiter
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import Given, Role
@@ -127,7 +127,7 @@ def build_graph(
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
         ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), observers),
-        turns=process_turns(chosen.policy.rates),
+        turns=process_rate_limiter(chosen.policy.rates),
     )
     check(services, policy, config)
     _warn_if_lax(checkpointer)

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.run.events import BY_FACADE
+from graph.record.events import BY_FACADE
 
 NO_SETUP: Mapping[str, Any] = {"setup": {}}
 

@@ -14,14 +14,14 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph.calls.threads import in_thread
+from graph.calls.threads import run_sync
 from graph.errors import ConfigError, LedgerUnavailableError
-from graph.ledger.database import IN_MEMORY
-from graph.ledger.file import advice, prepare
-from graph.ledger.patience import patience_with
 from graph.ledger.protocol import Ledger
 from graph.ledger.seal import key_from_environment
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.busy_timeout import busy_timeout_with
+from graph.ledger.sqlite.database import IN_MEMORY
+from graph.ledger.sqlite.file import advice, prepare
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.saver import SharingSaver
 
 DATABASE = "planner-executor.db"
@@ -50,9 +50,9 @@ async def open_checkpointer(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]
     Raises:
         LedgerUnavailableError: The file cannot be opened.
     """
-    wait_s = patience_with(str(path)).left_s
+    wait_s = busy_timeout_with(str(path)).left_s
     try:
-        await in_thread(lambda: prepare(Path(path), wait_s))
+        await run_sync(lambda: prepare(Path(path), wait_s))
         async with aiosqlite.connect(str(path)) as connection:
             await connection.execute("PRAGMA synchronous=NORMAL")
             saver = SharingSaver(connection, str(path))
@@ -118,7 +118,7 @@ def _located(saver: AsyncSqliteSaver, check: Callable[[str], None]) -> Callable[
             async with saver.conn.execute("PRAGMA database_list") as cursor:
                 file = _file_of(list(await cursor.fetchall()))
             ledger = SqliteLedger(file, key) if file else _ledger_in_memory(saver)
-            await in_thread(lambda: _vet(ledger, check))
+            await run_sync(lambda: _vet(ledger, check))
             if not found:
                 found.append(ledger)
         return found[0]

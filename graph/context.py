@@ -8,20 +8,20 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from graph.calls.rates import Turns
-from graph.calls.threads import in_thread
+from graph.calls.rate_limit import RateLimiter
+from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import RoleModels
 from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
 from graph.plan.validation import MAX_STEPS
+from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from graph.policy.replanning import Replan
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
-from graph.run.budget import NO_BUDGET, Budget
-from graph.run.next_move import Replan
-from graph.run.policy import NO_POLICY, ApprovalMode, Policy
-from graph.run.values import Kept, normalise
+from graph.record.budget import NO_BUDGET, Budget
+from graph.record.values import Kept, normalise
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class Services:
     toolbox: Toolbox
     models: RoleModels
     ledger: Callable[[], Awaitable[Ledger]]
-    turns: Turns
+    turns: RateLimiter
     clock: Callable[[], float] = time.monotonic
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
     """Texts of reviews: each is made three times for a plan that a person approves."""
@@ -203,7 +203,7 @@ class Services:
         if not stronger:
             return changed
         # away from the event loop: a package may have to be imported first
-        changed = replace(changed, models=await in_thread(lambda: self.models.under(stronger)))
+        changed = replace(changed, models=await run_sync(lambda: self.models.under(stronger)))
         changed.check_prices()
         return changed
 

@@ -11,22 +11,22 @@ from pydantic import JsonValue
 from graph.errors import InputError, NothingToDecideError, UnknownRunError, listed
 from graph.ledger.protocol import RunKey, RunStore
 from graph.ledger.seal import key_from_environment
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.values import answer_from_results, value_of
-from graph.plan.render import plan_svg, plan_text
 from graph.plan.schema import Plan
-from graph.run.answering import Said, answer_to
-from graph.run.counters import Counters
-from graph.run.events import BY_FACADE, CANCELLED, Draft, Event
-from graph.run.reading import read_record
-from graph.run.record import RunRecord, run_name
-from graph.run.results import StepResult
-from graph.run.run_filter import RunFilter
-from graph.run.steering import Steer
-from graph.run.summary import RunSummary
-from graph.run.telling import told_line
-from graph.run.timeline import timeline_svg
+from graph.record.amendment import Amendment
+from graph.record.counters import Counters
+from graph.record.events import BY_FACADE, CANCELLED, Draft, Event
+from graph.record.projection import project
+from graph.record.results import StepResult
+from graph.record.run_filter import RunFilter
+from graph.record.run_state import RunState, run_name
+from graph.record.summary import RunSummary
+from graph.review.response import ReviewResponse, build_response
 from graph.sanitize import escaped
+from graph.text.drawing import plan_svg, plan_text
+from graph.text.event_text import told_line
+from graph.text.timeline import timeline_svg
 
 NO_RESULT = StepResult("pending")
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
@@ -73,7 +73,7 @@ class Run:
         """Return the answer to the open review request, about what it shows, for `resume`.
 
         Args:
-            said: Fields of `graph.run.answering.Said`: `approve=True`, `answers={"step_2": "Oslo"}`,
+            said: Fields of `graph.review.response.ReviewResponse`: `approve=True`, `answers={"step_2": "Oslo"}`,
                 `happened=[True]`, `limits={"tool_calls": 40}`, `feedback="..."`, ...
 
         Raises:
@@ -82,7 +82,7 @@ class Run:
         """
         if self.request is None:
             raise NothingToDecideError(self.id, self.status)
-        return answer_to(self.request, Said(**said))
+        return build_response(self.request, ReviewResponse(**said))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw the run in a notebook: its plan with the status of each step."""
@@ -185,7 +185,7 @@ class Runs:
             InputError: There is no such value.
         """
         key = await self.find(name)
-        record = read_record(await self.ledger.events(key))
+        record = project(await self.ledger.events(key))
         held = dict(record.ended or {}) if step is None else record.results.get(step, NO_RESULT).to_json()
         if not {"artifact", "value"} & set(held):
             raise InputError("step" if step else "run", f"{step or record.id} has come to no value")
@@ -194,7 +194,7 @@ class Runs:
         return await value_of(self.ledger, StepResult.of(held))
 
     async def list(self, **wanted: Any) -> RunPage:
-        """Return a page of runs, the latest first, from the index; see `graph.run.run_filter.RunFilter`.
+        """Return a page of runs, the latest first, from the index; see `graph.record.run_filter.RunFilter`.
 
         Raises:
             InputError: The limit is less than 1.
@@ -218,13 +218,13 @@ class Runs:
             await self.ledger.post(key, "cancel")
             return await self.show(key)
         async with self.ledger.owned(key) as lease:
-            record = read_record(await self.ledger.events(key))
+            record = project(await self.ledger.events(key))
             if not record.ended:
                 ended = Draft("run_ended", CANCELLED, safe=False)
                 await self.ledger.append(lease, [ended], control_seq=record.control_seq)
         return await self.show(key)
 
-    async def steer(self, name: str, steer: Steer) -> bool:
+    async def steer(self, name: str, steer: Amendment) -> bool:
         """Tell a run that constraints have changed, or what is wanted; it plans again before it goes on.
 
         Returns:
@@ -236,7 +236,7 @@ class Runs:
         if fault := steer.fault:
             raise InputError("steer", fault)
         key = await self.find(name)
-        record = read_record(await self.ledger.events(key))
+        record = project(await self.ledger.events(key))
         if record.ended:
             raise InputError("run", f"{record.id} has ended; start another run")
         if missing := [one for one in steer.withdraw if one not in record.constraints]:
@@ -245,7 +245,7 @@ class Runs:
             await self.ledger.post(key, steer.to_text())
             return True
         async with self.ledger.owned(key) as lease:
-            record = read_record(await self.ledger.events(key))
+            record = project(await self.ledger.events(key))
             await self.ledger.append(lease, [steer.draft(record.constraints)], control_seq=record.control_seq)
         return False
 
@@ -257,10 +257,10 @@ class Runs:
         return await self.show(key)
 
     async def _tell(self, key: RunKey, events: Sequence[Event]) -> Run:
-        return _told(read_record(events), await self.ledger.is_worked_on(key))
+        return _told(project(events), await self.ledger.is_worked_on(key))
 
 
-def _told(record: RunRecord, worked_on: bool) -> Run:
+def _told(record: RunState, worked_on: bool) -> Run:
     ended = record.ended or {}
     answer = {"artifact": ended["artifact"]} if "artifact" in ended else ended.get("value")
     return Run(
@@ -282,7 +282,7 @@ def _told(record: RunRecord, worked_on: bool) -> Run:
     )
 
 
-def _unfinished(record: RunRecord, worked_on: bool) -> dict[str, StepResult]:
+def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:
     """Return steps that were begun and came to no end: under way, or cut short, with a call that may have happened."""
     cut = dict.fromkeys(record.begun - set(record.results), "interrupted")
     open_calls = [call for call in record.calls.values() if call.result is None and not call.nothing_happened]
@@ -291,7 +291,7 @@ def _unfinished(record: RunRecord, worked_on: bool) -> dict[str, StepResult]:
     return {step: StepResult("running" if worked_on else word) for step, word in cut.items()}  # type: ignore[arg-type]
 
 
-def _uncertain(record: RunRecord) -> dict[str, StepResult]:
+def _uncertain(record: RunState) -> dict[str, StepResult]:
     """Return steps that wait until a person has said whether a call happened."""
     return dict.fromkeys(record.uncertain_calls, StepResult("uncertain"))
 

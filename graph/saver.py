@@ -13,9 +13,9 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from graph.errors import InputError, LedgerUnavailableError
 from graph.lean_saver import LeanSaver, Place, Writes
-from graph.ledger.file import RESTORE, advice
-from graph.ledger.patience import patience_with
-from graph.ledger.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
+from graph.ledger.sqlite.busy_timeout import busy_timeout_with
+from graph.ledger.sqlite.file import RESTORE, advice
+from graph.ledger.sqlite.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
 
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
 """What LangGraph's reading of a damaged row ends in."""
@@ -37,7 +37,7 @@ class SharingSaver(LeanSaver):
 
     def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
         super().__init__(connection)
-        self._database, self._patience = database, patience_with(database)
+        self._database, self._patience = database, busy_timeout_with(database)
         self._turns, self._waits = asyncio.Lock(), ""
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:

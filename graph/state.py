@@ -12,7 +12,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
 
 from graph.errors import InputError
-from graph.run.goal import Goal
+from graph.record.goal import Goal
 
 
 def latest(_before: Any, after: Any) -> Any:

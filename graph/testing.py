@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import PrivateAttr
 
-from graph.chat_models.patience import Clock
+from graph.chat_models.retry import Clock
 
 Answer = str | dict[str, Any] | list[Any] | AIMessage | Exception
 

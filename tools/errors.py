@@ -43,7 +43,7 @@ from pathlib import Path
 
 from langchain_core.tools import ToolException
 
-from tools.shown import shown_url
+from tools.url_display import shown_url
 
 
 class ToolError(ToolException):

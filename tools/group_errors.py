@@ -9,8 +9,8 @@ from pydantic import Field
 from tools.declaration import ToolArgs, declare
 from tools.errors import NoErrorsInLogs
 from tools.failures.changes import changes_before
-from tools.failures.given import Given, records_in
 from tools.failures.grouping import grouped
+from tools.failures.normalize import Given, records_in
 from tools.failures.requests import failed_requests
 from tools.folder import Folder
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from tools.citation import citation
 from tools.declaration import ToolArgs, declare
 from tools.errors import NothingToSummarise
-from tools.summary.given import pieces_of
+from tools.summary.normalize import pieces_of
 from tools.summary.ranking import choose
 from tools.summary.sentences import Sentence, is_statement, sentences_of
 

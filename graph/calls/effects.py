@@ -15,10 +15,10 @@ from graph.calls.tool_call import ToolCall
 from graph.ledger.protocol import Ledger, RunKey
 from graph.plan.catalog import ToolSpec
 from graph.plan.same_call import call_digest
-from graph.run.record import Call, RunRecord
-from graph.run.redaction import MARK
-from graph.run.results import StepResult
-from graph.run.values import to_text
+from graph.record.redaction import MARK
+from graph.record.results import StepResult
+from graph.record.run_state import Call, RunState
+from graph.record.values import to_text
 
 Same = tuple[str, str]
 """Tool and digest of the arguments: what calls that are the same have in common."""
@@ -40,7 +40,7 @@ class _Known:
 class Effects:
     """What is known of calls that may not be repeated, for one pass over the plan of a run."""
 
-    def __init__(self, ledger: Ledger, record: RunRecord, specs: Mapping[str, ToolSpec]) -> None:
+    def __init__(self, ledger: Ledger, record: RunState, specs: Mapping[str, ToolSpec]) -> None:
         self._ledger, self._record, self._specs = ledger, record, specs
         self._known: dict[str, list[_Known]] = {}
         self._others: list[Call] | None = None

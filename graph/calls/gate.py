@@ -17,7 +17,7 @@ from graph.calls.effects import Effects
 from graph.calls.failures import error_of, in_words
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
-from graph.calls.rates import Turns
+from graph.calls.rate_limit import RateLimiter
 from graph.calls.time_limit import within
 from graph.calls.tool_call import Finished, Held, ToolCall, Uncertain
 from graph.calls.toolbox import Toolbox
@@ -26,13 +26,13 @@ from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
-from graph.run.events import Draft
-from graph.run.grants import Grant, Refused
-from graph.run.labels import USER, Label, joined, label_of_tool
-from graph.run.policy import NO_POLICY, Policy
-from graph.run.record import Call, RunRecord
-from graph.run.results import StepResult
-from graph.run.values import Kept, keep, normalise
+from graph.policy.grants import Grant, Refused
+from graph.policy.policy import NO_POLICY, Policy
+from graph.record.events import Draft
+from graph.record.results import StepResult
+from graph.record.run_state import Call, RunState
+from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
+from graph.record.values import Kept, keep, normalise
 from tools.errors import NothingHappened
 from tools.idempotency import calling
 
@@ -47,10 +47,10 @@ class CallGate:
         self,
         ledger: Ledger,
         lease: Lease,
-        record: RunRecord,
+        record: RunState,
         toolbox: Toolbox,
         meter: Meter,
-        turns: Turns,
+        turns: RateLimiter,
         models: ModelGate,
         *,
         policy: Policy = NO_POLICY,
@@ -80,8 +80,8 @@ class CallGate:
         step: Step,
         tool: str,
         args: Mapping[str, JsonValue],
-        labels: Mapping[str, Label],
-        given: Label = USER,
+        labels: Mapping[str, TrustLabel],
+        given: TrustLabel = USER,
         item: int | None = None,
     ) -> ToolCall | Finished:
         """Return the call, which may then be committed and made, or its outcome where that is on record.
@@ -91,7 +91,7 @@ class CallGate:
             tool: What is to be called.
             args: With what, references resolved.
             labels: Argument -> label of its value, for those that the plan names.
-            given: Label of all others: of what the model has read that gives them.
+            given: TrustLabel of all others: of what the model has read that gives them.
             item: For which item of a list, from 0, where the step is done for each.
 
         Raises:
@@ -156,7 +156,7 @@ class CallGate:
             return  # a step that was taken up again asks again for what it asked for before
         await self._ledger.append(self._lease, [Draft("call_refused", payload, step.id)], artifacts=[shown])
 
-    async def _hold(self, call: ToolCall, labels: Mapping[str, Label]) -> None:
+    async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> None:
         """Hold a call with an effect until a person has seen it: its arguments are untrusted, or it happened before.
 
         The latter is known of a call of another run, of which a person says so: nobody said that once is enough.
@@ -171,7 +171,7 @@ class CallGate:
         why = "the same call happened before" if before else "its arguments come from untrusted results"
         raise Held(call.key, f"{why}; a person has to see it first")
 
-    async def _note_held(self, call: ToolCall, unseen: Mapping[str, Label], before: Sequence[Call]) -> None:
+    async def _note_held(self, call: ToolCall, unseen: Mapping[str, TrustLabel], before: Sequence[Call]) -> None:
         shown = keep(dict(call.args), SHOWN_BYTES)
         payload = {
             "key": call.key,

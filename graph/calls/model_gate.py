@@ -13,15 +13,15 @@ from langchain_core.tools import BaseTool
 from graph.calls.failures import error_of, in_words
 from graph.calls.meter import Meter, Reservation
 from graph.calls.prompt import Asked, Prompts, prompt_of
-from graph.calls.rates import Turns
+from graph.calls.rate_limit import RateLimiter
 from graph.chat_models.chat import Request
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
 from graph.plan.canonical import digest
-from graph.run.events import Draft
-from graph.run.record import RunRecord
-from graph.run.values import Kept, normalise
+from graph.record.events import Draft
+from graph.record.run_state import RunState
+from graph.record.values import Kept, normalise
 
 NO_INSTRUCTIONS: Mapping[str, str] = MappingProxyType({})
 KEPT_OF_AN_ANSWER = {
@@ -73,9 +73,9 @@ class ModelGate:
         self,
         ledger: Ledger,
         lease: Lease,
-        record: RunRecord,
+        record: RunState,
         meter: Meter,
-        turns: Turns,
+        turns: RateLimiter,
         *,
         record_prompts: bool = True,
         instructions: Mapping[str, str] = NO_INSTRUCTIONS,

@@ -8,8 +8,8 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import JsonValue
 
 from graph.plan.canonical import digest
-from graph.run.artifacts import without_constants
-from graph.run.values import Kept, keep, keep_constant
+from graph.record.artifacts import without_constants
+from graph.record.values import Kept, keep, keep_constant
 
 Prompt = list[JsonValue]
 

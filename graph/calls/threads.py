@@ -18,7 +18,7 @@ def is_waiting() -> bool:
     return id(asyncio.get_running_loop()) in _waits
 
 
-async def in_thread(work: Callable[[], Result]) -> Result:
+async def run_sync(work: Callable[[], Result]) -> Result:
     """Run blocking work on a thread of its own, in the caller's context, and return what it returns.
 
     Cancelling the caller stops waiting; the work itself cannot be stopped.

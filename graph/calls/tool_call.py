@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.run.events import Draft
-from graph.run.labels import USER, Label
-from graph.run.results import StepResult
-from graph.run.values import Kept
+from graph.record.events import Draft
+from graph.record.results import StepResult
+from graph.record.trust_label import USER, TrustLabel
+from graph.record.values import Kept
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ToolCall:
     args: Mapping[str, JsonValue]
     args_digest: str
     item: int | None = None
-    label: Label = USER
+    label: TrustLabel = USER
     wait_s: float = 0.0
     same_digest: str = ""
     queued: bool = False

@@ -19,13 +19,13 @@ from pydantic import JsonValue
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from graph.calls.function_tool import is_straight, is_watched, parsed
-from graph.calls.threads import in_thread
+from graph.calls.threads import run_sync
 from graph.errors import ToolConfigError
 from graph.plan.catalog import UNDECLARED, Effect, ToolSpec, is_undeclared
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
 from graph.plan.suggestions import did_you_mean
-from graph.run.values import Kept, keep_constant, normalise
+from graph.record.values import Kept, keep_constant, normalise
 from tools.errors import NothingHappened
 from tools.files.root import Root
 from tools.mcp.hints import effect_of
@@ -90,7 +90,7 @@ class BoundTool:
     async def _made(self, work: Callable[[], Any]) -> Any:
         """Do work in a context of its own: in a task, or on a thread where it cannot be awaited."""
         if not self.awaitable:
-            return await in_thread(work)
+            return await run_sync(work)
 
         async def awaited() -> Any:
             return await work()
@@ -146,7 +146,7 @@ class Toolbox(Mapping[str, BoundTool]):
         foreseeing = {name: self[str(step.tool)] for name, step in steps.items() if self[str(step.tool)].foresees}
         if not foreseeing:
             return []
-        said = await in_thread(lambda: {name: foreseeing[name].foreseen(_known(steps[name])) for name in foreseeing})
+        said = await run_sync(lambda: {name: foreseeing[name].foreseen(_known(steps[name])) for name in foreseeing})
         return [f"{name}: {sentence}" for name, sentence in said.items() if sentence]
 
     def file(self, path: str) -> str | None:

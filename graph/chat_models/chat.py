@@ -13,8 +13,8 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from graph.chat_models.client import check_whole
 from graph.chat_models.failures import Failure, failure_of
-from graph.chat_models.patience import Patience
 from graph.chat_models.redaction import redacted, secrets_of
+from graph.chat_models.retry import RetryPolicy
 from graph.chat_models.structured import CANNOT_BIND, Bindings, as_text, cut_off
 from graph.plan.shortening import shortened
 
@@ -48,7 +48,7 @@ class Chat:
 
     model: BaseChatModel = field(repr=False)
     timeout_s: float | None = None
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryPolicy = field(default_factory=RetryPolicy)
     limiter: BaseRateLimiter | None = field(default=None, repr=False)
     structured: bool = True
     optional: frozenset[str] = frozenset()

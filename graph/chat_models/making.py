@@ -11,8 +11,8 @@ from pydantic import SecretStr, ValidationError
 
 from graph.chat_models.chat import Chat
 from graph.chat_models.client import retries_itself, tuned
-from graph.chat_models.patience import ONCE, Patience
 from graph.chat_models.redaction import redacted
+from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.settings import OFFLINE, ModelSettings, Said
 from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError, listed
 
@@ -31,13 +31,13 @@ def chat_of(given: Said) -> Chat:
         ModelConfigError: It cannot be made; the subclass says why.
     """
     if isinstance(given, BaseChatModel):
-        return Chat(tuned(given), patience=ONCE if retries_itself(tuned(given)) else Patience())
+        return Chat(tuned(given), patience=ONCE if retries_itself(tuned(given)) else RetryPolicy())
     if given.model == OFFLINE:
         from graph.chat_models.offline import OfflineModel
 
         return Chat(OfflineModel())
     model = tuned(_made(given))
-    attempts = Patience() if given.max_attempts is None else Patience(given.max_attempts)
+    attempts = RetryPolicy() if given.max_attempts is None else RetryPolicy(given.max_attempts)
     rate = given.requests_per_second
     return Chat(
         model,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from graph.chat_models.answer import Answer, Attempt, settled, usage_of
 from graph.chat_models.chat import Chat, Request
-from graph.chat_models.patience import Clock
+from graph.chat_models.retry import Clock
 from graph.errors import ModelCallError
 
 

@@ -5,28 +5,28 @@ Importing it is light: LangGraph, LangChain and the models are loaded by the com
 
 import typer
 
-from graph.cli.audit import audit
-from graph.cli.cancel import cancel
-from graph.cli.doctor import doctor
-from graph.cli.draw import draw
-from graph.cli.eval import evaluate
+from graph.cli.commands.audit import audit
+from graph.cli.commands.cancel import cancel
+from graph.cli.commands.doctor import doctor
+from graph.cli.commands.draw import draw
+from graph.cli.commands.eval import evaluate
+from graph.cli.commands.export import export
+from graph.cli.commands.listing import runs
+from graph.cli.commands.metrics import metrics
+from graph.cli.commands.migrate import migrate
+from graph.cli.commands.models_check import models
+from graph.cli.commands.pause import pause
+from graph.cli.commands.policy import policy
+from graph.cli.commands.redact import redact
+from graph.cli.commands.replay import replay
+from graph.cli.commands.resume import resume
+from graph.cli.commands.run import run
+from graph.cli.commands.show import show
+from graph.cli.commands.steer import steer
+from graph.cli.commands.tool_list import tools
+from graph.cli.commands.trust import trust
+from graph.cli.commands.verify import verify
 from graph.cli.exits import EPILOG
-from graph.cli.export import export
-from graph.cli.listing import runs
-from graph.cli.metrics import metrics
-from graph.cli.migrate import migrate
-from graph.cli.models_check import models
-from graph.cli.pause import pause
-from graph.cli.policy import policy
-from graph.cli.redact import redact
-from graph.cli.replay import replay
-from graph.cli.resume import resume
-from graph.cli.run import run
-from graph.cli.show import show
-from graph.cli.steer import steer
-from graph.cli.tool_list import tools
-from graph.cli.trust import trust
-from graph.cli.verify import verify
 
 __all__ = ["app"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from graph.cli.budgets import limits_of
-from graph.cli.plan_file import read_plan_file
+from graph.cli.commands.plan_file import read_plan_file
 from graph.errors import InputError
-from graph.run.answering import Said
+from graph.review.response import ReviewResponse
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def said_by_options(
     happened: Sequence[bool],
     results: Sequence[str],
     yes: bool,
-) -> Said:
+) -> ReviewResponse:
     """Return what is said; nothing where no option says anything.
 
     Raises:
@@ -51,7 +51,7 @@ def said_by_options(
         raise InputError(given[1], f"give one decision, not {' and '.join(given)}")
     if why is not None and not reject:
         raise InputError("WHY", f"{why!r} belongs behind --reject; quote a text of several words")
-    return Said(
+    return ReviewResponse(
         approve=approve,
         plan=read_plan_file("--edit", edit) if edit is not None else None,
         answers=answers_of(answers),

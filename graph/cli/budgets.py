@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from graph.errors import InputError
-from graph.run.budget import read_budget
+from graph.record.budget import read_budget
 
 
 def limits_of(option: str, entries: Iterable[str]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from rich.live import Live
 from rich.text import Text
 
 from graph.cli.screen import Screen, cell
-from graph.plan.render.statuses import LOOKS
 from graph.sanitize import one_line
+from graph.text.drawing.statuses import LOOKS
 
 SHOWN = 8
 """How many running steps are listed in a terminal at once."""

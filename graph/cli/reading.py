@@ -7,21 +7,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph.errors import UnknownRunError
-from graph.run.events import Event
-from graph.run.reading import read_record
-from graph.run.record import RunRecord
+from graph.record.events import Event
+from graph.record.projection import project
+from graph.record.run_state import RunState
 from graph.runs import Run, RunPage, Runs, open_runs
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Told:
+class RecordedRun:
     """A run, the events it is read from, and what the nodes read in them."""
 
     run: Run
     events: list[Event]
-    record: RunRecord
+    record: RunState
 
 
 def looked_up(database: Path, name: str) -> Run:
@@ -31,10 +31,10 @@ def looked_up(database: Path, name: str) -> Run:
         UnknownRunError: There is no such run.
         LedgerError: The database cannot be read.
     """
-    return told(database, name).run
+    return recorded_run(database, name).run
 
 
-def told(database: Path, name: str) -> Told:
+def recorded_run(database: Path, name: str) -> RecordedRun:
     """Return a run with its events.
 
     Raises:
@@ -42,10 +42,10 @@ def told(database: Path, name: str) -> Told:
         LedgerError: The database cannot be read.
     """
 
-    async def look(runs: Runs) -> Told:
+    async def look(runs: Runs) -> RecordedRun:
         key = await runs.find(name)
         events = await runs.ledger.events(key)
-        return Told(await runs.show(key), events, read_record(events))
+        return RecordedRun(await runs.show(key), events, project(events))
 
     return with_run(database, name, look)
 
@@ -62,7 +62,7 @@ def with_run(database: Path, name: str, look: Callable[[Runs], Awaitable[Result]
 
 
 def page(database: Path, **wanted: Any) -> RunPage:
-    """Return a page of runs, the latest first, empty if there is no database; see `graph.run.run_filter.RunFilter`.
+    """Return a page of runs, the latest first, empty if there is no database; see `graph.record.run_filter.RunFilter`.
 
     Raises:
         LedgerUnavailableError: The database cannot be read.

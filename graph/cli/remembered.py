@@ -12,8 +12,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from graph.cli.asking import Later, asked_of_person
-from graph.cli.models import remembered
+from graph.cli.commands.models import remembered
+from graph.cli.prompts import Later, asked_of_person
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup, absolute
 from graph.errors import InputError
@@ -134,7 +134,7 @@ def _policy(setup: Setup) -> str | None:
 def _with_own_policy(used: Setup, then: Setup, here: Setup, options: Mapping[str, Any]) -> Setup:
     """Return the setup with the policy here, unless the run was started with one that is as strict everywhere."""
     from graph.configuration import policy_of
-    from graph.run.strictness import looser_points
+    from graph.policy.strictness import looser_points
 
     own = _policy(here)
     if options.get("policy") is not None or own is None:

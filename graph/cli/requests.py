@@ -10,12 +10,12 @@ from typing import Any
 from graph.cli.options import DATABASE
 from graph.cli.screen import Screen
 from graph.markdown import unfenced
-from graph.plan.render import plan_text
-from graph.run.answering import Request, asked
-from graph.run.budget import Usage, read_budget
-from graph.run.request import asked_again, digest_of_all
+from graph.record.budget import Usage, read_budget
+from graph.review.request import asked_again, digest_of_all
+from graph.review.response import Request, asked
 from graph.runs import Run
 from graph.sanitize import visible
+from graph.text.drawing import plan_text
 
 DIGEST_CHARACTERS = 12
 """How much of a digest people are shown."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.cli.models import given_models, over, remembered, settings_of
+from graph.cli.commands.models import given_models, over, remembered, settings_of
 from graph.errors import InputError, ToolConfigError
 
 if TYPE_CHECKING:

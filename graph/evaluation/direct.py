@@ -15,7 +15,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import ToolException
 
 from graph.calls.meter import BudgetReached, Meter
-from graph.calls.rates import Turns
+from graph.calls.rate_limit import RateLimiter
 from graph.calls.time_limit import within
 from graph.calls.toolbox import BoundTool, Toolbox
 from graph.chat_models.answer import Answer, Flaw, flaw_of
@@ -28,10 +28,10 @@ from graph.evaluation.trial import OUTAGES, Ending, Spent
 from graph.plan.canonical import digest
 from graph.plan.schema import Plan, Step
 from graph.plan.shortening import shortened
+from graph.policy.grants import Refused
 from graph.prompts.direct import DIRECT, direct_message
-from graph.run.budget import Usage
-from graph.run.grants import Refused
-from graph.run.values import normalise, to_text
+from graph.record.budget import Usage
+from graph.record.values import normalise, to_text
 from tools.idempotency import calling
 
 MOST_TURNS = 100
@@ -59,7 +59,7 @@ class DirectRun:
     model: RoleModel
     toolbox: Toolbox
     settings: Settings
-    turns: Turns
+    turns: RateLimiter
     spent: Spent = field(default_factory=lambda: Spent(cost_usd=0.0))
     called: Counter[str] = field(default_factory=Counter)
     outage: str | None = None

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from graph.calls.rates import process_turns
-from graph.calls.threads import in_thread
+from graph.calls.rate_limit import process_rate_limiter
+from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import RoleModels
 from graph.chat_models.settings import OFFLINE, ModelSettings, folded
@@ -20,13 +20,13 @@ from graph.errors import SuiteError
 from graph.evaluation.outcome import case_faults
 from graph.evaluation.picture import picture_svg
 from graph.evaluation.results_file import PICTURE, Results, held, read_results
+from graph.evaluation.run_trial import Trying
 from graph.evaluation.sandbox import Toolset, contents_digest, usable
 from graph.evaluation.suite import ARMS, Arm, Suite
 from graph.evaluation.trial import Slot, Trial
-from graph.evaluation.trying import Trying
 from graph.plan.canonical import digest
-from graph.run.budget import Budget, Usage, in_words
-from graph.run.policy import NO_POLICY, Policy
+from graph.policy.policy import NO_POLICY, Policy
+from graph.record.budget import Budget, Usage, limit_in_words
 
 MOST_VOID = 3
 """After so many trials in a row that do not count, something is wrong that going on would not mend."""
@@ -66,8 +66,8 @@ async def evaluate(
         LedgerError: The records cannot be written.
     """
     policy = replace(policy, prices={**policy.prices, **suite.prices})
-    trying = Trying(suite, models, toolset, policy, process_turns(policy.rates), Path(folder))
-    evaluation = Evaluation(trying, arms_for(models), await in_thread(lambda: checked_tools(trying)))
+    trying = Trying(suite, models, toolset, policy, process_rate_limiter(policy.rates), Path(folder))
+    evaluation = Evaluation(trying, arms_for(models), await run_sync(lambda: checked_tools(trying)))
     await models.check()
     with held(Path(folder)):
         return await evaluation.run(tell)
@@ -112,7 +112,7 @@ class Evaluation:
         """Make the trials that are left, and return the results of all."""
         suite, folder = self.trying.suite, self.trying.folder
         try:
-            slots = await in_thread(self.slots)
+            slots = await run_sync(self.slots)
         except OSError as error:
             raise SuiteError(suite.name, f"a file of its folders cannot be read: {error}") from error
         results = read_results(folder, self.about(), slots)
@@ -122,11 +122,11 @@ class Evaluation:
                 break
             made.append(await self.trying.trial(slot, left_of(suite.budget, results.usage)))
             results = results.plus(made[-1])
-            await in_thread(partial(results.write, folder))
+            await run_sync(partial(results.write, folder))
             tell(made[-1], number, len(slots))
         if results.left(slots):
             results = replace(results, stopped=why_to_stop(suite.budget, results, made) or NOT_ALL)
-        await in_thread(partial(_finished, results, folder))
+        await run_sync(partial(_finished, results, folder))
         return results
 
     def slots(self) -> list[Slot]:
@@ -201,7 +201,7 @@ def why_to_stop(budget: Budget, results: Results, made: Sequence[Trial]) -> str 
     if made and made[-1].void and made[-1].limit:
         spent.append(made[-1].limit)
     if spent:
-        words = in_words(spent[0], budget, results.usage)
+        words = limit_in_words(spent[0], budget, results.usage)
         return f"the budget is spent: {words}; raise it in the suite and go on with the same command"
     if len(made) >= MOST_VOID and all(trial.void for trial in made[-MOST_VOID:]):
         return f"{MOST_VOID} trials in a row did not count; the last: {made[-1].void}"

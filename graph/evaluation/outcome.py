@@ -11,8 +11,8 @@ from graph.chat_models.json_text import NoJson, json_from
 from graph.evaluation.sandbox import Sandbox
 from graph.evaluation.suite import Case, Form
 from graph.plan.checks import check_faults
-from graph.run.checks import Evidence, findings
-from graph.run.values import to_text
+from graph.record.check_results import Evidence, findings
+from graph.record.values import to_text
 
 FILE = "file"
 """With it, a check is about the text of that file of the workspace."""

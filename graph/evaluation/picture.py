@@ -8,7 +8,7 @@ from graph.evaluation.figures import figure, shown
 from graph.evaluation.intervals import Interval
 from graph.evaluation.suite import ARMS, Arm
 from graph.evaluation.summary import MEASURES, Summary
-from graph.plan.render.labels import plain
+from graph.text.drawing.labels import plain
 
 WIDTH, PANEL, COLUMNS, TOP, FOOT = 900, 290, 3, 84, 30
 LABEL, PLOT, ROW, HEAD = 86, 128, 26, 56

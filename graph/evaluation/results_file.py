@@ -13,7 +13,7 @@ from typing import Any
 from graph.errors import ResultsError
 from graph.evaluation.summary import Summary, summarise
 from graph.evaluation.trial import Slot, Trial
-from graph.run.budget import Usage
+from graph.record.budget import Usage
 
 RESULTS, PICTURE, RECORDS, TRIALS, LOCK = "results.json", "results.svg", "runs.db", "trials", "results.lock"
 """What lies in an evaluation's folder; each trial has a folder in `TRIALS`."""

@@ -10,22 +10,22 @@ from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
 from graph.calls.model_gate import ModelCall
-from graph.calls.threads import in_thread
+from graph.calls.threads import run_sync
 from graph.calls.tool_call import Finished
 from graph.chat_models.json_text import objects_with
 from graph.chat_models.role_model import RoleModel
-from graph.execution.step_end import StepEnd
+from graph.execution.step_outcome import StepOutcome
 from graph.plan.issues import storable
 from graph.plan.schema import Step
 from graph.prompts.data import cut
 from graph.prompts.judge import SCHEMA, judge_messages, unusable_message
-from graph.run.assessment import WHY_CHARACTERS, Assessment, Opinion
-from graph.run.checks import Evidence, Looks, findings
-from graph.run.record import RunRecord
-from graph.run.values import to_text
+from graph.record.assessment import WHY_CHARACTERS, Assessment, Opinion
+from graph.record.check_results import Evidence, Looks, findings
+from graph.record.run_state import RunState
+from graph.record.values import to_text
 from graph.sanitize import folded
 
-Again = Callable[[str], Coroutine[Any, Any, StepEnd]]
+Again = Callable[[str], Coroutine[Any, Any, StepOutcome]]
 """Does the work of a step once more; takes what is unmet, in words."""
 
 ASKED_AT_MOST = 2
@@ -42,7 +42,7 @@ class Criteria:
     who is asked once about the same result.
     """
 
-    record: RunRecord
+    record: RunState
     gate: CallGate
     judge: RoleModel | None
     file: Looks
@@ -54,8 +54,8 @@ class Criteria:
         return bool(step.checks) or self._is_judged(step)
 
     async def settled(
-        self, step: Step, end: StepEnd, before: Mapping[str, JsonValue], again: Again | None = None
-    ) -> StepEnd:
+        self, step: Step, end: StepOutcome, before: Mapping[str, JsonValue], again: Again | None = None
+    ) -> StepOutcome:
         """Return how a step ends, whose work came to `end`.
 
         Args:
@@ -82,9 +82,11 @@ class Criteria:
             end = await retry(assessment.error)
         return end
 
-    async def _looked_at(self, step: Step, end: StepEnd, before: Mapping[str, JsonValue]) -> tuple[StepEnd, Assessment]:
+    async def _looked_at(
+        self, step: Step, end: StepOutcome, before: Mapping[str, JsonValue]
+    ) -> tuple[StepOutcome, Assessment]:
         evidence = Evidence(end.value, end.called, self.file)
-        found = await in_thread(partial(findings, step.checks, evidence)) if step.checks else ()
+        found = await run_sync(partial(findings, step.checks, evidence)) if step.checks else ()
         assessment = Assessment(found)
         if not assessment.met or not self._is_judged(step):
             return end, assessment

@@ -11,11 +11,11 @@ from typing import Any
 
 from graph.calls.tool_call import ToolCall
 from graph.errors import StaleRunError
-from graph.execution.step_end import StepEnd
+from graph.execution.step_outcome import StepOutcome
 from graph.execution.step_work import StepWork, Task
 from graph.plan.schedule import blocked_by
 from graph.plan.schema import Plan
-from graph.run.results import StepResult
+from graph.record.results import StepResult
 
 Announce = Callable[[str, StepResult], None]
 
@@ -50,7 +50,7 @@ class Dataflow:
         self._places = 0
         self._waits_for_place = False
         self._stale: StaleRunError | None = None
-        self._ended: asyncio.Queue[StepEnd | None] = asyncio.Queue()
+        self._ended: asyncio.Queue[StepOutcome | None] = asyncio.Queue()
 
     async def run(self) -> None:
         """Run the plan as far as it goes; `results`, `doubts` and `limit` then tell what came of it."""
@@ -64,7 +64,7 @@ class Dataflow:
             self._note(step, StepResult("blocked", error=f"waits for {cause}, which {self.results[cause].status}"))
 
     async def _drive(self, tasks: asyncio.TaskGroup) -> None:
-        ended: list[StepEnd] = []
+        ended: list[StepOutcome] = []
         while True:
             calls, pieces = await self._start_ready(tasks, ended)
             may_start = await self._commit(ended, calls)
@@ -89,7 +89,7 @@ class Dataflow:
         if self._stale is not None:
             raise self._stale
 
-    async def _commit(self, ended: list[StepEnd], calls: list[ToolCall]) -> bool:
+    async def _commit(self, ended: list[StepOutcome], calls: list[ToolCall]) -> bool:
         """Write what has ended and what is to start; return whether it may start.
 
         Where the run has changed meanwhile nothing more starts, and what is under way comes to its end first.
@@ -103,7 +103,7 @@ class Dataflow:
                 return False
         return True
 
-    async def _next_ends(self) -> list[StepEnd]:
+    async def _next_ends(self) -> list[StepOutcome]:
         """Wait until steps have come to their ends, or there is a place for one that waits for it."""
         told = [await self._ended.get()]
         while not self._ended.empty():
@@ -111,7 +111,7 @@ class Dataflow:
         return [end for end in told if end is not None]
 
     async def _start_ready(
-        self, tasks: asyncio.TaskGroup, ended: list[StepEnd]
+        self, tasks: asyncio.TaskGroup, ended: list[StepOutcome]
     ) -> tuple[list[ToolCall], list[tuple[str, Task]]]:
         """Return what is to start now; steps that end without a call are settled and added to `ended`."""
         calls: list[ToolCall] = []
@@ -122,7 +122,7 @@ class Dataflow:
                 break
             self._ready.popleft()
             opened = await self.work.open(step)
-            if isinstance(opened, StepEnd):
+            if isinstance(opened, StepOutcome):
                 self._places += self._has_one(step.id)
                 self._settle(opened)
                 ended.append(opened)
@@ -171,10 +171,10 @@ class Dataflow:
             end = await work
         except StaleRunError as error:
             self._stale = error
-            end = StepEnd(step, StepResult("interrupted"))
+            end = StepOutcome(step, StepResult("interrupted"))
         self._ended.put_nowait(end)
 
-    def _settle(self, end: StepEnd) -> None:
+    def _settle(self, end: StepOutcome) -> None:
         self.results[end.step] = end.result
         self.progressed = self.progressed or bool(end.tells)
         self.limit = self.limit or end.limit

@@ -12,11 +12,11 @@ from graph.calls.meter import BudgetReached
 from graph.calls.tool_call import Held, Uncertain
 from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from graph.execution.model_step import StepFailed
-from graph.execution.step_end import Account, StepEnd, for_a_person
+from graph.execution.step_outcome import Account, StepOutcome, for_a_person
 from graph.plan.references import resolve
 from graph.plan.schema import Step
-from graph.run.grants import Refused
-from graph.run.labels import Label, joined
+from graph.policy.grants import Refused
+from graph.record.trust_label import TrustLabel, joined
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Outcome:
     """What one item came to, what that is worth, and how often each tool was called with success."""
 
     value: JsonValue
-    label: Label
+    label: TrustLabel
     called: Mapping[str, int]
 
 
@@ -55,7 +55,7 @@ class Items:
 
     step: Step
     at_once: asyncio.Semaphore
-    read: Label
+    read: TrustLabel
     done: dict[int, Outcome] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
     asks: list[Held | Uncertain | BudgetReached] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Items:
         finally:
             self.at_once.release()
 
-    def end(self, account: Account, count: int) -> StepEnd:
+    def end(self, account: Account, count: int) -> StepOutcome:
         """Return the end of the step: values in order, with the error of an item in its place where that is allowed.
 
         Raises:

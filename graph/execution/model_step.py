@@ -19,11 +19,11 @@ from graph.chat_models.thoughts import after_thoughts
 from graph.plan.inline_schema import misfits
 from graph.plan.schema import Step
 from graph.plan.shortening import joined_messages
+from graph.policy.grants import Grant, Refused
 from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
-from graph.run.grants import Grant, Refused
-from graph.run.labels import Label, joined
-from graph.run.values import to_text
+from graph.record.trust_label import TrustLabel, joined
+from graph.record.values import to_text
 
 MAX_TURNS = 10
 """How often the model is asked within one step."""
@@ -52,8 +52,8 @@ class ModelStep:
     gate: CallGate
     toolbox: Toolbox
     model: RoleModel
-    labels: Mapping[str, Label]
-    label: Label
+    labels: Mapping[str, TrustLabel]
+    label: TrustLabel
     item: int | None = None
     anew: int = 0
 
@@ -117,7 +117,7 @@ class ModelStep:
             self._messages = [*self._messages, HumanMessage(fault)]
         raise StepFailed(f"the executor model gave no result within {MAX_TURNS} turns")
 
-    async def _answered(self, request: Any, read: Label) -> BaseMessage:
+    async def _answered(self, request: Any, read: TrustLabel) -> BaseMessage:
         """Make a call that the model asked for when it had read `read`, or say why it may not be made."""
         try:
             finished = await self._call(request["name"], request["args"], read)
@@ -127,7 +127,7 @@ class ModelStep:
             return ToolMessage(str(finished.result.error), tool_call_id=request["id"], status="error")
         return ToolMessage(result_shown(to_text(finished.value)), tool_call_id=request["id"])
 
-    async def _call(self, tool: str, asked: Mapping[str, JsonValue], read: Label) -> Finished:
+    async def _call(self, tool: str, asked: Mapping[str, JsonValue], read: TrustLabel) -> Finished:
         admitted = await self.gate.admit(self.step, tool, asked, self._pinned, read, self.item)
         if not isinstance(admitted, Finished):
             await self.gate.commit_in_turn(admitted)

@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage
 from langgraph.config import get_stream_writer
 from langgraph.graph.message import push_message
 
-from graph.run.results import StepResult
+from graph.record.results import StepResult
 
 MESSAGE_EVERY_S = 1.0
 

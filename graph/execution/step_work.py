@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
 from graph.calls.meter import BudgetReached
-from graph.calls.threads import in_thread
+from graph.calls.threads import run_sync
 from graph.calls.tool_call import Finished, Held, ToolCall, Uncertain
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.role_model import RoleModel
@@ -19,17 +19,17 @@ from graph.errors import ResultError, UnresolvedReferenceError
 from graph.execution.criteria import Again, Criteria
 from graph.execution.for_each import Items, Outcome, items_of
 from graph.execution.model_step import ModelStep, StepFailed
-from graph.execution.step_end import Account, StepEnd, for_a_person, waiting
+from graph.execution.step_outcome import Account, StepOutcome, for_a_person, waiting
 from graph.plan.canonical import digest
 from graph.plan.references import needs_evaluation, resolve
 from graph.plan.schema import ITEM, Step
-from graph.run.grants import Refused
-from graph.run.labels import PLAN, USER, Label, argument_labels, joined, label_of_tool
-from graph.run.record import RunRecord
-from graph.run.values import normalise
+from graph.policy.grants import Refused
+from graph.record.run_state import RunState
+from graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, joined, label_of_tool
+from graph.record.values import normalise
 
 Result = TypeVar("Result")
-Task = Callable[[], Coroutine[Any, Any, StepEnd]]
+Task = Callable[[], Coroutine[Any, Any, StepOutcome]]
 WAITING = {"ask": "waits for an answer", "gate": "waits for a person", "refine": "waits to be refined"}
 
 
@@ -37,7 +37,7 @@ WAITING = {"ask": "waits for an answer", "gate": "waits for a person", "refine":
 class StepWork:
     """The steps of one pass over a plan; `values` and `labels` are of the steps that have succeeded so far."""
 
-    record: RunRecord
+    record: RunState
     gate: CallGate
     toolbox: Toolbox
     executors: Mapping[str | None, RoleModel]
@@ -45,12 +45,12 @@ class StepWork:
     at_once: asyncio.Semaphore
     criteria: Criteria
     values: dict[str, JsonValue] = field(default_factory=dict)
-    labels: dict[str, Label] = field(default_factory=dict)
+    labels: dict[str, TrustLabel] = field(default_factory=dict)
 
-    async def open(self, step: Step) -> StepEnd | ToolCall | Task:
+    async def open(self, step: Step) -> StepOutcome | ToolCall | Task:
         """Return the step's call or its work, or its end where nothing has to be done."""
         if self.record.failed_in(step.id, self.record.revision):
-            return StepEnd(step.id, self.record.results[step.id])
+            return StepOutcome(step.id, self.record.results[step.id])
         try:
             return await self._opened(step)
         except (UnresolvedReferenceError, Refused) as error:
@@ -58,15 +58,15 @@ class StepWork:
         except (Held, Uncertain, BudgetReached) as reason:
             return for_a_person(step.id, reason)
 
-    async def make(self, step: Step, call: ToolCall) -> StepEnd:
+    async def make(self, step: Step, call: ToolCall) -> StepOutcome:
         """Make the step's call, the intent of which is written."""
-        end = StepEnd.of_call(await self.gate.perform(call))
+        end = StepOutcome.of_call(await self.gate.perform(call))
         try:
             return await self._settled(step, end, lambda _: self._made_again(call))
         finally:
             self.gate.effects.end_turn(call)
 
-    async def _opened(self, step: Step) -> StepEnd | ToolCall | Task:
+    async def _opened(self, step: Step) -> StepOutcome | ToolCall | Task:
         if step.kind in WAITING:
             return await self._on_record(step) or waiting(step.id, WAITING[step.kind])
         if step.for_each is not None:
@@ -87,13 +87,13 @@ class StepWork:
         in_turn = admitted.wait_s or admitted.queued
         return (lambda: self._make_in_turn(step, admitted)) if in_turn else admitted
 
-    def _recalled(self, step: Step, finished: Finished) -> StepEnd | Task:
+    def _recalled(self, step: Step, finished: Finished) -> StepOutcome | Task:
         """Return the end of a step whose call is on record.
 
         The ledger may hold another end than that: under a plan with other criteria the result would not do, or the call
         was made by another step and a person says that it happened.
         """
-        end = StepEnd.of_call(finished, on_record=True)
+        end = StepOutcome.of_call(finished, on_record=True)
         unchecked, criteria = step.id in self.record.unchecked, self.criteria.has(step)
         if end.result.status != "succeeded" or (step.id in self.record.succeeded and not unchecked):
             return end
@@ -101,7 +101,7 @@ class StepWork:
             end = self._account(step).succeeded(end.value, end.label, called=end.called)
         return (lambda: self._looked_at_again(step, end, finished.call)) if criteria else end
 
-    async def _looked_at_again(self, step: Step, end: StepEnd, call: ToolCall) -> StepEnd:
+    async def _looked_at_again(self, step: Step, end: StepOutcome, call: ToolCall) -> StepOutcome:
         is_its_turn = bool(call.same_digest) and self.gate.effects.take_turn(call)
         try:
             return await self._settled(step, end, lambda _: self._made_again(call))
@@ -109,19 +109,19 @@ class StepWork:
             if is_its_turn:
                 self.gate.effects.end_turn(call)
 
-    async def _make_in_turn(self, step: Step, call: ToolCall) -> StepEnd:
+    async def _make_in_turn(self, step: Step, call: ToolCall) -> StepOutcome:
         try:
             await self.gate.commit_in_turn(call)
         except Uncertain as reason:
             return for_a_person(step.id, reason)
         return await self.make(step, call)
 
-    async def _made_again(self, call: ToolCall) -> StepEnd:
+    async def _made_again(self, call: ToolCall) -> StepOutcome:
         again = self.gate.again(call)
         await self.gate.commit_in_turn(again)
-        return StepEnd.of_call(await self.gate.perform(again))
+        return StepOutcome.of_call(await self.gate.perform(again))
 
-    async def _settled(self, step: Step, end: StepEnd, again: Again | None = None) -> StepEnd:
+    async def _settled(self, step: Step, end: StepOutcome, again: Again | None = None) -> StepOutcome:
         """Return how the step ends when its criteria are looked at; `again` repeats its work, where it may be."""
         specs = self.toolbox.specs
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
@@ -130,7 +130,7 @@ class StepWork:
         except (Held, Uncertain, BudgetReached) as reason:
             return for_a_person(step.id, reason)
 
-    async def _think(self, step: Step, args: Mapping[str, JsonValue]) -> StepEnd:
+    async def _think(self, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
         account = self._account(step, args)
         work = self._model_step(step, args)
         try:
@@ -139,14 +139,14 @@ class StepWork:
             return for_a_person(step.id, reason)
         return await self._settled(step, end, lambda unmet: self._thought(account, work, work.mend(unmet)))
 
-    async def _thought(self, account: Account, work: ModelStep, result: Coroutine[Any, Any, JsonValue]) -> StepEnd:
+    async def _thought(self, account: Account, work: ModelStep, result: Coroutine[Any, Any, JsonValue]) -> StepOutcome:
         try:
             value = normalise(await result)
         except (StepFailed, ResultError) as error:
             return account.failed(str(error))
         return account.succeeded(value, work.label, called=work.called)
 
-    async def _each(self, step: Step, items: list[JsonValue]) -> StepEnd:
+    async def _each(self, step: Step, items: list[JsonValue]) -> StepOutcome:
         account = self._account(step, items)
         tools = [label_of_tool(self.toolbox.specs[name]) for name in step.tool_names]
         ends = Items(step, self.at_once, joined([self._read(step), *tools]))
@@ -180,7 +180,7 @@ class StepWork:
         anew = self.record.begins_anew(step.id, item)
         return ModelStep(step, args, self.gate, self.toolbox, model, labels, self._read(step), item, anew)
 
-    async def _on_record(self, step: Step, rests_on: Any = None) -> StepEnd | None:
+    async def _on_record(self, step: Step, rests_on: Any = None) -> StepOutcome | None:
         """Return a step's end where the ledger has it for the same inputs, or a person has given it."""
         result = self.record.results.get(step.id)
         if result is None or result.status != "succeeded":
@@ -188,7 +188,7 @@ class StepWork:
         if step.kind not in WAITING and self.record.inputs.get(step.id) != self._inputs(step, rests_on):
             return None
         label = self.record.labels.get(step.id, USER)
-        return StepEnd(step.id, result, await self.gate.value_of(result), label=label)
+        return StepOutcome(step.id, result, await self.gate.value_of(result), label=label)
 
     def _account(self, step: Step, rests_on: Any = None) -> Account:
         inputs = self._inputs(step, rests_on) if rests_on is not None else ""
@@ -202,13 +202,13 @@ class StepWork:
         """Return the results that a step rests on."""
         return {before: self.values[before] for before in self.waits[step.id]}
 
-    def _read(self, step: Step) -> Label:
+    def _read(self, step: Step) -> TrustLabel:
         """Return the label of all that a step gets to see, the words of the plan included."""
         own = PLAN if step.id in self.record.tainted else USER
         return joined([own, *(self.labels[before] for before in self.waits[step.id])])
 
-    def _argument_labels(self, step: Step) -> dict[str, Label]:
-        labels: Mapping[str, Label] = self.labels
+    def _argument_labels(self, step: Step) -> dict[str, TrustLabel]:
+        labels: Mapping[str, TrustLabel] = self.labels
         if step.for_each is not None:
             labels = {**labels, ITEM: joined(self.labels[ref.step] for ref in step.references_of_items())}
         return argument_labels(step, labels, tainted=step.id in self.record.tainted)
@@ -216,4 +216,4 @@ class StepWork:
 
 async def _evaluated(value: JsonValue, fill_in: Callable[[], Result]) -> Result:
     """Fill in the references of a value; on a thread if it may take long, so that the event loop goes on."""
-    return await in_thread(fill_in) if needs_evaluation(value) else fill_in()
+    return await run_sync(fill_in) if needs_evaluation(value) else fill_in()

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph.ledger.transcript import Transcript
-from graph.run.counters import Counters
-from graph.run.events import Draft, Event
-from graph.run.record import Call
-from graph.run.run_filter import RunFilter
-from graph.run.summary import RunSummary
-from graph.run.values import Kept
+from graph.record.counters import Counters
+from graph.record.events import Draft, Event
+from graph.record.run_filter import RunFilter
+from graph.record.run_state import Call
+from graph.record.summary import RunSummary
+from graph.record.values import Kept
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Lease:
 
 
 Message = str
-"""`pause`, `cancel`, or what `graph.run.steering.Steer.to_text` writes."""
+"""`pause`, `cancel`, or what `graph.record.amendment.Amendment.to_text` writes."""
 Answer = Callable[[list[Message]], Sequence[Draft]]
 
 

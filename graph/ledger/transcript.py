@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from graph.ledger.chain import Row, first_link
-from graph.run.artifacts import artifacts_named
-from graph.run.events import Event
-from graph.run.record import run_name
+from graph.record.artifacts import artifacts_named
+from graph.record.events import Event
+from graph.record.run_state import run_name
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from pydantic import JsonValue
 
 from graph.ledger.protocol import Ledger
 from graph.plan.schema import Plan
-from graph.run.ending import answer_of
-from graph.run.record import RunRecord
-from graph.run.results import StepResult
+from graph.record.ending import answer_of
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
 
 
 async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:
@@ -19,13 +19,13 @@ async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:
     return value
 
 
-async def values_of(ledger: Ledger, record: RunRecord, plan: Plan) -> dict[str, JsonValue]:
+async def values_of(ledger: Ledger, record: RunState, plan: Plan) -> dict[str, JsonValue]:
     """Return step id -> value, for each step of `plan` that succeeded."""
     done = [step.id for step in plan.steps if step.id in record.succeeded]
     return {step: await value_of(ledger, record.results[step]) for step in done}
 
 
-async def answer_from_results(ledger: Ledger, record: RunRecord) -> JsonValue:
+async def answer_from_results(ledger: Ledger, record: RunState) -> JsonValue:
     """Return the answer that the run's plan makes of its results; None where there is no plan.
 
     Raises:

@@ -7,11 +7,11 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.approver import approver
 from graph.calls.meter import BudgetReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
+from graph.identity import approver
 from graph.nodes.asking import SAY_FIRST, message_about, message_without_plan
 from graph.plan.canonical import digest
 from graph.plan.depth import json_or_text
@@ -24,12 +24,12 @@ from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
-from graph.run.ending import Ending, ending_of
-from graph.run.goal import Goal
-from graph.run.steering import Steer
-from graph.run.values import keep_anything
+from graph.record.amendment import Amendment
+from graph.record.ending import Ending, ending_of
+from graph.record.goal import Goal
+from graph.record.values import keep_anything
+from graph.run_context import RunContext, begin_run_context, latest_run_context, open_run_context, thread_of
 from graph.state import State, StateUpdate, goal_of, last_words, stated_goal
-from graph.story import Story, begun_story, latest_story, open_story, thread_of
 
 CONTINUE = ("continue", "resume")
 STEER = "steer:"
@@ -49,78 +49,78 @@ class Planner:
             InputError: There is no goal.
             ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
-        story = await self._known(state, config)
-        if story is not None and (words := _steering(state)):
-            await story.write(Steer(add=(words,), by=approver()).draft(story.record.constraints))
-        if story is not None:
-            async with story.owned():
-                return await self._goes_on(story, state)
+        run = await self._known(state, config)
+        if run is not None and (words := _steering(state)):
+            await run.write(Amendment(add=(words,), by=approver()).draft(run.record.constraints))
+        if run is not None:
+            async with run.owned():
+                return await self._goes_on(run, state)
         goal = _goal_to_begin(state, thread_of(state, config))
         if _brought(state, goal) is None:
             await self.services.models.check()
-        async with begun_story(self.services, state, config, goal) as story:
-            return await self._goes_on(story, state)
+        async with begin_run_context(self.services, state, config, goal) as run:
+            return await self._goes_on(run, state)
 
-    async def _goes_on(self, story: Story, state: State) -> StateUpdate:
+    async def _goes_on(self, run: RunContext, state: State) -> StateUpdate:
         """Plan, unless there is nothing to plan any more; the run is owned."""
-        if story.record.ended:
-            return story.ended()
-        if _is_to_be_said(story, state):
-            return story.update(status="waiting", reason=None)
-        if not story.record.awaits_plan and not story.record.steered:
-            return self._shown(story)
+        if run.record.ended:
+            return run.ended()
+        if _is_to_be_said(run, state):
+            return run.update(status="waiting", reason=None)
+        if not run.record.awaits_plan and not run.record.steered:
+            return self._shown(run)
         try:
-            return await self._plan(story, state)
+            return await self._plan(run, state)
         except BudgetReached as reached:
-            return await self._short(story, reached.limit)
+            return await self._short(run, reached.limit)
 
-    async def _short(self, story: Story, limit: str) -> StateUpdate:
+    async def _short(self, run: RunContext, limit: str) -> StateUpdate:
         """There is no plan to go on with, because the budget does not allow to ask for one: a person is asked."""
-        plan = story.recorded_plan()
-        await story.short_of(limit, "planner", plan)
+        plan = run.recorded_plan()
+        await run.short_of(limit, "planner", plan)
         shown = {} if plan is not None else {"plan": None, "digest": None}
-        said = message_without_plan(story)
-        return story.update(goal=story.record.goal, status="waiting", reason=None, messages=[said], doubts=[], **shown)
+        said = message_without_plan(run)
+        return run.update(goal=run.record.goal, status="waiting", reason=None, messages=[said], doubts=[], **shown)
 
-    async def _known(self, state: State, config: RunnableConfig) -> Story | None:
+    async def _known(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""
-        latest = await latest_story(self.services, thread_of(state, config), state.get("run"))
+        latest = await latest_run_context(self.services, thread_of(state, config), state.get("run"))
         if latest is not None and (latest.here_before or _is_begun(latest, state)):
             return latest
-        named = await open_story(self.services, state, config)
+        named = await open_run_context(self.services, state, config)
         if named is not None and _is_sent_back(named, state):
             return named
         if not (_wants_to_go_on(state) or _steering(state)):
             return None
-        return next((story for story in (named, latest) if story is not None and not story.record.ended), None)
+        return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
 
-    async def _plan(self, story: Story, state: State) -> StateUpdate:
-        goal = Goal(story.record.goal, story.record.constraints)
-        changed = story.record.feedback or story.record.steered
+    async def _plan(self, run: RunContext, state: State) -> StateUpdate:
+        goal = Goal(run.record.goal, run.record.constraints)
+        changed = run.record.feedback or run.record.steered
         brought = _brought(state, goal) if not changed else None
-        proposal = self._read(story, brought) if brought is not None else await self._ask(story, goal)
+        proposal = self._read(run, brought) if brought is not None else await self._ask(run, goal)
         plan = proposal.plan
         if plan is None:
-            return await self._refused(story, proposal, brought)
+            return await self._refused(run, proposal, brought)
         if not plan.steps:
-            return await self._answered(story, proposal, brought)
+            return await self._answered(run, proposal, brought)
         author = "planner" if brought is None else "caller"
-        await story.revise(plan, author, _why(story, brought), notes=proposal.notes, last=True)
-        return self._shown(story, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
+        await run.revise(plan, author, _why(run, brought), notes=proposal.notes, last=True)
+        return self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
-    async def _answered(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:
+    async def _answered(self, run: RunContext, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run with an answer that needs no step; where steps have failed before, it says so."""
         plan = proposal.plan or Plan()
-        lost = [one.step for one in story.replaced_in(plan) if not one.is_made_up_for]
-        ending = ending_of(plan, story.record.results, {}, list(dict.fromkeys(lost)))
+        lost = [one.step for one in run.replaced_in(plan) if not one.is_made_up_for]
+        ending = ending_of(plan, run.record.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
-        planned = brought is not None or story.record.plan is not None
-        came = [story.revision(plan, author, _why(story, brought))] if planned else []
-        return await story.end(
+        planned = brought is not None or run.record.plan is not None
+        came = [run.revision(plan, author, _why(run, brought))] if planned else []
+        return await run.end(
             ending,
             *came,
             notes=proposal.notes,
-            goal=story.record.goal,
+            goal=run.record.goal,
             issues=[],
             plan=plan.to_json(),
             digest=plan.digest,
@@ -128,17 +128,17 @@ class Planner:
             brought="",
         )
 
-    async def _refused(self, story: Story, proposal: Proposal, brought: Any) -> StateUpdate:
+    async def _refused(self, run: RunContext, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run without a plan, and leave on record why."""
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
             refused = replace(refused, payload={**refused.payload, "brought": kept.fields()})
-        return await story.end(
+        return await run.end(
             Ending("failed", proposal.reason),
             refused,
             artifacts=[kept],
-            goal=story.record.goal,
+            goal=run.record.goal,
             issues=refused.payload["issues"],
             plan=None,
             digest=None,
@@ -146,44 +146,44 @@ class Planner:
             brought="",
         )
 
-    def _read(self, story: Story, brought: Any) -> Proposal:
-        reading = story.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
+    def _read(self, run: RunContext, brought: Any) -> Proposal:
+        reading = run.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
         reason = "the plan that was brought is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(reading.plan, reason, reading.issues, reading.notes)
 
-    async def _ask(self, story: Story, goal: Goal) -> Proposal:
-        record, specs = story.record, self.services.toolbox.specs
-        most, current = self.services.settings.max_steps, story.recorded_plan()
+    async def _ask(self, run: RunContext, goal: Goal) -> Proposal:
+        record, specs = run.record, self.services.toolbox.specs
+        most, current = self.services.settings.max_steps, run.recorded_plan()
         label = f"{record.revision}:{len(record.feedback)}"
-        offered, outlook, limits = story.offered(), story.outlook, story.told_limits
+        offered, replan_policy, limits = run.offered(), run.replan_policy, run.told_limits
         names = tuple(tool["name"] for tool in offered)
         if current is not None and record.succeeded:
             why = record.steered or "the user wants another plan"
-            messages = replanner_messages(goal, offered, current, record, why, limits, outlook.horizon)
+            messages = replanner_messages(goal, offered, current, record, why, limits, replan_policy.horizon)
             read = partial(read_revision, current=current, succeeded=record.succeeded, tools=specs, max_steps=most)
             schema = revision_schema(names)
         else:
-            messages = planner_messages(goal, offered, record, limits, outlook.horizon)
+            messages = planner_messages(goal, offered, record, limits, replan_policy.horizon)
             read = partial(read_plan, tools=specs, max_steps=most)
             schema = plan_schema(names)
         call = ModelCall("planner", label, messages, schema=schema)
         most = self.services.settings.max_repairs
         return await propose(
-            story.gate().models, self.services.models.planner, call, lambda raw: story.planned(read(raw)), most
+            run.gate().models, self.services.models.planner, call, lambda raw: run.planned(read(raw)), most
         )
 
-    def _shown(self, story: Story, **keys: Any) -> StateUpdate:
-        plan = story.recorded_plan()
+    def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
+        plan = run.recorded_plan()
         assert plan is not None
-        return story.show_plan(plan, "waiting", messages=[message_about(story, plan)], **keys)
+        return run.show_plan(plan, "waiting", messages=[message_about(run, plan)], **keys)
 
 
-def _is_begun(story: Story, state: State) -> bool:
+def _is_begun(run: RunContext, state: State) -> bool:
     """Whether the run was begun for just this input, by a process that died before the checkpoint was kept.
 
     Once something of it was asked or decided, the same input is a fork, or the wish to begin anew.
     """
-    record = story.record
+    record = run.record
     if record.ended or record.requests or record.last_decision_seq:
         return False
     try:
@@ -211,25 +211,25 @@ def _steering(state: State) -> str | None:
     return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
 
 
-def _is_sent_back(story: Story, state: State) -> bool:
+def _is_sent_back(run: RunContext, state: State) -> bool:
     """Whether review sent the run here: after a decision that wants a plan, or on its way round to itself.
 
     It may have been cancelled by another process since, and is then shown as it ended.
     """
     if state.get("status") != "planning" or last_words(state.get("messages") or ()) is not None:
         return False
-    told = bool(story.record.steered) or (story.record.last_decision_seq > 0 and story.record.awaits_plan)
+    told = bool(run.record.steered) or (run.record.last_decision_seq > 0 and run.record.awaits_plan)
     return (
-        stated_goal(state).goal in ("", story.record.goal)
-        and not story.is_fork(state)
-        and (told or _is_to_be_said(story, state))
+        stated_goal(state).goal in ("", run.record.goal)
+        and not run.is_fork(state)
+        and (told or _is_to_be_said(run, state))
     )
 
 
-def _is_to_be_said(story: Story, state: State) -> bool:
+def _is_to_be_said(run: RunContext, state: State) -> bool:
     """Whether review comes by only because what it asks of this run had to be said first."""
-    run = state.get("run")
-    is_this = isinstance(run, dict) and (run.get("thread"), run.get("n")) == (story.key.thread, story.key.n)
+    named = state.get("run")
+    is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
     return is_this and state.get("status") == "planning" and state.get("reason") == SAY_FIRST
 
 
@@ -252,9 +252,9 @@ def _from_form(plan: Any) -> Any:
     return json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None
 
 
-def _why(story: Story, brought: Any) -> str:
+def _why(run: RunContext, brought: Any) -> str:
     if brought is not None:
         return "brought by the caller"
-    if story.record.steered:
-        return story.record.steered
-    return f"feedback: {story.record.feedback[-1]}" if story.record.feedback else "planned for the goal"
+    if run.record.steered:
+        return run.record.steered
+    return f"feedback: {run.record.feedback[-1]}" if run.record.feedback else "planned for the goal"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, TextIO
 
 from graph.ledger.protocol import RunKey
-from graph.run.events import Draft
-from graph.run.record import run_name
+from graph.record.events import Draft
+from graph.record.run_state import run_name
 
 
 class JsonLines:

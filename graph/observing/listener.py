@@ -9,7 +9,7 @@ from contextlib import suppress
 from weakref import finalize
 
 from graph.ledger.protocol import RunKey
-from graph.run.events import Draft
+from graph.record.events import Draft
 
 Observer = Callable[[RunKey, Sequence[Draft]], None]
 """Called with a run and events that have just been written, in their order, on a thread of the observer's own."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from graph.ledger.protocol import RunKey
-from graph.run.events import Draft
-from graph.run.record import run_name
+from graph.record.events import Draft
+from graph.record.run_state import run_name
 from graph.sanitize import escaped
 
 LOGGER = logging.getLogger("planner_executor.run")

@@ -9,8 +9,8 @@ from typing import Any, cast
 from graph.ledger.protocol import Answer, Lease, Ledger, Owned, RunKey, unanswered
 from graph.observing.listener import Listener, Observer
 from graph.observing.log import log_events
-from graph.run.events import Draft, Event
-from graph.run.values import Kept
+from graph.record.events import Draft, Event
+from graph.record.values import Kept
 
 LOGGER = logging.getLogger("planner_executor.observing")
 

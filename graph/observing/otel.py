@@ -15,8 +15,8 @@ from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
 from graph.ledger.protocol import RunKey
-from graph.run.events import Draft
-from graph.run.record import run_name
+from graph.record.events import Draft
+from graph.record.run_state import run_name
 
 AGENT = "planner-executor"
 STRETCH_ENDS = ("run_ended", "paused", "review_requested")

@@ -12,7 +12,7 @@ from referencing.exceptions import Unresolvable
 
 from graph.plan.bounded_schema import errors_of, matches, schema_fault
 from graph.plan.canonical import digest
-from graph.plan.fitting import FitsBut, quick_fit_but
+from graph.plan.schema_fast_path import FitsBut, quick_fit_but
 from graph.plan.schema_shape import Places, schemas_in
 from graph.plan.shortening import misfit_in_words
 from graph.plan.work import TooMuchWork

@@ -8,7 +8,7 @@ from referencing.exceptions import Unresolvable
 
 from graph.plan import bounded_schema
 from graph.plan.bounded_schema import errors_of
-from graph.plan.fitting import quick_fit
+from graph.plan.schema_fast_path import quick_fit
 from graph.plan.schema_shape import Places, schemas_in
 from graph.plan.shortening import misfit_in_words
 from graph.plan.work import TooMuchWork

@@ -7,10 +7,10 @@ from typing import Any
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
+from graph.plan.normalization import read_id, unwrap
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
 from graph.plan.shortening import value_in_words
-from graph.plan.spellings import read_id, unwrap
 from graph.plan.validation import MAX_STEPS, Draft, Reading, finish, graph_issues, read_steps
 
 

@@ -155,6 +155,6 @@ class Plan(BaseModel):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw the plan in a notebook."""
-        from graph.plan.render import plan_svg, plan_text
+        from graph.text.drawing import plan_svg, plan_text
 
         return {"image/svg+xml": plan_svg(self), "text/plain": plan_text(self)}

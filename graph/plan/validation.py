@@ -16,11 +16,11 @@ from graph.plan.inline_schema import schema_fault
 from graph.plan.issues import Issue
 from graph.plan.kinds import kind_issues
 from graph.plan.lookalikes import lookalike_faults
+from graph.plan.normalization import name_of, read_fields, told_once, unwrap
 from graph.plan.references import Reference, references_in
 from graph.plan.schedule import cycles
 from graph.plan.schema import ITEM, Plan, Step
 from graph.plan.shortening import value_in_words
-from graph.plan.spellings import name_of, read_fields, told_once, unwrap
 from graph.plan.suggestions import Known
 from graph.plan.work import TooMuchWork, at_most
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph.plan.catalog import ToolSpec
-from graph.run.policy import NO_POLICY, Policy, ToolRule
+from graph.policy.policy import NO_POLICY, Policy, ToolRule
 
 DESCRIPTION_CHARACTERS = 400
 PREVIEW_CHARACTERS = 600

@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from graph.plan.schema import Step
 from graph.prompts.data import RESULT_CHARACTERS, as_json, result_shown
-from graph.run.values import to_text
+from graph.record.values import to_text
 
 EXECUTOR = """\
 You carry out one step of an approved plan. Reach its objective; do nothing else.

@@ -13,7 +13,7 @@ from pydantic import JsonValue
 
 from graph.plan.schema import Step
 from graph.prompts.data import as_json, cut
-from graph.run.values import to_text
+from graph.record.values import to_text
 
 RESULT_CHARACTERS = 20_000
 BEFORE_CHARACTERS = 4_000

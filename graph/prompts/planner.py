@@ -13,8 +13,8 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from graph.plan.issues import Issue
 from graph.prompts.data import as_json, cut
-from graph.run.goal import Goal
-from graph.run.record import RunRecord
+from graph.record.goal import Goal
+from graph.record.run_state import RunState
 
 UNTRUSTED = "untrusted_data"
 """Under which name a chat's history holds what was not said by the user."""
@@ -63,7 +63,7 @@ goal is reached, answer {"steps": [], "answer": ...}; references to results may 
 def planner_messages(
     goal: Goal,
     tools: Iterable[Mapping[str, Any]],
-    record: RunRecord,
+    record: RunState,
     limits: Mapping[str, Any],
     horizon: int | None = None,
 ) -> list[BaseMessage]:

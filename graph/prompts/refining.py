@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from graph.plan.schema import Step
 from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
 from graph.prompts.planner import FORMAT
-from graph.run.goal import Goal
-from graph.run.values import to_text
+from graph.record.goal import Goal
+from graph.record.values import to_text
 
 REFINER = f"""\
 You plan one step of a larger plan, now that it is due. Others carry your plan out exactly as written.

@@ -15,10 +15,10 @@ from graph.plan.schedule import blocked_by, waits_for
 from graph.plan.schema import Plan
 from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
 from graph.prompts.planner import FORMAT, ONE_AT_A_TIME
-from graph.run.goal import Goal
-from graph.run.record import RunRecord
-from graph.run.results import StepResult
-from graph.run.values import to_text
+from graph.record.goal import Goal
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
+from graph.record.values import to_text
 
 FAILED = ("failed", "uncertain")
 
@@ -38,7 +38,7 @@ def replanner_messages(
     goal: Goal,
     tools: Iterable[Mapping[str, Any]],
     plan: Plan,
-    record: RunRecord,
+    record: RunState,
     why: str,
     limits: Mapping[str, Any],
     horizon: int | None = None,

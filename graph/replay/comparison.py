@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graph.run.events import Draft, Event
-from graph.run.redaction import NAME
-from graph.run.telling import told
-from graph.run.values import to_text
+from graph.record.events import Draft, Event
+from graph.record.redaction import NAME
+from graph.record.values import to_text
+from graph.text.event_text import event_text
 
 WORLD = frozenset(
     {"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider", "would_replace"}
@@ -151,7 +151,7 @@ def _shown(event: Event | Draft | None, field: str | None) -> str:
         elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
             value = value[int(name)]
     if not field:
-        words = told(Event(0, event.kind, event.step, 0.0, event.payload)).sentence
+        words = event_text(Event(0, event.kind, event.step, 0.0, event.payload)).sentence
     else:
         words = value if isinstance(value, str) else to_text(value)
     return words if len(words) <= MOST_CHARACTERS else f"{words[:MOST_CHARACTERS]}…"

@@ -8,8 +8,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import Command
 
-from graph.run.artifacts import held_artifact
-from graph.run.events import Event
+from graph.record.artifacts import held_artifact
+from graph.record.events import Event
 
 Artifacts = Mapping[str, str]
 NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}

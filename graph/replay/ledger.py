@@ -10,13 +10,13 @@ from typing import Any
 from graph.errors import LedgerError, MessageWaitingError
 from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
 from graph.ledger.transcript import Transcript
+from graph.record.artifacts import with_values
+from graph.record.events import Draft, Event
+from graph.record.other_runs import other_calls
+from graph.record.run_state import Call
+from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Difference
-from graph.replay.tape import Tape
-from graph.run.artifacts import with_values
-from graph.run.elsewhere import other_calls
-from graph.run.events import Draft, Event
-from graph.run.record import Call
-from graph.run.values import Kept
+from graph.replay.recording import Recording
 
 NAME = "(replay)"
 LONG_S = 1e9
@@ -48,7 +48,7 @@ class TapeLedger:
 
     name = NAME
 
-    def __init__(self, transcript: Transcript, tape: Tape, *, may_differ: bool = False) -> None:
+    def __init__(self, transcript: Transcript, tape: Recording, *, may_differ: bool = False) -> None:
         self.tape = tape
         self.stopped: Difference | None = None
         self.dead = False

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from graph.calls.threads import in_thread
+from graph.calls.threads import run_sync
 from graph.chat_models.roles import role_model
 from graph.chat_models.settings import Given
 from graph.errors import ExportError
-from graph.evidence import transcript_in, whole
 from graph.ledger.transcript import Transcript
+from graph.record_service import transcript_in, whole
 from graph.replay.player import replayed
 from graph.replay.report import Replay
 from graph.runs import Runs
@@ -40,7 +40,7 @@ async def replayed_file(path: Path, planner: Given | None = None) -> Replay:
     Raises:
         ExportError: It is no exported run, not what was written, or nothing that this program would write.
     """
-    transcript = await in_thread(lambda: transcript_in(path))
+    transcript = await run_sync(lambda: transcript_in(path))
     try:
         return await _played(transcript, planner)
     except STRANGE as error:  # anybody can write a file whose chain is whole, with any events in it
@@ -49,5 +49,5 @@ async def replayed_file(path: Path, planner: Given | None = None) -> Replay:
 
 
 async def _played(transcript: Transcript, planner: Given | None) -> Replay:
-    other = await in_thread(lambda: role_model(planner)) if planner is not None else None
+    other = await run_sync(lambda: role_model(planner)) if planner is not None else None
     return await replayed(transcript, other)

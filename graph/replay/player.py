@@ -21,17 +21,17 @@ from graph.errors import InputError, RunPausedError
 from graph.ledger.transcript import Transcript
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
+from graph.record.artifacts import with_values
+from graph.record.events import Event
 from graph.replay.comparison import Difference
-from graph.replay.cues import Cues
+from graph.replay.divergence import OffRecord
+from graph.replay.graph_factory import staged
 from graph.replay.inputs import NOT_ASKED, Given, answer_on_record, first_input, plan_in_state, state_of_fork
 from graph.replay.ledger import ReplayStopped, TapeLedger
-from graph.replay.off_record import OffRecord
+from graph.replay.recorded import SubstituteModel
+from graph.replay.recording import Recording, is_cancelled
 from graph.replay.report import Replay
-from graph.replay.stage import staged
-from graph.replay.stand_ins import SubstituteModel
-from graph.replay.tape import Tape, is_cancelled
-from graph.run.artifacts import with_values
-from graph.run.events import Event
+from graph.replay.scheduler import Scheduler
 from graph.saver import strict_serializer
 
 PLANNER = frozenset({"planner"})
@@ -60,9 +60,9 @@ class Player:
         if not self._events or "configured" not in self._events[0].payload:
             raise InputError("run", f"{transcript.run} was not recorded by a graph, so it cannot be replayed")
         self._planner = SubstituteModel((), other=planner) if planner is not None else None
-        self._tape = Tape(self._events, PLANNER if planner is not None else frozenset())
+        self._tape = Recording(self._events, PLANNER if planner is not None else frozenset())
         self._ledger = TapeLedger(transcript, self._tape, may_differ=planner is not None)
-        self._cues = Cues(self._tape, self._ledger)
+        self._cues = Scheduler(self._tape, self._ledger)
         self._ledger.refusal = OffRecord(self._tape, self._cues.given).refusal
         self._saver = InMemorySaver(serde=strict_serializer())
         started = self._events[0].payload

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from graph.cli.deciding import Deciding
+from graph.cli.commands.resume import go_on
+from graph.cli.commands.run import start
+from graph.cli.decision_source import Deciding
 from graph.cli.reading import looked_up
-from graph.cli.resume import go_on
-from graph.cli.run import start
 from graph.cli.screen import Screen
 from graph.errors import InputError
-from graph.run.answering import Said
+from graph.review.response import ReviewResponse
 from graph.runs import Run
 from graph.testing import LoggedTools, ScriptedModel
 
@@ -75,7 +75,7 @@ def test_feedback_shows_the_next_plan_and_waits_again(screen: Screen) -> None:
     fetch = LoggedTools().tool("fetch", effect="read")
     run = begin(screen, [FETCH], [fetch], yes=False)
 
-    again = resumed(screen, run, [fetch], [ELSEWHERE], said=Said(feedback="not here"))
+    again = resumed(screen, run, [fetch], [ELSEWHERE], said=ReviewResponse(feedback="not here"))
 
     assert again.status == "waiting"
     assert again.revision == 2
@@ -92,7 +92,7 @@ def paused_in_a_call(screen: Screen, tools: LoggedTools) -> Run:
     send = tools.tool("send", end_here, effect="external")
     run = begin(screen, [SEND], [send], yes=False)
     with pytest.raises(KeyboardInterrupt):
-        resumed(screen, run, [send], said=Said(approve=True))
+        resumed(screen, run, [send], said=ReviewResponse(approve=True))
     return looked_up(DATABASE, run.id)
 
 
@@ -122,7 +122,7 @@ def test_a_person_settles_an_uncertain_call(screen: Screen, happened: bool, call
     send = tools.tool("send", effect="external")
     resumed(screen, run, [send])
 
-    settled = Said(happened=(happened,), results=('{"id": 17}',) if happened else ())
+    settled = ReviewResponse(happened=(happened,), results=('{"id": 17}',) if happened else ())
     ended = resumed(screen, run, [send], said=settled)
 
     assert ended.status == "succeeded"
@@ -137,10 +137,10 @@ def test_an_approval_does_not_settle_an_uncertain_call(screen: Screen) -> None:
     resumed(screen, run, [send])
 
     with pytest.raises(InputError):
-        resumed(screen, run, [send], said=Said(approve=True))
+        resumed(screen, run, [send], said=ReviewResponse(approve=True))
 
     assert looked_up(DATABASE, run.id).status == "waiting"
-    assert resumed(screen, run, [send], said=Said(stop=True)).status == "rejected"
+    assert resumed(screen, run, [send], said=ReviewResponse(stop=True)).status == "rejected"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from graph.cli.models import said_of_models
+from graph.cli.commands.models import said_of_models
 from graph.cli.setup import Setup
 from graph.errors import InputError, ModelConfigError
 

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 import pytest
 from typer.testing import Result
 
-from graph.cli.metrics import _listening
+from graph.cli.commands.metrics import _listening
 
 Cli = Callable[..., Result]
 

@@ -18,9 +18,9 @@ pytestmark = pytest.mark.slow
 STUCK = """
 import threading
 from pathlib import Path
-from graph.cli.deciding import Deciding
+from graph.cli.decision_source import Deciding
 from graph.cli.exits import reported
-from graph.cli.run import start
+from graph.cli.commands.run import start
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup
 import json

@@ -57,7 +57,7 @@ def test_importing_is_light(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["graph.plan.validation", "graph.plan.revision", "graph.run.record", "graph.run.decision"]
+    "module", ["graph.plan.validation", "graph.plan.revision", "graph.record.run_state", "graph.review.decision"]
 )
 def test_the_pure_domain_needs_neither_langgraph_nor_langchain_nor_a_database(module: str) -> None:
     assert loaded_by(f"import {module}").isdisjoint({"langgraph", "langchain", "langchain_core", "sqlite3"})

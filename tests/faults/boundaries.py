@@ -26,12 +26,12 @@ from disturbances import Cancelled, Killed, Locked, Passed
 from whole_run import EXPECTED, ONCE, Logs, drive
 
 from graph.errors import LedgerUnavailableError
-from graph.ledger import patience
-from graph.ledger.lease import LEASE_S
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite import busy_timeout
+from graph.ledger.sqlite.lease import LEASE_S
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.record.events import Event
+from graph.record.projection import project
 from graph.replay.player import replayed
-from graph.run.events import Event
-from graph.run.reading import read_record
 
 BUSY_S = 0.2
 """How long the database is waited for where it is locked."""
@@ -124,7 +124,7 @@ def broken_off(folder: Path, interrupted: Callable[[], Coroutine[Any, Any, None]
         asyncio.run(drive(folder, Passed(), durability))
         assert time.monotonic() - begun < LEASE_S, "the run had to wait until its old lease had run out"
 
-    patience.BUSY_S = BUSY_S
+    busy_timeout.BUSY_S = BUSY_S
     failed = in_child(work)
     finished(folder, durability)
     return [*(["see above"] if failed else []), *judged(folder, 1)]
@@ -151,7 +151,7 @@ async def _judged_by_the_ledger(database: Path) -> list[str]:
         played = await replayed(await ledger.transcript(run))
         faults += [] if played.is_same else [str(played)]
     await ledger.close()
-    return faults if read_record(events).ended else [*faults, "the ledger knows of no end"]
+    return faults if project(events).ended else [*faults, "the ledger knows of no end"]
 
 
 def _repeated(events: Sequence[Event]) -> Iterator[str]:

@@ -16,9 +16,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from graph import Agent, AsyncAgent, build_graph
-from graph.cli.deciding import Deciding
+from graph.cli.commands.run import start
+from graph.cli.decision_source import Deciding
 from graph.cli.exits import INTERRUPTED
-from graph.cli.run import start
 from graph.cli.screen import Screen
 from graph.saver import strict_serializer
 from graph.testing import ScriptedModel, on_thread, step

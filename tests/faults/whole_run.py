@@ -21,9 +21,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command
 
 from graph import build_graph
-from graph.ledger.database import Database
-from graph.ledger.lease import BEAT_S
-from graph.ledger.sqlite import SqliteLedger, beats_of
+from graph.ledger.sqlite.database import Database
+from graph.ledger.sqlite.lease import BEAT_S
+from graph.ledger.sqlite.ledger import SqliteLedger, beats_of
 from graph.saver import SharingSaver
 from graph.testing import on_thread, step
 from tools.errors import NothingHappened

@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import AgentError, ExportError, PolicyError
-from graph.evidence import verified_file
 from graph.ledger.chain import Row, first_link, link, payload_digest
 from graph.ledger.export import from_bytes, to_bytes
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import verify
 from graph.plan.catalog import ToolSpec
 from graph.plan.validation import json_faults
+from graph.policy.policy_file import policy_from, policy_from_toml
+from graph.record_service import verified_file
 from graph.replay.opening import replayed_file
-from graph.run.policy_text import policy_from, policy_from_toml
 from tools.errors import LogNotReadable
 from tools.logs.selection import Wanted, in_order, read_log
 

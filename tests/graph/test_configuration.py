@@ -13,9 +13,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from graph import Agent, build_graph
 from graph.configuration import policy_of, settings_of
 from graph.errors import ConfigError, PolicyError
-from graph.run.budget import Budget
-from graph.run.constraints import Constraint
-from graph.run.policy import Policy, ToolRule
+from graph.policy.constraints import Constraint
+from graph.policy.policy import Policy, ToolRule
+from graph.record.budget import Budget
 from graph.saver import strict_serializer
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 from tools import default_tools

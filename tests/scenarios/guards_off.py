@@ -64,14 +64,14 @@ GUARDS = (
     ),
     Guard(
         "what the policy denies",
-        "run/policy.py",
+        "policy/policy.py",
         'if self.verdict(tool) == "deny":',
         "if False:",
         "a denied tool in a wider plan",
     ),
     Guard(
         "a plan is held against the policy",
-        "run/terms.py",
+        "policy/approval_scope.py",
         "return [*strange, *self.policy.issues(plan, self.tools)]",
         "return strange",
         "a denied tool in a wider plan",
@@ -84,7 +84,11 @@ GUARDS = (
         "an open recipient",
     ),
     Guard(
-        "free arguments only", "run/policy.py", "and name not in tool.free_args", "and False", "a reference to a page"
+        "free arguments only",
+        "policy/policy.py",
+        "and name not in tool.free_args",
+        "and False",
+        "a reference to a page",
     ),
     Guard(
         "what a model read before its step",
@@ -102,14 +106,14 @@ GUARDS = (
     ),
     Guard(
         "nobody vouches for what a model makes",
-        "run/labels.py",
-        'return Label("untrusted", self.sources) if self.trust == "undeclared" else self',
+        "record/trust_label.py",
+        'return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self',
         "return self",
         "words of a tool that does not say",
     ),
     Guard(
         "labels follow references",
-        "run/labels.py",
+        "record/trust_label.py",
         "(results[ref.step] for ref in references if ref.step in results)",
         "()",
         "a reference to a page",
@@ -137,7 +141,7 @@ GUARDS = (
     ),
     Guard(
         "a plan made after reading",
-        "run/labels.py",
+        "record/trust_label.py",
         "own = PLAN if tainted else USER",
         "own = USER",
         "an allowed write",
@@ -153,7 +157,7 @@ GUARDS = (
     ),
     Guard(
         "what was read makes a plan untrusted",
-        "story.py",
+        "run_context.py",
         "new = (read.untrusted or heard)",
         "new = heard",
         "an allowed write",
@@ -161,7 +165,7 @@ GUARDS = (
     ),
     Guard(
         "what was said before makes a plan untrusted",
-        "story.py",
+        "run_context.py",
         "new = (read.untrusted or heard)",
         "new = read.untrusted",
         "an order from an earlier answer",
@@ -169,21 +173,21 @@ GUARDS = (
     ),
     Guard(
         "all sources have to be let in",
-        "run/constraints.py",
+        "policy/constraints.py",
         "set(sources) <= set(self.untrusted_from)",
         "bool(set(sources) & set(self.untrusted_from))",
         "a source that is let in, with another",
     ),
     Guard(
         "the scope of an approval",
-        "run/scope.py",
+        "policy/scope.py",
         "return not beyond(approved, plan, terms.tools)",
         "return True",
         "a check removed",
     ),
     Guard(
         "what comes before an effect",
-        "run/scope.py",
+        "policy/scope.py",
         "if not all(before in stands_for for before in waits[name]):",
         "if False:",
         "a check exchanged",
@@ -191,7 +195,7 @@ GUARDS = (
     ),
     Guard(
         "changed effects",
-        "run/scope.py",
+        "policy/scope.py",
         "return any(watches(terms.tools[name])",
         "return False and any(watches(terms.tools[name])",
         "another literal",
@@ -199,7 +203,7 @@ GUARDS = (
     ),
     Guard(
         "a name stands for what it stood for",
-        "run/scope.py",
+        "policy/scope.py",
         "same = free[_work(step, stands_for)]",
         "same = free[_work(step, {})]",
         "names exchanged",
@@ -207,7 +211,7 @@ GUARDS = (
     ),
     Guard(
         "what an approved step may be refined to",
-        "run/scope.py",
+        "policy/scope.py",
         "all(name in granted and not tools[name].acts for name in step.tool_names)",
         "True",
         "a step refined to an effect",
@@ -221,14 +225,14 @@ GUARDS = (
     ),
     Guard(
         "hard limits beside the budget",
-        "run/terms.py",
+        "policy/approval_scope.py",
         "return self.budget.within(self.policy.limits)",
         "return self.budget",
         "more mails than the limit",
     ),
     Guard(
         "hard limits when a budget is raised",
-        "run/verdict.py",
+        "review/verdict.py",
         "if over := budget.beyond(terms.policy.limits):",
         "if over := None:",
         "more mails than the limit",

@@ -24,10 +24,10 @@ from langgraph.types import Command
 from pydantic import PrivateAttr
 
 from graph import build_graph
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
-from graph.run.events import Event
+from graph.record.events import Event
 from graph.testing import LoggedTools, on_thread
 
 Json = Any

@@ -13,7 +13,7 @@ from langgraph.types import Command
 from graph import Agent, build_graph
 from graph.errors import AgentError
 from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "save", path="out.md")]}

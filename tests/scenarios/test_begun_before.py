@@ -12,8 +12,8 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 from graph import build_graph
-from graph.ledger.sqlite import SqliteLedger
-from graph.run.events import Draft
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.record.events import Draft
 from graph.saver import strict_serializer
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 

@@ -13,8 +13,8 @@ from langgraph.types import Command
 from graph import build_graph
 from graph.calls.toolbox import Toolbox
 from graph.plan.schema import Plan, Step
-from graph.run.review_text import plan_description
 from graph.testing import ScriptedModel
+from graph.text.review import plan_description
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 

@@ -16,14 +16,14 @@ from langgraph.types import Command
 from graph import Agent, build_graph
 from graph import testing as shown
 from graph.builder import compiled
-from graph.calls.rates import Turns
+from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSettings
 from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.runs import Run
 from graph.saver import strict_serializer
 from graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
@@ -234,7 +234,7 @@ def test_time_is_what_was_worked_and_not_what_a_person_took(saver: InMemorySaver
             Toolbox([tools.tool("look", work, effect="read")]),
             role_models({"planner": ScriptedModel([])}),
             opened,
-            Turns({}, clock.clock.now),
+            RateLimiter({}, clock.clock.now),
             clock.clock.now,
         ),
         saver,

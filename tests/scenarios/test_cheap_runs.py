@@ -15,8 +15,8 @@ from langgraph.types import Command
 from benchmarks.small_run import MOST_KB, growth_kb
 from graph import Agent, build_graph
 from graph.calls.toolbox import Toolbox
-from graph.ledger.database import Database
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.database import Database
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.catalog import ToolSpec
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage
 
 from graph import Agent
 from graph.errors import InputError, LedgerUnavailableError, RunOwnedError
-from graph.ledger import leftovers
+from graph.ledger.sqlite import vacuum
 from graph.ledger.seal import VARIABLE
 from graph.testing import LoggedTools, ScriptedModel, step
 
@@ -276,7 +276,7 @@ def test_a_run_that_is_worked_on_is_not_redacted(database: Path, tools: LoggedTo
 def test_a_reader_that_keeps_old_pages_is_told_of(
     database: Path, run: tuple[Agent, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leftovers, "BUSY_S", 0.1)
+    monkeypatch.setattr(vacuum, "BUSY_S", 0.1)
     agent, name = run
     with closing(sqlite3.connect(database)) as reader:
         reader.execute("BEGIN")

@@ -19,9 +19,9 @@ from graph import Agent, AsyncAgent, build_graph
 from graph.chat_models.roles import role_model
 from graph.checkpoint import ledger_of
 from graph.errors import ExportError, InputError, LedgerCorruptError, UnknownRunError
-from graph.evidence import transcript_in
 from graph.ledger.protocol import RunKey
 from graph.ledger.transcript import Transcript
+from graph.record_service import transcript_in
 from graph.replay.player import replayed
 from graph.replay.report import Replay
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step

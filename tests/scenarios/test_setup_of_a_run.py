@@ -12,8 +12,8 @@ from graph import Agent, build_graph
 from graph.builder import Graph
 from graph.caller import Caller, caller_on, calling
 from graph.errors import InputError
-from graph.ledger.sqlite import SqliteLedger
-from graph.run.events import Draft
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.record.events import Draft
 from graph.runs import Runs
 from graph.saver import strict_serializer
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graph import Agent, build_graph
-from graph.run.values import to_text
+from graph.record.values import to_text
 from graph.testing import LoggedTools, ScriptedModel, step
 
 KILOBYTE = 1_000

@@ -11,8 +11,8 @@ from langgraph.types import Command
 
 from graph.checkpoint import ledger_of
 from graph.ledger.protocol import RunKey
-from graph.run.telling import told
 from graph.testing import on_thread, step
+from graph.text.event_text import event_text
 
 Build = Callable[..., Any]
 
@@ -155,7 +155,7 @@ def test_an_answer_at_once_that_was_read_otherwise_is_told_too(build: Build, sav
 
 def told_lines(saver: Any) -> list[str]:
     ledger = asyncio.run(ledger_of(None, saver, lambda _: None)())
-    return [line for event in asyncio.run(ledger.events(RunKey("thread", 1))) for line in told(event).details]
+    return [line for event in asyncio.run(ledger.events(RunKey("thread", 1))) for line in event_text(event).details]
 
 
 def test_the_reason_of_a_refusal_is_told_however_long_the_value(build: Build, tools: Any) -> None:

@@ -12,8 +12,8 @@ from langgraph.types import Command
 
 from graph import build_graph
 from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite import SqliteLedger
-from graph.run.events import Event
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.record.events import Event
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}

@@ -17,13 +17,13 @@ from graph import AsyncAgent, build_graph
 from graph.checkpoint import ledger_of
 from graph.errors import InputError
 from graph.ledger.protocol import RunKey
-from graph.run.events import CANCELLED, Draft, Event
-from graph.run.reading import read_record
-from graph.run.record import RunRecord
-from graph.run.steering import Steer
+from graph.record.amendment import Amendment
+from graph.record.events import CANCELLED, Draft, Event
+from graph.record.projection import project
+from graph.record.run_state import RunState
+from graph.run_context import RunContext
 from graph.runs import Run
 from graph.saver import strict_serializer
-from graph.story import Story
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x"), step("b", "pay", amount=1)], "answer": "{b_result}"}
@@ -72,12 +72,12 @@ class Case:
     def state(self) -> dict[str, Any]:
         return dict(self.graph.get_state(self.config).values)
 
-    def records(self) -> list[RunRecord]:
-        async def read() -> list[RunRecord]:
+    def records(self) -> list[RunState]:
+        async def read() -> list[RunState]:
             ledger = await ledger_of(None, self.saver, lambda _: None)()
             last = await ledger.last_run("t")
             keys = [RunKey("t", n) for n in range(1, (last.n if last else 0) + 1)]
-            return [read_record(await ledger.events(key)) for key in keys]
+            return [project(await ledger.events(key)) for key in keys]
 
         return asyncio.run(read())
 
@@ -297,11 +297,11 @@ def test_a_plan_that_is_written_into_a_finished_thread_is_asked_about_beside_no_
 
 
 OTHERS: dict[str, list[Draft]] = {
-    "steered": [Steer(add=("be quick",), by="os:ann").draft(("c",))],
-    "steered twice": [Steer(add=(word,), by="os:ann").draft(("c",)) for word in ("be quick", "be kind")],
+    "steered": [Amendment(add=("be quick",), by="os:ann").draft(("c",))],
+    "steered twice": [Amendment(add=(word,), by="os:ann").draft(("c",)) for word in ("be quick", "be kind")],
     "cancelled": [Draft("run_ended", CANCELLED, safe=False)],
     "steered and cancelled": [
-        Steer(feedback="hurry", by="os:ann").draft(("c",)),
+        Amendment(feedback="hurry", by="os:ann").draft(("c",)),
         Draft("run_ended", CANCELLED, safe=False),
     ],
     "paused": [Draft("paused", {"reason": "asked to pause"})],
@@ -331,7 +331,7 @@ def test_what_another_process_says_of_a_run_brings_no_further_run_about(other: s
 def test_an_old_state_is_no_fork_where_another_process_spoke_before_the_policy_let_the_plan_pass(
     tmp_path: Path,
 ) -> None:
-    record = read_record(
+    record = project(
         [
             Event(1, "run_started", None, 1.0, {"thread": "t", "n": 1, "goal": "g", "constraints": []}),
             Event(2, "plan_revised", None, 1.0, {"revision": 1, "plan": NEXT, "digest": "d", "author": "planner"}),
@@ -346,7 +346,7 @@ def test_an_old_state_is_no_fork_where_another_process_spoke_before_the_policy_l
             ),
         ]
     )
-    story = Story(None, None, RunKey("t", 1), record, "made anew")  # type: ignore[arg-type]
+    story = RunContext(None, None, RunKey("t", 1), record, "made anew")  # type: ignore[arg-type]
 
     assert not story.is_fork({"run": {"seq": 2}, "plan": NEXT})
     assert story.is_fork({"run": {"seq": 2}, "plan": OTHER})

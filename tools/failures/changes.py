@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
-from tools.failures.given import Given
 from tools.failures.grouping import one_line
+from tools.failures.normalize import Given
 from tools.logs.moments import moment, shown
 
 NOTHING = "no record before the first error speaks of a change"

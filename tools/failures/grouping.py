@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.failures.given import Given
 from tools.failures.guards import guard_against
+from tools.failures.normalize import Given
 from tools.failures.stack_trace import Frame, Trace, traces_in
 
 _VARIABLE = re.compile(

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from tools.failures.given import Given
 from tools.failures.grouping import one_line
+from tools.failures.normalize import Given
 
 _NUMBERS = re.compile(r"/(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,})(?=/|$)", re.I)
 

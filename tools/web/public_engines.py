@@ -2,7 +2,7 @@
 
 import re
 
-from tools.shown import without_passwords
+from tools.url_display import without_passwords
 from tools.web.searching import Found, NoAnswerError
 
 _TIMEOUT_S = 10

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from graph.chat_models.offline.constraints import Order
 from graph.chat_models.offline.goals import BriefGoal
-from graph.chat_models.offline.wishes import Order
 from graph.chat_models.offline.words import capitalised, telling_words
 from graph.plan.references import escape
 

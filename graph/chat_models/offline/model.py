@@ -11,10 +11,10 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from graph.chat_models.offline import prose
-from graph.chat_models.offline.asked import Asked, document_in
 from graph.chat_models.offline.literal_args import with_literal
 from graph.chat_models.offline.one_step import next_step
 from graph.chat_models.offline.planning import plan_for
+from graph.chat_models.offline.prompt_document import Asked, document_in
 from graph.chat_models.offline.revising import revision_for
 from graph.chat_models.settings import OFFLINE
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from graph.chat_models.offline import prose
-from graph.chat_models.offline.asked import Asked
 from graph.chat_models.offline.planning import plan_for
+from graph.chat_models.offline.prompt_document import Asked
 
 
 def next_step(asked: Asked) -> dict[str, Any] | str:

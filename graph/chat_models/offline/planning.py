@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 from graph.chat_models.offline import audit, brief, calculation, prose
-from graph.chat_models.offline.asked import Asked
 from graph.chat_models.offline.audit_goals import Audit, audit_goal, changed_audit
+from graph.chat_models.offline.constraints import Order, changed
 from graph.chat_models.offline.expression import expression_in
 from graph.chat_models.offline.goals import BriefGoal, brief_goal
-from graph.chat_models.offline.wishes import Order, changed
+from graph.chat_models.offline.prompt_document import Asked
 
 _ARITHMETIC_TAKES_NO_WISHES = "nothing about arithmetic, which has one way to be done"
 

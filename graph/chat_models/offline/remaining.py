@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graph.chat_models.offline.asked import Asked
+from graph.chat_models.offline.prompt_document import Asked
 from graph.plan.lookalikes import lookalikes_in
 from graph.plan.references import Reference, escape, pieces, references_in, spelled
 from graph.plan.schedule import last_steps, waits_for

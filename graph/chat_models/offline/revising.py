@@ -3,11 +3,11 @@
 from typing import Any
 
 from graph.chat_models.offline import prose
-from graph.chat_models.offline.asked import Asked
-from graph.chat_models.offline.mending import mend_report, mend_searches, mend_web_search
-from graph.chat_models.offline.mending_audits import mend_groups, mend_logs, mend_source
+from graph.chat_models.offline.constraints import Order, changed
+from graph.chat_models.offline.prompt_document import Asked
 from graph.chat_models.offline.remaining import NoOtherWay, Remaining
-from graph.chat_models.offline.wishes import Order, changed
+from graph.chat_models.offline.repair import mend_report, mend_searches, mend_web_search
+from graph.chat_models.offline.repair_audits import mend_groups, mend_logs, mend_source
 
 _MENDS = {
     "write_report": mend_report,

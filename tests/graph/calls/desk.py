@@ -8,15 +8,15 @@ from typing import Any, TypeVar
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
-from graph.calls.rates import Turns
+from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
 from graph.ledger.protocol import Lease
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.schema import Plan, Step
-from graph.run.budget import NO_BUDGET, Usage
-from graph.run.events import Draft, Event
-from graph.run.reading import read_record
-from graph.run.record import RunRecord
+from graph.record.budget import NO_BUDGET, Usage
+from graph.record.events import Draft, Event
+from graph.record.projection import project
+from graph.record.run_state import RunState
 
 Result = TypeVar("Result")
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
@@ -28,11 +28,11 @@ class Desk:
     def __init__(self, ledger: SqliteLedger, lease: Lease, toolbox: Toolbox) -> None:
         self.ledger, self.lease, self.run, self.toolbox = ledger, lease, lease.run, toolbox
 
-    async def record(self) -> RunRecord:
-        return read_record(await self.ledger.events(self.run))
+    async def record(self) -> RunState:
+        return project(await self.ledger.events(self.run))
 
     async def gate(self, *, record_prompts: bool = True) -> CallGate:
-        record, meter, turns = await self.record(), Meter(NO_BUDGET, Usage(), {}), Turns({}, time.monotonic)
+        record, meter, turns = await self.record(), Meter(NO_BUDGET, Usage(), {}), RateLimiter({}, time.monotonic)
         models = ModelGate(self.ledger, self.lease, record, meter, turns, record_prompts=record_prompts)
         return CallGate(self.ledger, self.lease, record, self.toolbox, meter, turns, models)
 

@@ -17,10 +17,10 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
 from graph.ledger.protocol import Lease
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.schema import Step
-from graph.run.events import Draft, Event
-from graph.run.grants import Refused
+from graph.policy.grants import Refused
+from graph.record.events import Draft, Event
 from graph.testing import LoggedTools, ScriptedModel
 from tools.errors import NothingHappened
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.calls.meter import ANSWER_TOKENS, BudgetReached, Meter, Reservation
-from graph.run.budget import NO_BUDGET, Budget, Price, Usage
+from graph.record.budget import NO_BUDGET, Budget, Price, Usage
 
 PRICES = {"dear": Price(10.0, 100.0), "cheap": Price(1.0, 1.0)}
 

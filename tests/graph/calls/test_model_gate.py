@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from graph.calls.model_gate import ModelCall
 from graph.chat_models.roles import role_model
 from graph.plan.canonical import digest
-from graph.run.events import Event
+from graph.record.events import Event
 from graph.testing import LoggedTools, ScriptedModel
 
 

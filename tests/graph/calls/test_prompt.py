@@ -8,9 +8,9 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 
 from graph.calls.prompt import Asked, Prompt, Prompts, Recorded, prompt_of
 from graph.plan.canonical import digest
-from graph.run.artifacts import artifacts_named, with_values
-from graph.run.events import Event
-from graph.run.values import to_text
+from graph.record.artifacts import artifacts_named, with_values
+from graph.record.events import Event
+from graph.record.values import to_text
 
 
 def asked(key: str, prompt: Prompt) -> Asked:

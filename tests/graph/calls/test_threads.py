@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph.calls.threads import in_thread, is_waiting
+from graph.calls.threads import is_waiting, run_sync
 
 SPEAKER = contextvars.ContextVar("SPEAKER", default="nobody")
 
@@ -18,14 +18,14 @@ def raising(error: BaseException) -> Any:
 
 
 def test_work_runs_beside_the_event_loop_and_gives_what_it_returns() -> None:
-    assert asyncio.run(in_thread(threading.get_ident)) != threading.get_ident()
+    assert asyncio.run(run_sync(threading.get_ident)) != threading.get_ident()
 
 
 def test_a_loop_knows_whether_something_on_it_waits_for_such_work() -> None:
     async def main() -> list[bool]:
         go_on = threading.Event()
         seen = [is_waiting()]
-        works = [asyncio.create_task(in_thread(go_on.wait)) for _ in range(2)]
+        works = [asyncio.create_task(run_sync(go_on.wait)) for _ in range(2)]
         await asyncio.sleep(0)
         seen.append(is_waiting())
         works[0].cancel()
@@ -39,7 +39,7 @@ def test_a_loop_knows_whether_something_on_it_waits_for_such_work() -> None:
 
 
 def test_the_thread_does_not_hold_up_the_end_of_the_process() -> None:
-    assert asyncio.run(in_thread(lambda: threading.current_thread().daemon))
+    assert asyncio.run(run_sync(lambda: threading.current_thread().daemon))
 
 
 def test_work_sees_the_context_of_its_caller_and_keeps_its_own_changes() -> None:
@@ -50,7 +50,7 @@ def test_work_sees_the_context_of_its_caller_and_keeps_its_own_changes() -> None
 
     async def main() -> tuple[str, str]:
         SPEAKER.set("the caller")
-        return await in_thread(work), SPEAKER.get()
+        return await run_sync(work), SPEAKER.get()
 
     assert asyncio.run(main()) == ("the caller", "the caller")
 
@@ -60,13 +60,13 @@ def test_work_sees_the_context_of_its_caller_and_keeps_its_own_changes() -> None
 )
 def test_an_error_reaches_the_one_who_waits(error: BaseException) -> None:
     with pytest.raises(type(error)):
-        asyncio.run(in_thread(raising(error)))
+        asyncio.run(run_sync(raising(error)))
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), StopIteration(1), KeyboardInterrupt()])
 def test_what_would_end_the_process_or_confuse_the_loop_is_an_ordinary_error(error: BaseException) -> None:
     with pytest.raises(RuntimeError, match=type(error).__name__):
-        asyncio.run(in_thread(raising(error)))
+        asyncio.run(run_sync(raising(error)))
 
 
 def test_a_caller_that_is_cancelled_stops_waiting_and_the_work_goes_on() -> None:
@@ -77,7 +77,7 @@ def test_a_caller_that_is_cancelled_stops_waiting_and_the_work_goes_on() -> None
         done.set()
 
     async def main() -> None:
-        task = asyncio.create_task(in_thread(work))
+        task = asyncio.create_task(run_sync(work))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -98,7 +98,7 @@ def test_what_comes_of_work_that_nobody_waits_for_disturbs_nobody() -> None:
 
     async def main() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
-        task = asyncio.create_task(in_thread(work))
+        task = asyncio.create_task(run_sync(work))
         while not threads:
             await asyncio.sleep(0)
         task.cancel()
@@ -120,7 +120,7 @@ def test_work_that_ends_after_its_loop_has_closed_disturbs_nobody() -> None:
         go.wait(10)
 
     async def main() -> None:
-        task = asyncio.create_task(in_thread(work))
+        task = asyncio.create_task(run_sync(work))
         while not threads:
             await asyncio.sleep(0)
         task.cancel()
@@ -136,6 +136,6 @@ def test_pieces_of_work_run_side_by_side() -> None:
     barrier = threading.Barrier(8)
 
     async def main() -> int:
-        return len(await asyncio.gather(*(in_thread(lambda: barrier.wait(10)) for _ in range(8))))
+        return len(await asyncio.gather(*(run_sync(lambda: barrier.wait(10)) for _ in range(8))))
 
     assert asyncio.run(main()) == 8

@@ -20,9 +20,9 @@ from graph.plan.validation import read_plan
 from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
-from graph.run.goal import Goal
-from graph.run.record import RunRecord
-from graph.run.results import StepResult
+from graph.record.goal import Goal
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
 from tools import default_tools
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "renewable-energy"
@@ -48,7 +48,7 @@ def ask(specs: Mapping[str, ToolSpec]) -> Ask:
     def asked(goal: str, *constraints: str, feedback: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
         offered = [spec for name, spec in specs.items() if name not in without]
         messages = planner_messages(
-            Goal(goal, constraints), tools_shown(offered), RunRecord(feedback=list(feedback)), {}
+            Goal(goal, constraints), tools_shown(offered), RunState(feedback=list(feedback)), {}
         )
         return str(OfflineModel().invoke(messages).text)
 
@@ -84,7 +84,7 @@ def replan(specs: Mapping[str, ToolSpec]) -> Ask:
             Goal(goal),
             tools_shown(offered),
             plan,
-            RunRecord(results=results, feedback=list(feedback)),
+            RunState(results=results, feedback=list(feedback)),
             "steps failed",
             {},
         )

@@ -14,7 +14,7 @@ from pydantic import Field, SecretStr
 
 from graph.chat_models.making import chat_of, missing_key
 from graph.chat_models.offline import OfflineModel
-from graph.chat_models.patience import ONCE, Patience
+from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.roles import role_model, role_models
 from graph.chat_models.settings import ModelSettings
 from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError
@@ -43,7 +43,7 @@ def test_the_defaults_are_temperature_0_one_layer_of_retries_and_tokens_counted_
     model: Any = chat.model
 
     assert (model.temperature, model.root_async_client.max_retries, model.stream_usage) == (0, 0, True)
-    assert (chat.patience, chat.timeout_s, chat.provider) == (Patience(), 300, "openai")
+    assert (chat.patience, chat.timeout_s, chat.provider) == (RetryPolicy(), 300, "openai")
 
 
 def test_a_users_own_chat_model_is_asked_in_the_same_way_and_left_unchanged() -> None:
@@ -62,7 +62,7 @@ def test_a_model_that_retries_by_itself_is_asked_once(monkeypatch: pytest.Monkey
         max_retries: int = 6
 
     assert chat_of(Retrying()).patience == ONCE
-    assert chat_of(Retrying(max_retries=0)).patience == Patience()
+    assert chat_of(Retrying(max_retries=0)).patience == RetryPolicy()
 
 
 @pytest.mark.parametrize("key", ["key-of-a-file\n", "schl\u00fcssel", "two\nlines"])

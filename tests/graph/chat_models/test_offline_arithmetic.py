@@ -19,16 +19,16 @@ from graph.plan.validation import read_plan
 from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
-from graph.run.goal import Goal
-from graph.run.record import RunRecord
-from graph.run.results import StepResult
+from graph.record.goal import Goal
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
 from tools.calculator import calculator
 
 CALCULATOR = Toolbox([calculator()]).specs
 
 
 def plan_for(goal: str, tools: dict[str, ToolSpec] | None = None) -> Plan:
-    messages = planner_messages(Goal(goal), tools_shown((tools or CALCULATOR).values()), RunRecord(), {})
+    messages = planner_messages(Goal(goal), tools_shown((tools or CALCULATOR).values()), RunState(), {})
     reading = read_plan(json.loads(str(OfflineModel().invoke(messages).text)), CALCULATOR)
     assert reading.plan is not None, reading.issues
     return reading.plan
@@ -131,14 +131,14 @@ def test_a_mere_number_needs_no_steps(goal: str, number: object) -> None:
     ],
 )
 def test_what_is_not_plain_arithmetic_is_left_alone(goal: str) -> None:
-    answer = OfflineModel().invoke(planner_messages(Goal(goal), tools_shown(CALCULATOR.values()), RunRecord(), {}))
+    answer = OfflineModel().invoke(planner_messages(Goal(goal), tools_shown(CALCULATOR.values()), RunState(), {}))
 
     with pytest.raises(NoJson):
         json_from(str(answer.text))
 
 
 def test_without_a_calculator_the_missing_tool_is_named() -> None:
-    answer = OfflineModel().invoke(planner_messages(Goal("What is 12 * 4 + 5?"), [], RunRecord(), {}))
+    answer = OfflineModel().invoke(planner_messages(Goal("What is 12 * 4 + 5?"), [], RunState(), {}))
 
     assert "calculator" in str(answer.text)
 
@@ -146,7 +146,7 @@ def test_without_a_calculator_the_missing_tool_is_named() -> None:
 def test_feedback_on_arithmetic_is_declined_in_words() -> None:
     answer = OfflineModel().invoke(
         planner_messages(
-            Goal("1 + 2"), tools_shown(CALCULATOR.values()), RunRecord(plan={}, feedback=["use {words}"]), {}
+            Goal("1 + 2"), tools_shown(CALCULATOR.values()), RunState(plan={}, feedback=["use {words}"]), {}
         )
     )
 
@@ -185,7 +185,7 @@ def test_the_steps_together_give_what_python_gives(expression: str) -> None:
 def test_one_step_at_a_time_the_steps_and_the_answer_are_those_of_the_whole_plan() -> None:
     goal, tools = Goal("What is (1 + 2) * -(3 - 4)?"), tools_shown(CALCULATOR.values())
     whole = plan_for(goal.goal)
-    record, plan = RunRecord(), Plan(steps=())
+    record, plan = RunState(), Plan(steps=())
     said = []
     while len(said) <= len(whole.steps):
         messages = (
@@ -202,7 +202,7 @@ def test_one_step_at_a_time_the_steps_and_the_answer_are_those_of_the_whole_plan
 
 
 def test_one_step_at_a_time_nothing_is_mended() -> None:
-    record = RunRecord(results={"step_1": StepResult("failed", error="no")})
+    record = RunState(results={"step_1": StepResult("failed", error="no")})
     plan = plan_for("What is 1 / 0 + 1?")
 
     messages = replanner_messages(Goal("What is 1 / 0 + 1?"), [], plan, record, "a step failed", {}, 1)

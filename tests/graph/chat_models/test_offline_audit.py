@@ -17,7 +17,7 @@ from graph.chat_models.offline.goals import brief_goal
 from graph.plan.revision import read_revision
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
-from graph.run.results import StepResult
+from graph.record.results import StepResult
 from tools import default_tools
 
 Ask = Callable[..., str]

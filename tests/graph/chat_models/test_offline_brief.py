@@ -9,7 +9,7 @@ from graph.chat_models.offline.goals import brief_goal
 from graph.plan.references import resolve
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
-from graph.run.results import StepResult
+from graph.record.results import StepResult
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]

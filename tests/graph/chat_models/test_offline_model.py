@@ -20,8 +20,8 @@ from graph.plan.validation import read_plan
 from graph.prompts.data import tools_shown
 from graph.prompts.executor import executor_messages
 from graph.prompts.planner import planner_messages, repair_message
-from graph.run.goal import Goal
-from graph.run.record import RunRecord
+from graph.record.goal import Goal
+from graph.record.run_state import RunState
 from tools import default_tools
 
 SPECS = Toolbox(default_tools(Path("documents"), Path("workspace"))).specs
@@ -43,7 +43,7 @@ def test_it_says_what_it_is_and_costs_nothing() -> None:
 
 
 def test_awaited_it_answers_the_same() -> None:
-    messages = planner_messages(Goal("What is 42?"), [], RunRecord(), {})
+    messages = planner_messages(Goal("What is 42?"), [], RunState(), {})
 
     answer = asyncio.run(OfflineModel().ainvoke(messages))
 
@@ -59,7 +59,7 @@ def test_a_step_for_a_model_is_refused_and_not_answered_with_an_excuse() -> None
 
 
 def test_a_question_for_repair_is_answered_like_the_first() -> None:
-    messages = planner_messages(Goal("Write a poem"), [], RunRecord(), {})
+    messages = planner_messages(Goal("Write a poem"), [], RunState(), {})
     first = OfflineModel().invoke(messages)
 
     assert OfflineModel().invoke([*messages, first, repair_message([])]).text == first.text
@@ -69,7 +69,7 @@ def test_a_question_for_repair_is_answered_like_the_first() -> None:
     "goal", ["Write a poem about love", "Book a flight", "What is love?", "", "{", '[{"steps": []}]']
 )
 def test_other_goals_are_answered_in_words_that_nobody_takes_for_json(goal: str) -> None:
-    answer = str(OfflineModel().invoke(planner_messages(Goal(goal), [], RunRecord(), {})).text)
+    answer = str(OfflineModel().invoke(planner_messages(Goal(goal), [], RunState(), {})).text)
 
     with pytest.raises(NoJson):
         json_from(answer)
@@ -95,7 +95,7 @@ def test_whatever_is_asked_the_answer_is_a_valid_plan_or_words(
 
     answer = str(
         OfflineModel()
-        .invoke(planner_messages(goal, tools_shown(SPECS.values()), RunRecord(feedback=list(wishes)), {}))
+        .invoke(planner_messages(goal, tools_shown(SPECS.values()), RunState(feedback=list(wishes)), {}))
         .text
     )
 

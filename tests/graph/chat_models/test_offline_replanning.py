@@ -13,7 +13,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
 from graph.plan.validation import read_plan
-from graph.run.results import StepResult
+from graph.record.results import StepResult
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]

@@ -10,7 +10,7 @@ from langchain_core.rate_limiters import BaseRateLimiter
 
 from graph.chat_models.answer import Answer
 from graph.chat_models.chat import Chat, Request
-from graph.chat_models.patience import ONCE, Patience
+from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError
 from graph.testing import PassingClock, ScriptedModel
@@ -67,7 +67,7 @@ def test_attempts_are_bounded() -> None:
     model = ScriptedModel([ConnectionError("gone")] * 9)
 
     with pytest.raises(ModelCallError) as caught:
-        ask(Chat(model, patience=Patience(attempts=3)))
+        ask(Chat(model, patience=RetryPolicy(attempts=3)))
 
     assert len(model.prompts) == 3
     assert [attempt["kind"] for attempt in caught.value.attempts] == ["connection"] * 3

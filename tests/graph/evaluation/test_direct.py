@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
-from graph.calls.rates import Turns
+from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.configuration import settings_of
@@ -69,7 +69,7 @@ def call(name: str, **args: Any) -> dict[str, Any]:
 
 def ended(agent: Agent, tools: Sequence[BaseTool], constraints: Sequence[str] = (), **terms: Any) -> Ending:
     settings = settings_of({"approval": "side_effects", **terms})
-    run = DirectRun("run", role_model(agent), Toolbox(tools), settings, Turns({}, time.monotonic))
+    run = DirectRun("run", role_model(agent), Toolbox(tools), settings, RateLimiter({}, time.monotonic))
     return asyncio.run(run.run("Do it", constraints))
 
 

@@ -4,7 +4,7 @@ from graph.chat_models.roles import role_models
 from graph.evaluation.evaluating import arms_for, why_to_stop
 from graph.evaluation.results_file import Results
 from graph.evaluation.trial import Trial
-from graph.run.budget import NO_BUDGET, Budget
+from graph.record.budget import NO_BUDGET, Budget
 from graph.testing import ScriptedModel
 
 Made = Callable[..., Trial]

@@ -6,7 +6,7 @@ import pytest
 from graph.errors import SuiteError
 from graph.evaluation.outcome import case_faults
 from graph.evaluation.suite_file import read_suite
-from graph.run.budget import Budget, Price
+from graph.record.budget import Budget, Price
 
 SMALL = """
 repetitions = 2

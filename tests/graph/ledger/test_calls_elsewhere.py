@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from graph.ledger.protocol import RunKey
-from graph.ledger.rows import TO_KNOW, runs_to_know
-from graph.ledger.sqlite import SqliteLedger
-from graph.run.events import Draft
-from graph.run.record import Call
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.sqlite.queries import TO_KNOW, runs_to_know
+from graph.record.events import Draft
+from graph.record.run_state import Call
 
 STARTED = {"goal": "g", "constraints": []}
 CALL = {"key": "k1", "call": 0, "tool": "pay", "args": {"to": "x"}, "repeatable": False, "revision": 1}

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
-from graph.ledger import sqlite
-from graph.ledger.lease import new_owner
 from graph.ledger.protocol import Lease, Message, RunKey
-from graph.ledger.sqlite import SqliteLedger
-from graph.run.events import CONTROL, Draft
-from graph.run.values import keep
+from graph.ledger.sqlite import ledger as sqlite
+from graph.ledger.sqlite.lease import new_owner
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.record.events import CONTROL, Draft
+from graph.record.values import keep
 
 KINDS = ["decided", "plan_revised", "call_started", "call_finished", "paused"]
 payloads = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text(max_size=5), max_size=3)

@@ -12,9 +12,9 @@ import pytest
 from graph.errors import LedgerKeyError, LedgerSealError
 from graph.ledger.protocol import RunKey
 from graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.verification import Verification, verify
-from graph.run.events import Draft
+from graph.record.events import Draft
 
 KEY, OTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")
 STARTED, PAUSED = Draft("run_started", {"goal": "g"}), Draft("paused", {})

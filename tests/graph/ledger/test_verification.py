@@ -20,11 +20,11 @@ from graph.ledger.chain import Row
 from graph.ledger.export import file_faults, from_bytes, to_bytes
 from graph.ledger.protocol import RunKey
 from graph.ledger.seal import SealKey
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import verify
-from graph.run.events import Draft
-from graph.run.values import keep
+from graph.record.events import Draft
+from graph.record.values import keep
 
 KEY = SealKey(b"a secret of many letters")
 RUN = RunKey("t", 1)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite import SqliteLedger
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.observing.observed import ObservedLedger
-from graph.run.events import Draft
+from graph.record.events import Draft
 
 USER = contextvars.ContextVar("USER", default="nobody")
 

@@ -21,8 +21,8 @@ from graph.ledger.protocol import RunKey
 from graph.observing.json_lines import JsonLines
 from graph.observing.log import log_events
 from graph.observing.otel import OtelObserver
-from graph.run.counters import Counters, RunCounter
-from graph.run.events import Draft, Event
+from graph.record.counters import Counters, RunCounter
+from graph.record.events import Draft, Event
 from graph.runs import open_runs
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 

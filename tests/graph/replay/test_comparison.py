@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from graph.record.events import Draft, Event
 from graph.replay.comparison import Difference, differing
-from graph.run.events import Draft, Event
 
 NAME = "redacted-0123456789abcdef"
 

@@ -1,0 +1,157 @@
+"""What may be done about a failed call; never the same call again."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+from graph.chat_models.offline import brief
+from graph.chat_models.offline.constraints import SEARCH_FOR
+from graph.chat_models.offline.goals import brief_goal
+from graph.chat_models.offline.remaining import NoOtherWay, Remaining
+from graph.chat_models.offline.words import one_line, slug, telling_words
+from graph.plan.references import escape, references_in
+
+_NO_DOCUMENTS = re.compile(r"\bdocuments? folder\b|\bno (?:readable )?documents\b", re.I)
+_NOTHING_FOUND = re.compile(
+    r"\bnone of the words\b|\bno word to look for\b|\bnothing (?:was )?found\b|\bno passages?\b", re.I
+)
+_PATH_TROUBLE = re.compile(r"\bgive a relative path\b|\bname too long\b|\b(?:is a|not a) (?:folder|directory)\b", re.I)
+_SIMPLE = 2
+
+
+def mend_searches(remaining: Remaining) -> None:
+    """Go on with the searches that found something, else search once more with other words, else read a document.
+
+    Raises:
+        NoOtherWay: There are no documents, or nothing about the topic in them.
+    """
+    failed = [step["id"] for step in remaining.failed_calls("search_documents")]
+    if _others_found_something(remaining, failed) and all(remaining.can_drop(step) for step in failed):
+        _drop_all(remaining, failed)
+    elif any(_NO_DOCUMENTS.search(remaining.failed[step]) for step in failed):
+        raise NoOtherWay("there are no documents to search")
+    elif query := _other_query(remaining, failed):
+        _search_instead(remaining, failed[0], query)
+        _drop_all(remaining, failed[1:])
+    elif all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed):
+        raise NoOtherWay("the documents hold none of the words that the goal is about")
+    else:
+        _read_instead(remaining, failed[0])
+        _drop_all(remaining, failed[1:])
+
+
+def mend_web_search(remaining: Remaining) -> None:
+    """Go on without the web where there are other sources, else search the documents instead.
+
+    Raises:
+        NoOtherWay: The plan needs what the web says.
+    """
+    for step in remaining.failed_calls("web_search"):
+        query = _query(step)
+        if remaining.can_drop(step["id"]):
+            remaining.drop(step["id"])
+        elif query and _is_new(query, remaining) and _may_change_shape(remaining, step["id"], brief.SEARCH):
+            remaining.give(
+                {
+                    "id": step["id"],
+                    "objective": f"Find what the documents say about {query}, since the web did not answer",
+                    "tool": "search_documents",
+                    "args": {"query": escape(query)},
+                }
+            )
+        else:
+            raise NoOtherWay(f"the web did not answer, and the plan needs {step['id']}")
+
+
+def mend_report(remaining: Remaining) -> None:
+    """Write under another name where the name was the trouble.
+
+    Raises:
+        NoOtherWay: It was not, or the name is not a literal.
+    """
+    for step in remaining.failed_calls("write_report"):
+        path = step.get("args", {}).get("path", "report.md")
+        if not _PATH_TROUBLE.search(remaining.failed[step["id"]]) or any(references_in(path)):
+            raise NoOtherWay("the report could not be written, and another name would not help")
+        stem = slug(PurePosixPath(str(path).replace("\\", "/")).stem)
+        names = (f"{stem}.md", f"{stem}-report.md", "report.md")
+        name = next(name for name in names if name != path)
+        args = {**step.get("args", {}), "path": name}
+        remaining.give({**step, "objective": f"Write the report to {name}", "args": args})
+
+
+def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:
+    """Whether a search that succeeded was for more than words that occur nowhere, or are there to see other sides."""
+    absent = {
+        word
+        for step in failed
+        if _NOTHING_FOUND.search(remaining.failed[step])
+        for word in telling_words(_query(remaining.steps[step]))
+    }
+    aside = brief.WORDS_OF_SIDES - set(telling_words(remaining.asked.goal))
+    for step in remaining.succeeded:
+        if remaining.tool(step) == "web_search":
+            return True
+        if remaining.tool(step) == "search_documents":
+            query = set(telling_words(_query(remaining.every_step[step])))
+            if not absent or not query & aside or query - absent - aside:
+                return True
+    return False
+
+
+def _other_query(remaining: Remaining, failed: list[str]) -> str | None:
+    """Return a query that was not tried: what a person asked for, the goal's other words, or fewer of them."""
+    wished = [found["query"] for said in remaining.asked.feedback if (found := SEARCH_FOR.search(said))]
+    goal = brief_goal(remaining.asked.goal)
+    topic = brief.about(goal.topic) if goal else remaining.asked.goal
+    tried = {word for step in failed for word in telling_words(_query(remaining.steps[step]))}
+    others = [word for word in telling_words(topic) if word not in tried]
+    longest = sorted(telling_words(topic), key=len, reverse=True)[:_SIMPLE]
+    simple = [word for word in telling_words(topic) if word in longest]
+    nothing_found = all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed)
+    candidates = [*reversed(wished), " ".join(others if nothing_found else simple)]
+    return next((query for query in candidates if _is_new(query, remaining)), None)
+
+
+def _is_new(query: str, remaining: Remaining) -> bool:
+    words = set(telling_words(query))
+    steps = (step for step in remaining.every_step.values() if step.get("tool") == "search_documents")
+    return bool(words) and all(set(telling_words(_query(step))) != words for step in steps)
+
+
+def _query(step: dict[str, Any]) -> str:
+    return str(step.get("args", {}).get("query", ""))
+
+
+def _drop_all(remaining: Remaining, steps: list[str]) -> None:
+    for step in steps:
+        remaining.drop(step)
+
+
+def _search_instead(remaining: Remaining, step: str, query: str) -> None:
+    query = one_line(query, 300)
+    old = remaining.steps[step]
+    args = {**old.get("args", {}), "query": escape(query)}
+    remaining.give({**old, "objective": f"Find what the documents say about {query}", "args": args})
+
+
+def _read_instead(remaining: Remaining, step: str) -> None:
+    """Read the first document in place of a search that does not work."""
+    if not _may_change_shape(remaining, step, {"list_documents": (), "read_document": ("path",)}):
+        raise NoOtherWay("the search does not work, and the documents cannot be read without it")
+    listing = remaining.new_id()
+    remaining.give({"id": listing, "objective": "List the documents", "tool": "list_documents", "args": {}})
+    remaining.give(
+        {
+            "id": step,
+            "objective": "Read the first document, since the search does not work",
+            "tool": "read_document",
+            "args": {"path": f"{{{listing}_result.documents[0].source}}"},
+        }
+    )
+    remaining.note("the search did not work, so this rests on the first document alone")
+
+
+def _may_change_shape(remaining: Remaining, step: str, tools: Mapping[str, Sequence[str]]) -> bool:
+    return not remaining.asked.missing(tools) and not remaining.refers_to_parts_of(step)

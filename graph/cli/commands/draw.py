@@ -1,0 +1,53 @@
+"""`planner-executor draw`: a run's plan as a picture, or as a file to edit."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.exits import reported
+from graph.cli.reading import looked_up
+from graph.cli.screen import Screen
+from graph.errors import InputError
+from graph.plan.schema import Plan
+from graph.sanitize import visible_json
+from graph.text.drawing import plan_mermaid, plan_svg, plan_text
+
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", metavar="FILE", help="File to write: .svg, .mmd, .txt, or .json to edit the plan."),
+]
+Status = Mapping[str, str]
+
+FORMATS: Mapping[str, Callable[[Plan, Status], str]] = {
+    ".svg": plan_svg,
+    ".mmd": plan_mermaid,
+    ".txt": lambda plan, status: plan_text(plan, status) + "\n",
+    ".json": lambda plan, _: visible_json(plan.to_json()) + "\n",
+}
+
+
+def draw(run: options.RunName, output: Output = None, db: options.Database = options.DATABASE) -> None:
+    """Draw a run's plan: on the screen, or into a file whose ending says how."""
+    screen = Screen.here()
+    with reported(screen):
+        drawn = FORMATS.get(output.suffix.lower()) if output is not None else None
+        if output is not None and drawn is None:
+            raise InputError("--output", f"{output} ends in none of {', '.join(FORMATS)}")
+        found = looked_up(db, run)
+        if found.plan is None:
+            raise InputError("run", f"{found.id} has no plan to draw")
+        if output is None or drawn is None:
+            screen.show_text(plan_text(found.plan, found.step_status, width=screen.columns))
+            return
+        _write(output, drawn(found.plan, found.step_status))
+        screen.say(f"wrote {output}")
+
+
+def _write(output: Path, text: str) -> None:
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError("--output", f"{output}: {error.strerror or error}") from error

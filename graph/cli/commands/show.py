@@ -1,0 +1,155 @@
+"""`planner-executor show`: everything about one run."""
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from graph.cli import options
+from graph.cli.commands.listing import local_time
+from graph.cli.exits import reported
+from graph.cli.outcome import headline, pretty, reports
+from graph.cli.reading import RecordedRun, recorded_run, with_run
+from graph.cli.requests import DIGEST_CHARACTERS, command
+from graph.cli.screen import Screen
+from graph.cli.status_view import asked, asked_line, bounds
+from graph.record.budget import spent_in_words
+from graph.record.results import StepResult
+from graph.record.values import to_text
+from graph.sanitize import escaped, margined, one_line
+from graph.text.drawing import plan_text
+from graph.text.event_text import event_text as in_words
+
+VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
+
+StepName = Annotated[
+    str | None,
+    typer.Option("--value", metavar="STEP", help="Print only the whole value of this step.", callback=options.text),
+]
+WholeAnswer = Annotated[bool, typer.Option("--answer", help="Print only the whole answer.")]
+
+
+def show(
+    run: options.RunName,
+    as_json: options.AsJson = False,
+    step: StepName = None,
+    answer: WholeAnswer = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Show one run: goal, plan, results, decisions and answer; or one of its values, however large."""
+    screen = Screen.here()
+    with reported(screen):
+        if step is not None or answer:
+            value = with_run(db, run, lambda runs: runs.value(run, step))
+            screen.write(json.dumps(value) if as_json else pretty(value))
+            return
+        found = recorded_run(db, run)
+        if as_json:
+            screen.show_text(json.dumps(as_data(found), indent=2))
+            return
+        for line in lines(found, screen.columns):
+            screen.show_text(line)
+        if not found.run.ended:
+            screen.say()
+            screen.say(f"go on with: {command('resume', found.run.id, db)}")
+
+
+def as_data(found: RecordedRun) -> dict[str, Any]:
+    """Return the run as JSON."""
+    run = found.run
+    return {
+        "run": run.id,
+        "goal": run.goal,
+        "constraints": list(run.constraints),
+        "status": run.status,
+        "reason": run.reason,
+        "answer": run.answer,
+        "revision": run.revision,
+        "digest": found.record.digest,
+        "plan": run.plan.to_json() if run.plan else None,
+        "steps": run.step_status,
+        "results": {step: result.to_json() for step, result in run.results.items()},
+        "decisions": decisions(found),
+        "asked": list(asked(found)),
+        "usage": found.record.usage.to_json(),
+        "budget": bounds(found).to_json(),
+        "setup": dict(run.setup),
+        **({"unproven_setup": dict(run.unproven_setup)} if run.unproven_setup else {}),
+        "started_at": run.started_at,
+        "updated_at": run.updated_at,
+    }
+
+
+def lines(found: RecordedRun, columns: int) -> Iterator[str]:
+    """Yield the run as text; none of its lines begins with words from outside."""
+    run = found.run
+    yield f"run     {escaped(run.id)}"
+    yield f"goal    {escaped(run.goal)}"
+    yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
+    yield f"status  {escaped(headline(run))}"
+    yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
+    if spent := spent_in_words(bounds(found), found.record.usage):
+        yield f"spent   {escaped(spent)}"
+    yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
+    if run.plan is not None:
+        yield f"\nplan, revision {run.revision}, digest {str(found.record.digest)[:DIGEST_CHARACTERS]}\n"
+        yield plan_text(run.plan, run.step_status, width=columns)
+    if run.results:
+        yield "\nresults\n"
+        yield from (f"{step} {result_line(result)}" for step, result in run.results.items())
+    if made := decisions(found):
+        yield "\ndecisions\n"
+        yield from map(decision_line, made)
+    if waits := asked(found):
+        yield "\nto decide\n"
+        yield from map(asked_line, waits)
+    if run.answer is not None:
+        yield f"\nanswer\n\n{margined(pretty(run.answer))}"
+    if written := reports(run):
+        yield ""
+        yield from (f"report: {escaped(path)}" for path in written)
+
+
+def decisions(found: RecordedRun) -> list[dict[str, Any]]:
+    """Return who decided what about which digest, in order."""
+    revisions: dict[str, int] = {}
+    made = []
+    for event in found.events:
+        told = event.payload
+        if event.kind == "plan_revised":
+            revisions[told["digest"]] = told["revision"]
+        elif event.kind == "decided":
+            named = {name: told[name] for name in ("decision", "by", "approver", "digest", "message")}
+            made.append({"at": event.at, **named, "revision": revisions.get(told["digest"])})
+    return made
+
+
+def decision_line(made: dict[str, Any]) -> str:
+    """Return a decision on one line."""
+    who = {"person": f"a person, {made['approver']}", "unseen": f"{made['approver']}, unseen"}
+    by = escaped(who.get(made["by"], f"the {made['by']}"))
+    about = (
+        f"revision {made['revision']}, digest {made['digest'][:DIGEST_CHARACTERS]}"
+        if made["digest"]
+        else "no plan that can run"
+    )
+    words = (
+        f": {one_line(made['message'], WORDS_CHARACTERS)}"
+        if made["message"] and made["message"] != made["decision"]
+        else ""
+    )
+    return f"{local_time(made['at'])} {made['decision']} by {by}, {about}{words}"
+
+
+def result_line(result: StepResult) -> str:
+    """Return what a step came to on one line, its value cut."""
+    took = ""
+    if result.started_at is not None and result.ended_at is not None:
+        took = f" in {result.ended_at - result.started_at:.1f} s"
+    if result.status != "succeeded":
+        return f"{result.status}{took}: {one_line(result.error or '', WORDS_CHARACTERS)}"
+    if result.artifact is not None:
+        shown = f"{result.artifact['size']} bytes: {result.artifact['preview']}"
+        return f"succeeded{took}: {one_line(shown, VALUE_CHARACTERS)}"
+    return f"succeeded{took}: {one_line(to_text(result.value), VALUE_CHARACTERS)}"

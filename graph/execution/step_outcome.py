@@ -1,0 +1,99 @@
+"""How a step ended, or why it has not."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from graph.calls.meter import BudgetReached
+from graph.calls.tool_call import Finished, Held, Uncertain
+from graph.record.assessment import Assessment
+from graph.record.events import Draft
+from graph.record.results import StepResult, StepStatus
+from graph.record.trust_label import USER, TrustLabel
+from graph.record.values import Kept, keep
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """How a step ended, and what the ledger is told of it (nothing, where it was on record).
+
+    `called` counts its calls that succeeded, by tool. `doubts` name calls that may have happened, `limit` what the
+    budget does not allow: both are for a person.
+    """
+
+    step: str
+    result: StepResult
+    value: JsonValue = None
+    tells: tuple[Finished | Draft, ...] = ()
+    kept: Kept | None = None
+    label: TrustLabel = USER
+    called: Mapping[str, int] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    limit: str | None = None
+
+    @classmethod
+    def of_call(cls, finished: Finished, *, on_record: bool = False) -> "StepOutcome":
+        """Return the end of a step that is one call."""
+        call, result = finished.call, finished.result
+        called = {call.tool: 1} if result.status == "succeeded" else {}
+        tells = () if on_record else (finished,)
+        return cls(call.step, result, finished.value, tells, label=call.label, called=called)
+
+    def assessed(self, assessment: Assessment, revision: int) -> "StepOutcome":
+        """Return the end after its criteria were looked at: a failure where they are not met."""
+        told = (*self.tells, assessment.told(self.step, revision, again=False))
+        if assessment.met:
+            return replace(self, tells=told)
+        result = replace(self.result, status="failed", value=None, artifact=None, error=assessment.error)
+        return StepOutcome(self.step, result, tells=told, kept=self.kept)
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a step's end is written down with: the digest of all that it rests on, and the revision it is part of."""
+
+    step: str
+    inputs: str
+    revision: int
+    started_at: float
+
+    def succeeded(
+        self, value: JsonValue, label: TrustLabel, missing: Sequence[str] = (), called: Mapping[str, int] | None = None
+    ) -> StepOutcome:
+        """Return the end of a step that gave a value; `missing` is what it does without."""
+        kept = keep(value)
+        result = StepResult("succeeded", **kept.fields(), started_at=self.started_at, ended_at=time.time())
+        return StepOutcome(
+            self.step,
+            result,
+            value,
+            (self._told(result, label, missing=list(missing)),),
+            kept,
+            label,
+            dict(called or {}),
+        )
+
+    def failed(self, error: str, items: Sequence[int] = ()) -> StepOutcome:
+        """Return the end of a step that failed; `items` are the places in its list, from 0, of those that did."""
+        result = StepResult("failed", error=error, started_at=self.started_at, ended_at=time.time())
+        return StepOutcome(self.step, result, tells=(self._told(result, USER, items=list(items)),))
+
+    def _told(self, result: StepResult, label: TrustLabel, **more: Sequence[JsonValue]) -> Draft:
+        about = {"inputs": self.inputs, "label": label.to_json(), "revision": self.revision}
+        lacks = {name: value for name, value in more.items() if value}
+        return Draft("step_finished", {**result.to_json(), **about, **lacks}, self.step)
+
+
+def for_a_person(step: str, *reasons: Held | Uncertain | BudgetReached) -> StepOutcome:
+    """Return the end, for now, of a step that a person has to decide about."""
+    doubts = tuple(key for reason in reasons if isinstance(reason, Uncertain) for key in reason.keys)
+    limit = next((reason.limit for reason in reasons if isinstance(reason, BudgetReached)), None)
+    status: StepStatus = "uncertain" if doubts else "pending"
+    return StepOutcome(step, StepResult(status, error=str(reasons[0])), doubts=doubts, limit=limit)
+
+
+def waiting(step: str, why: str) -> StepOutcome:
+    """Return the end, for now, of a step that waits for something that is no call."""
+    return StepOutcome(step, StepResult("pending", error=why))

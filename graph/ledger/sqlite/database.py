@@ -1,0 +1,84 @@
+"""The database behind the ledger: a connection on a thread of its own, to a file that others use too."""
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+from weakref import finalize
+
+from graph.errors import LedgerError, LedgerUnavailableError
+from graph.ledger.sqlite.file import advice
+from graph.ledger.sqlite.vacuum import compact
+from graph.ledger.sqlite.writer import Pulse
+from graph.ledger.sqlite.writers import IN_MEMORY, SharedWriter, writer_in_memory, writer_of
+
+Result = TypeVar("Result")
+
+__all__ = ["IN_MEMORY", "Database"]
+
+
+class Database:
+    """An SQLite file, or memory; it is opened on first use. For `pulse` see `graph.ledger.sqlite.writer.WriterThread`.
+
+    All who use a file in this process share one writer, which ends with the last of them; `pulse` must therefore not
+    refer to its user. Whatever goes wrong with the database is a LedgerUnavailableError, or a plain LedgerError where
+    something cannot be stored.
+    """
+
+    def __init__(self, name: str, pulse: Pulse, pulse_s: float) -> None:
+        self.name = name
+        self._pulse, self._pulse_s = pulse, pulse_s
+        self._writer: SharedWriter | None = None
+        if name == IN_MEMORY:
+            self._use(writer_in_memory(pulse_s))
+
+    async def look(self, do: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Do what only reads: it needs no turn, so a lock does not hold it up."""
+        return await self.do(do, writes=False)
+
+    async def do(
+        self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False, writes: bool = True
+    ) -> Result:
+        """Do work in a transaction, all of it or nothing, and return what it returns; `full` waits for the disk."""
+        try:
+            writer = self._writer
+            if writer is None or writer.process != os.getpid():
+                writer = await self._opened()
+            return await writer.thread.run(do, full=full, writes=writes)
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self.name, advice(error)) from error
+        except ValueError as error:
+            raise LedgerError(self.name, f"it cannot hold what is to be written: {error}") from error
+
+    async def compact(self) -> None:
+        """Write the file anew; not on the writer's thread, which gives the heartbeats."""
+        if self.name == IN_MEMORY:
+            return
+        try:
+            await asyncio.to_thread(compact, self.name)
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self.name, advice(error)) from error
+
+    async def close(self) -> None:
+        """Let go of the file, which is closed where nobody else uses it; a later call opens it again."""
+        writer, self._writer = self._writer, None
+        if writer is None or writer.process != os.getpid():
+            return
+        writer.pulses.pop(id(self), None)
+        thread = writer.thread
+        del writer  # the last reference stops the thread
+        await thread.ended()
+
+    async def _opened(self) -> SharedWriter:
+        if self.name == IN_MEMORY:
+            return self._use(writer_in_memory(self._pulse_s))
+        return self._use(await asyncio.to_thread(partial(writer_of, self.name, self._pulse_s)))
+
+    def _use(self, writer: SharedWriter) -> SharedWriter:
+        self._writer = writer
+        if id(self) not in writer.pulses:
+            writer.pulses[id(self)] = self._pulse
+            finalize(self, writer.pulses.pop, id(self), None).atexit = False
+        return writer

@@ -1,0 +1,99 @@
+"""The database's file: made for its owner alone, and what to do when it cannot be used."""
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from graph.errors import LedgerUnavailableError
+from graph.ledger.sqlite.schema import check_version
+
+RESTORE = "restore the file from a backup"
+
+PAGE_BYTES = 8_192
+"""Of SQLite's usual 4 KB, rows that hold a result of a kilobyte leave a fifth empty."""
+
+
+def create_private(path: Path, database: str | None = None) -> None:
+    """Create a database file that only its owner can read; SQLite gives its side files the same mode.
+
+    A file that is there is not touched: closing it would drop the locks that this process's connections hold on it,
+    and another process would take the write-ahead log away from under them.
+
+    Args:
+        path: The file.
+        database: How messages call it; the path by default.
+
+    Raises:
+        LedgerUnavailableError: The folder is missing or not writable.
+    """
+    if path.is_file():
+        return
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise LedgerUnavailableError(
+            database or str(path), f"{error.strerror}; name a file in a folder you can write to"
+        ) from error
+
+
+def prepare(path: Path, wait_s: float) -> None:
+    """Create a database file, if need be, that lets others read while somebody writes.
+
+    Raises:
+        LedgerUnavailableError: The folder is missing or not writable, or the ledger's tables are of a newer version.
+        sqlite3.Error: It is no database, or it is locked for longer than `wait_s`.
+    """
+    create_private(path)
+    with closing(sqlite3.connect(path, timeout=wait_s)) as connection:
+        check_version(connection, str(path))
+        write_ahead(connection, wait_s)
+
+
+def write_ahead(connection: sqlite3.Connection, wait_s: float) -> None:
+    """Let the database write ahead; where several open a new file at once, SQLite itself does not wait for its turn."""
+    give_up = time.monotonic() + wait_s
+    while True:
+        try:
+            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # of a new file; others stay as they are
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def identity(path: str) -> tuple[int, int]:
+    """Return what tells the file from another one of its name.
+
+    Raises:
+        sqlite3.OperationalError: It is not there.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116  (asked before each transaction: a Path costs more than the question)
+    except OSError as error:
+        raise sqlite3.OperationalError(f"the file cannot be found: {error.strerror}") from error
+    return found.st_dev, found.st_ino
+
+
+ADVICE = {
+    "locked": "another process holds it, try again when it is done",
+    "the file": "put it back and resume the run",
+    "readonly": "give yourself write access to the file and its folder",
+    "full": "free some space and resume the run",
+    "was changed": RESTORE,
+    "malformed": RESTORE,
+    "not a database": f"name another file, or {RESTORE}",
+    "no such table": RESTORE,
+}
+
+
+def advice(error: sqlite3.Error) -> str:
+    """Return what the database says, with the next move."""
+    text = str(error)
+    moves = (move for words, move in ADVICE.items() if words in text)
+    return "; ".join([text, *islice(moves, 1)])

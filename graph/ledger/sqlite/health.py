@@ -1,0 +1,73 @@
+"""How a database is: its size and growth, whether it is whole, and which leases nobody holds any more."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from graph.ledger.protocol import Health
+from graph.ledger.sqlite.lease import is_gone
+from graph.record.run_state import run_name
+
+Found = TypeVar("Found")
+
+TABLES = ("ledger_events", "ledger_artifacts", "checkpoints", "writes")
+
+
+def examine(db: sqlite3.Connection, path: Path) -> Health:
+    """Examine the database behind a connection; what cannot be read is told as damage."""
+    damage = [*_cut_short(db, path)]
+
+    def read(ask: Callable[[], Found], otherwise: Found) -> Found:
+        try:
+            return ask()
+        except sqlite3.DatabaseError as error:
+            damage.append(str(error))
+            return otherwise
+
+    damage += read(lambda: _faults(db), [])
+    tables = {name: read(partial(_content, db, name), (0, 0)) for name in TABLES if _is_there(db, name)}
+    return Health(
+        file=_size(path),
+        write_ahead_log=_size(path.with_name(path.name + "-wal")),
+        runs=read(lambda: int(db.execute("SELECT count(*) FROM ledger_runs").fetchone()[0]), 0),
+        tables=tables,
+        dead=read(lambda: _dead(db), ()),
+        damage=tuple(dict.fromkeys(damage)),
+    )
+
+
+def _cut_short(db: sqlite3.Connection, path: Path) -> Iterator[str]:
+    (page_size,) = db.execute("PRAGMA page_size").fetchone()
+    if _size(path) % page_size:
+        yield "the file ends in the middle of a page"
+
+
+def _faults(db: sqlite3.Connection) -> list[str]:
+    """Return what SQLite's own check finds."""
+    found = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
+    return [] if found == ["ok"] else found
+
+
+def _content(db: sqlite3.Connection, table: str) -> tuple[int, int]:
+    columns = [str(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
+    total = " + ".join(f"coalesce(length(CAST({name} AS BLOB)), 0)" for name in columns)
+    rows, size = db.execute(f"SELECT count(*), coalesce(sum({total}), 0) FROM {table}").fetchone()
+    return int(rows), int(size)
+
+
+def _is_there(db: sqlite3.Connection, table: str) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone() is not None
+
+
+def _dead(db: sqlite3.Connection) -> tuple[str, ...]:
+    query = (
+        "SELECT thread, n, owner FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = ledger_leases.run "
+        "WHERE owner != '' ORDER BY id"
+    )
+    return tuple(run_name(thread, n) for thread, n, owner in db.execute(query) if is_gone(owner))
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -1,0 +1,122 @@
+"""Questions asked of the ledger's tables within a transaction."""
+
+import json
+import secrets
+import sqlite3
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
+from graph.ledger.protocol import RunKey
+from graph.ledger.sqlite.schema import TO_KNOW
+from graph.ledger.transcript import Transcript
+from graph.record.artifacts import artifacts_named
+from graph.record.events import CONTROL, Draft
+from graph.record.run_state import run_name
+
+FAILED = """(SELECT ended.kind != 'call_finished' OR json_extract(ended.payload, '$.status') != 'succeeded'
+    FROM ledger_events AS ended
+    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
+    AND ended.step IS e.step AND json_extract(ended.payload, '$.call') = json_extract(e.payload, '$.call')
+    AND json_extract(ended.payload, '$.item') IS json_extract(e.payload, '$.item')
+    ORDER BY ended.seq LIMIT 1)"""
+"""Of the beginning of a call: whether it did not come to a good end; null for one that came to none."""
+
+ALL = -(2**63)
+"""After which event to begin so that no row is left out, whatever its number."""
+
+compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+class Standing(NamedTuple):
+    """How many events were written for a run, the id of the key it is sealed with, and the seal."""
+
+    events: int
+    key: str | None
+    seal: bytes | None
+
+
+def row_of(draft: Draft, seq: int, before: bytes) -> Row:
+    """Return an event as it is stored, chained to the one before it."""
+    payload = compact_json(draft.payload)
+    salt, at = secrets.token_bytes(SALT_BYTES), time.time()
+    digest = payload_digest(salt, payload)
+    return Row(
+        seq, draft.kind, draft.step, at, payload, salt, digest, link(before, seq, draft.kind, draft.step, at, digest)
+    )
+
+
+def run_id_of(db: sqlite3.Connection, run: RunKey) -> int:
+    """Return the number by which the tables know a run."""
+    row = db.execute("SELECT id FROM ledger_runs WHERE thread = ? AND n = ?", (run.thread, run.n)).fetchone()
+    if row is None:
+        raise sqlite3.DatabaseError(f"run {run_name(run.thread, run.n)} is not in the ledger")
+    return int(row[0])
+
+
+def last_number(db: sqlite3.Connection, thread: str) -> int | None:
+    """Return the number of the thread's latest run, or None."""
+    row = db.execute("SELECT max(n) FROM ledger_runs WHERE thread = ?", (thread,)).fetchone()
+    return int(row[0]) if row[0] is not None else None
+
+
+def runs_to_know(db: sqlite3.Connection, run: RunKey) -> list[int]:
+    """Return the numbers of the thread's other runs in which a call may be uncertain, or one was settled, in order."""
+    query = (
+        "SELECT DISTINCT runs.n FROM ledger_runs AS runs JOIN ledger_events AS e ON e.run = runs.id "
+        f"WHERE runs.thread = ? AND runs.n != ? AND {TO_KNOW} "
+        f"AND (e.kind != 'call_started' OR coalesce({FAILED}, 1)) ORDER BY runs.n"
+    )
+    return [n for (n,) in db.execute(query, (run.thread, run.n))]
+
+
+def control_seq_of(db: sqlite3.Connection, run_id: int) -> int:
+    """Return the sequence number of the last event that changes what is allowed, 0 where there is none."""
+    query = f"SELECT max(seq) FROM ledger_events WHERE run = ? AND kind IN {CONTROL}"
+    return int(db.execute(query, (run_id,)).fetchone()[0] or 0)
+
+
+def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, bytes]:
+    """Return the last sequence number of a run and the hash to chain the next event to."""
+    query = "SELECT seq, link FROM ledger_events WHERE run = ? ORDER BY seq DESC LIMIT 1"
+    row = db.execute(query, (run_id,)).fetchone()
+    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
+
+
+def rows_of(db: sqlite3.Connection, run_id: int, after: int) -> tuple[list[Row], Standing]:
+    """Return a run's rows from the `after`-th on, and how many were written: fewer are a fault, not a shorter run."""
+    query = (
+        "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events "
+        "WHERE run = ? AND seq >= ? ORDER BY seq"
+    )
+    return [Row._make(columns) for columns in db.execute(query, (run_id, after))], standing_of(db, run_id)
+
+
+def has_messages(db: sqlite3.Connection, run_id: int) -> bool:
+    """Whether a message waits in a run's inbox."""
+    query = "SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1"
+    return db.execute(query, (run_id,)).fetchone() is not None
+
+
+def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
+    """Return how many events were written for a run, and its seal.
+
+    Raises:
+        sqlite3.DatabaseError: It is not what was written.
+    """
+    row = db.execute("SELECT events, key, seal FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
+    if row is None or type(row[0]) is not int:
+        raise sqlite3.DatabaseError("the list of runs was changed")
+    return Standing._make(row)
+
+
+def transcript_of(db: sqlite3.Connection, run: RunKey) -> Transcript:
+    """Return everything that is stored of a run."""
+    rows, (written, key, seal) = rows_of(db, run_id_of(db, run), after=ALL)
+    bare = Transcript(run.thread, run.n, rows, written, key, seal)
+    found = (
+        db.execute("SELECT id, content FROM ledger_artifacts WHERE id = ?", (name,)).fetchone()
+        for name in artifacts_named(bare.events())
+    )
+    return replace(bare, artifacts=dict(row for row in found if row is not None))

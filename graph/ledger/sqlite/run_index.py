@@ -1,0 +1,164 @@
+"""The index of runs: one row per run, written in the transaction of the events that it follows from."""
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+
+from graph.ledger.chain import Row
+from graph.ledger.transcript import event_of
+from graph.record.counters import Counts, RunCounter
+from graph.record.events import Event
+from graph.record.run_state import run_name
+from graph.record.summary import RunSummary, Summarizer
+
+COLUMNS = tuple(entry.name for entry in fields(RunSummary) if entry.name not in ("thread", "n"))
+LISTS = ("asks", "people", "tags")
+_PUT = (
+    f"INSERT INTO ledger_index (run, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)}) "
+    f"ON CONFLICT (run) DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in COLUMNS)}"
+)
+_COUNT = "INSERT INTO ledger_counters VALUES (?, ?, ?) ON CONFLICT (name, labels) DO UPDATE SET value = value + ?"
+
+FOLDED = 4_096
+"""So many runs are kept folded in memory: those that were written to last."""
+
+
+@dataclass
+class _Folded:
+    """A run as far as it was folded; `link` is the hash of the last event that was."""
+
+    summarizer: Summarizer
+    counter: RunCounter = field(default_factory=RunCounter)
+    link: bytes = b""
+
+
+class RunIndex:
+    """Keeps the index of one database; used on the thread of its connection, within a transaction.
+
+    What was folded stays in memory, so that an event costs no look at those before it. A transaction that was rolled
+    back, and another process's events, show in the hash of the run's last event: the run is then folded anew.
+    """
+
+    def __init__(self) -> None:
+        self._folded: OrderedDict[int, _Folded] = OrderedDict()
+
+    def add(self, db: sqlite3.Connection, run_id: int, before: bytes, events: Sequence[Event], link: bytes) -> None:
+        """Bring a run's row up to date with events that were just written.
+
+        Args:
+            db: The connection.
+            run_id: The run, as the tables know it.
+            before: The hash that the events are chained to.
+            events: The events.
+            link: The hash of the last of them.
+        """
+        folded = self._folded.pop(run_id, None)
+        if folded is None or folded.link != before:
+            folded = _folded(db, run_id, events[0].seq)
+        put(db, run_id, folded.summarizer.apply(events).summary)
+        add_counts(db, folded.counter.count(events))
+        folded.link = link
+        self._keep(run_id, folded)
+
+    def forget(self, db: sqlite3.Connection, run_id: int) -> None:
+        """Fold a run anew at its next event: earlier events have changed."""
+        self._folded.pop(run_id, None)
+        db.execute("DELETE FROM ledger_tags WHERE run = ?", (run_id,))
+
+    def _keep(self, run_id: int, folded: _Folded) -> None:
+        self._folded[run_id] = folded
+        while len(self._folded) > FOLDED:
+            self._folded.popitem(last=False)
+
+
+def put(db: sqlite3.Connection, run_id: int, summary: RunSummary) -> None:
+    """Write a run's row, and the rows by which its tags find it."""
+    values = (_stored(getattr(summary, name)) for name in COLUMNS)
+    db.execute(_PUT, (run_id, *values))
+    if summary.tags:
+        db.executemany("INSERT OR IGNORE INTO ledger_tags VALUES (?, ?)", [(tag, run_id) for tag in summary.tags])
+
+
+def add_counts(db: sqlite3.Connection, counts: Counts) -> None:
+    """Add to the counts over all runs."""
+    if counts:
+        rows = [(name, json.dumps(labels), count, count) for (name, labels), count in counts.items()]
+        db.executemany(_COUNT, rows)
+
+
+def rebuild(db: sqlite3.Connection) -> int:
+    """Make the whole index anew from the events, within a transaction, and return how many runs it has."""
+    for table in ("ledger_index", "ledger_tags", "ledger_counters"):
+        db.execute(f"DELETE FROM {table}")
+    counts: Counts = Counts()
+    run_ids = [run_id for (run_id,) in db.execute("SELECT id FROM ledger_runs ORDER BY id")]
+    for run_id in run_ids:
+        put(db, run_id, folded_summary(db, run_id))
+        counts.update(RunCounter().count(_events(db, run_id)))
+    add_counts(db, counts)
+    return len(run_ids)
+
+
+def differences(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield the names of the runs whose row is not what follows from their events."""
+    for run_id, thread, n in db.execute("SELECT id, thread, n FROM ledger_runs ORDER BY id").fetchall():
+        if summary_of(db, run_id) != folded_summary(db, run_id) or _tags(db, run_id) != _tags_of_row(db, run_id):
+            yield run_name(thread, n)
+
+
+def folded_summary(db: sqlite3.Connection, run_id: int) -> RunSummary:
+    """Return what a run's row has to be."""
+    return _summarizer(db, run_id).apply(_events(db, run_id)).summary
+
+
+def summary_of(db: sqlite3.Connection, run_id: int) -> RunSummary | None:
+    """Return a run's row, None if it has none."""
+    row = db.execute(f"{SELECT} WHERE ledger_index.run = ?", (run_id,)).fetchone()
+    return read(row) if row else None
+
+
+SELECT = (
+    f"SELECT thread, n, {', '.join(COLUMNS)} FROM ledger_index JOIN ledger_runs ON ledger_runs.id = ledger_index.run"
+)
+
+
+def read(row: Sequence[object]) -> RunSummary:
+    """Return the summary in a row that `SELECT` gave."""
+    values = dict(zip(("thread", "n", *COLUMNS), row, strict=False))
+    lists = {name: tuple(json.loads(str(values[name]))) for name in LISTS}
+    return RunSummary(**{**values, **lists})  # type: ignore[arg-type]
+
+
+def _stored(value: object) -> object:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
+
+
+def _folded(db: sqlite3.Connection, run_id: int, before_seq: int) -> _Folded:
+    """Fold a run's events before that sequence number."""
+    folded = _Folded(_summarizer(db, run_id))
+    earlier = [event for event in _events(db, run_id) if event.seq < before_seq]
+    folded.summarizer.apply(earlier)
+    folded.counter.count(earlier)
+    return folded
+
+
+def _summarizer(db: sqlite3.Connection, run_id: int) -> Summarizer:
+    thread, n = db.execute("SELECT thread, n FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
+    return Summarizer(thread, n)
+
+
+def _events(db: sqlite3.Connection, run_id: int) -> Iterator[Event]:
+    query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
+    found = map(event_of, map(Row._make, db.execute(query, (run_id,))))
+    return (event for event in found if event is not None)
+
+
+def _tags(db: sqlite3.Connection, run_id: int) -> set[str]:
+    return {tag for (tag,) in db.execute("SELECT tag FROM ledger_tags WHERE run = ?", (run_id,))}
+
+
+def _tags_of_row(db: sqlite3.Connection, run_id: int) -> set[str]:
+    found = summary_of(db, run_id)
+    return set(found.tags) if found else set()

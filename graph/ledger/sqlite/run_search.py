@@ -1,0 +1,109 @@
+"""Finding runs in the index: by name, and page by page."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+from graph.ledger.protocol import RunKey
+from graph.ledger.sqlite.lease import is_gone
+from graph.ledger.sqlite.queries import last_number
+from graph.ledger.sqlite.run_index import COLUMNS, read
+from graph.record.counters import Counters, Labels
+from graph.record.run_filter import RunFilter
+from graph.record.summary import RunSummary
+
+CANDIDATES = 9
+"""So many runs are named at most when the beginning of a name fits several."""
+CHUNK = 200
+"""Rows that are read at a time."""
+LIVE = ("planning", "running")
+"""Statuses of runs that are paused if no process works on them."""
+_SELECT = (
+    f"SELECT thread, n, {', '.join(COLUMNS)}, owner FROM ledger_index "
+    "JOIN ledger_runs ON ledger_runs.id = ledger_index.run LEFT JOIN ledger_leases USING (run)"
+)
+
+
+def run_named(db: sqlite3.Connection, name: str) -> list[RunKey]:
+    """Return the run of that id, or the latest of that thread, or of each thread whose name begins so."""
+    thread, _, number = name.rpartition(".")
+    if number.isdecimal() and number.isascii() and _exists(db, RunKey(thread, int(number[:18]))):
+        return [RunKey(thread, int(number))]
+    if last := last_number(db, name):
+        return [RunKey(name, last)]
+    if not name:
+        return []
+    query = "SELECT thread, max(n) FROM ledger_runs WHERE thread >= ? AND thread < ? GROUP BY thread LIMIT ?"
+    return [RunKey(*row) for row in db.execute(query, (name, name + chr(0x10FFFF), CANDIDATES))]
+
+
+def page(db: sqlite3.Connection, wanted: RunFilter) -> list[RunSummary]:
+    """Return the runs that are wanted, the latest first."""
+    return list(islice(_found(db, wanted), wanted.limit))
+
+
+def _found(db: sqlite3.Connection, wanted: RunFilter) -> Iterator[RunSummary]:
+    conditions, values = _conditions(db, wanted)
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    rows = db.execute(f"{_SELECT} {where} ORDER BY ledger_index.run DESC", values)
+    while chunk := rows.fetchmany(min(CHUNK, wanted.limit)):
+        for *row, owner in chunk:
+            summary = _as_shown(read(row), owner)
+            if wanted.status in (None, summary.status):
+                yield summary
+
+
+def _conditions(db: sqlite3.Connection, wanted: RunFilter) -> tuple[list[str], list[object]]:
+    parts: list[tuple[str, Sequence[object]]] = []
+    if wanted.before is not None:
+        parts.append(("ledger_index.run < ?", [_run_id(db, wanted.before)]))
+    if wanted.status is not None:
+        stored = (wanted.status, *(LIVE if wanted.status == "paused" else ()))
+        parts.append((f"status IN ({', '.join('?' * len(stored))})", stored))
+    if wanted.tag is not None:
+        parts.append(("ledger_index.run IN (SELECT run FROM ledger_tags WHERE tag = ?)", [wanted.tag]))
+    if wanted.since is not None:
+        parts.append(("started_at >= ?", [wanted.since]))
+    if wanted.text is not None:
+        pattern = "%" + wanted.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        parts.append(("(goal LIKE ? ESCAPE '\\' OR thread LIKE ? ESCAPE '\\')", [pattern, pattern]))
+    return [condition for condition, _ in parts], [value for _, values in parts for value in values]
+
+
+def _run_id(db: sqlite3.Connection, name: str) -> int:
+    """Return the number of a run that a page begins behind; 0, which is behind all of them, if it is not there."""
+    thread, _, number = name.rpartition(".")
+    query = "SELECT id FROM ledger_runs WHERE thread = ? AND n = ?"
+    row = db.execute(query, (thread, number)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _as_shown(summary: RunSummary, owner: str | None) -> RunSummary:
+    if summary.status not in LIVE or (owner and not is_gone(owner)):
+        return summary
+    return replace(summary, status="paused")
+
+
+def _exists(db: sqlite3.Connection, run: RunKey) -> bool:
+    query = "SELECT 1 FROM ledger_runs WHERE thread = ? AND n = ?"
+    return db.execute(query, (run.thread, run.n)).fetchone() is not None
+
+
+def counters(db: sqlite3.Connection, now: float) -> Counters:
+    """Return the counts over all runs, and the gauges at `now`, in Unix seconds."""
+    counts = {
+        (name, tuple((key, label) for key, label in json.loads(labels))): value
+        for name, labels, value in db.execute("SELECT name, labels, value FROM ledger_counters")
+    }
+    waiting = (
+        "SELECT waits_for, count(*), min(waiting_since) FROM ledger_index "
+        "WHERE waits_for IS NOT NULL GROUP BY waits_for"
+    )
+    gauges: dict[tuple[str, Labels], float] = {}
+    for waits_for, count, since in db.execute(waiting):
+        labels = (("waits_for", waits_for),)
+        gauges["runs_waiting", labels] = count
+        gauges["oldest_wait_seconds", labels] = max(0.0, now - since)
+    return Counters(counts, gauges)

@@ -1,0 +1,140 @@
+"""The tables of the ledger, and the version that says which of them a database has."""
+
+import sqlite3
+
+from graph.errors import LedgerUnavailableError
+from graph.ledger.sqlite.lease import SCHEMA as LEASES
+from graph.record.events import CONTROL
+
+VERSION = 2
+"""Version 1 had neither the index of runs nor a table that says the version."""
+
+RECORDS = f"""
+CREATE TABLE IF NOT EXISTS ledger_runs (
+    id INTEGER PRIMARY KEY,
+    thread TEXT NOT NULL,
+    n INTEGER NOT NULL,
+    events INTEGER NOT NULL DEFAULT 0,
+    key TEXT,
+    seal BLOB,
+    UNIQUE (thread, n)
+);
+CREATE TABLE IF NOT EXISTS ledger_events (
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    step TEXT,
+    at REAL NOT NULL,
+    payload TEXT NOT NULL,
+    salt BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    link BLOB NOT NULL,
+    PRIMARY KEY (run, seq)
+);
+CREATE INDEX IF NOT EXISTS ledger_control ON ledger_events (run, seq) WHERE kind IN {CONTROL};
+CREATE TABLE IF NOT EXISTS ledger_artifacts (
+    id TEXT PRIMARY KEY,
+    content TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ledger_inbox (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    message TEXT NOT NULL
+);
+{LEASES}"""
+
+TO_KNOW = """(kind = 'call_started' AND instr(payload, '"repeatable":false') > 0
+    OR kind = 'decided' AND instr(payload, '"settled":[{') > 0
+    OR kind = 'step_checked' AND instr(payload, '"met":false') > 0)"""
+"""Events by which a call may be uncertain, or is settled: few others are among them, and none is left out.
+
+The words are ours: in a text that somebody else wrote there is a backslash before each quote.
+"""
+
+INDEX = f"""
+CREATE INDEX ledger_to_know ON ledger_events (run, seq) WHERE {TO_KNOW};
+CREATE TABLE ledger_index (
+    run INTEGER PRIMARY KEY REFERENCES ledger_runs (id),
+    seq INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    goal TEXT NOT NULL,
+    reason TEXT,
+    waits_for TEXT,
+    asks TEXT NOT NULL,
+    people TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    started_at REAL NOT NULL,
+    updated_at REAL NOT NULL,
+    ended_at REAL,
+    waiting_since REAL,
+    revision INTEGER NOT NULL,
+    steps INTEGER NOT NULL,
+    succeeded INTEGER NOT NULL,
+    tool_calls INTEGER NOT NULL,
+    model_calls INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL
+);
+CREATE INDEX ledger_index_status ON ledger_index (status, run);
+CREATE INDEX ledger_index_waiting ON ledger_index (waits_for, waiting_since) WHERE waits_for IS NOT NULL;
+CREATE TABLE ledger_tags (
+    tag TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    PRIMARY KEY (tag, run)
+) WITHOUT ROWID;
+CREATE INDEX ledger_tags_run ON ledger_tags (run);
+CREATE TABLE ledger_counters (
+    name TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (name, labels)
+) WITHOUT ROWID;
+CREATE TABLE ledger_schema (version INTEGER NOT NULL);
+"""
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables of a new database, within a transaction."""
+    execute(db, RECORDS)
+    execute(db, INDEX)
+    set_version(db)
+
+
+def execute(db: sqlite3.Connection, statements: str) -> None:
+    """Execute several statements within the transaction that is open, which `executescript` would commit."""
+    for statement in filter(str.strip, statements.split(";")):
+        db.execute(statement)
+
+
+def set_version(db: sqlite3.Connection) -> None:
+    """Note that the tables are those of `VERSION`."""
+    db.execute("DELETE FROM ledger_schema")
+    db.execute("INSERT INTO ledger_schema VALUES (?)", (VERSION,))
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    """Return the version of a database's tables, 0 if it has none.
+
+    Raises:
+        sqlite3.DatabaseError: The table that says it was changed.
+    """
+    names = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if "ledger_schema" not in names:
+        return 1 if "ledger_leases" in names else 0
+    row = db.execute("SELECT version FROM ledger_schema").fetchone()
+    if row is None or type(row[0]) is not int:
+        raise sqlite3.DatabaseError("the version of the ledger's tables was changed")
+    return int(row[0])
+
+
+def check_version(db: sqlite3.Connection, database: str) -> int:
+    """Return the version of a database's tables, 0 if it has none.
+
+    Raises:
+        LedgerUnavailableError: It is newer than this program; nothing was touched.
+    """
+    version = version_of(db)
+    if version > VERSION:
+        why = f"its tables are of version {version}, this program knows version {VERSION}; install a newer release"
+        raise LedgerUnavailableError(database, why)
+    return version

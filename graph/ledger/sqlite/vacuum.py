@@ -1,0 +1,51 @@
+"""Removing what a database file still holds of values that are in no record any more, and looking for a value in it."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+from graph.ledger.sqlite.checkpoint_redaction import packed_places
+
+BUSY_S = 5.0
+
+
+def compact(path: str) -> None:
+    """Write the file anew without its free pages, and empty its write-ahead log.
+
+    Raises:
+        sqlite3.OperationalError: Others who have the database open keep it from being done.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=BUSY_S)) as db:
+        db.execute("VACUUM")
+        busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise sqlite3.OperationalError(
+            "the value is out of all records, but others who have the database open keep its old pages in the "
+            "write-ahead log; close them and redact again"
+        )
+
+
+def places_of(db: sqlite3.Connection, forms: Sequence[str]) -> list[str]:
+    """Return where a value, in one of its forms, stands in any table, by run or thread where there is one."""
+    found = (place for table in _tables(db) for place in _places_in(db, table, forms))
+    return list(dict.fromkeys([*found, *packed_places(db, forms)]))
+
+
+def _places_in(db: sqlite3.Connection, table: str, forms: Sequence[str]) -> Iterator[str]:
+    columns = [str(row[1]) for row in db.execute(f'PRAGMA table_info("{table}")')]
+    found = " OR ".join(f'instr(CAST("{column}" AS BLOB), ?)' for column in columns for _ in forms)
+    values = [form.encode("utf-8", "surrogatepass") for _ in columns for form in forms]
+    if table == "ledger_events":
+        source = "ledger_events JOIN ledger_runs ON ledger_runs.id = ledger_events.run"
+        found = " OR ".join(f"instr(CAST(ledger_events.{column} AS BLOB), ?)" for column in columns for _ in forms)
+        for thread, n in db.execute(f"SELECT DISTINCT thread, n FROM {source} WHERE {found}", values):
+            yield f"run {thread}.{n}"
+    elif "thread_id" in columns:
+        for (thread,) in db.execute(f'SELECT DISTINCT thread_id FROM "{table}" WHERE {found}', values):
+            yield f"{table} of thread {thread}"
+    elif db.execute(f'SELECT 1 FROM "{table}" WHERE {found} LIMIT 1', values).fetchone() is not None:
+        yield f"table {table}"
+
+
+def _tables(db: sqlite3.Connection) -> list[str]:
+    return [str(row[0]) for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]

@@ -1,0 +1,138 @@
+"""The writers of this process: one per database file, shared by all who use it and closed with the last of them.
+
+A user holds the writer by an ordinary reference, so a graph that is dropped without being closed lets go of it too.
+"""
+
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from weakref import WeakSet, WeakValueDictionary, finalize
+
+from graph.errors import LedgerError
+from graph.ledger.sqlite.busy_timeout import busy_timeout_with
+from graph.ledger.sqlite.file import create_private, identity, write_ahead
+from graph.ledger.sqlite.migration import bring_up
+from graph.ledger.sqlite.schema import VERSION, check_version
+from graph.ledger.sqlite.writer import Pulse, WriterThread, begin_at_once
+
+IN_MEMORY = ":memory:"
+LOGGER = logging.getLogger("planner_executor.ledger")
+
+
+class OpenFile:
+    """How a writer connects to a database, and whether it is still the one that was opened."""
+
+    def __init__(self, name: str, path: str) -> None:
+        self._name, self._path = name, path
+        self._patience, self._waits = busy_timeout_with(name), ""
+        self._opened: tuple[int, int] | None = None
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether there is no file."""
+        return self._path == IN_MEMORY
+
+    def is_replaced(self) -> bool:
+        """Whether the file that was opened is gone, or another one is in its place."""
+        if self._opened is None:
+            return False
+        try:
+            return identity(self._path) != self._opened
+        except sqlite3.OperationalError:
+            return True
+
+    def connect(self) -> sqlite3.Connection:
+        """Open the database; one that is not there is made."""
+        if not self.is_in_memory:
+            create_private(Path(self._path), self._name)
+        wait_s = self._patience.left_s
+        connection = sqlite3.connect(self._path, isolation_level=None, timeout=wait_s)
+        connection.text_factory = _text
+        try:
+            with self._patience.tried():
+                check_version(connection, self._name)
+                write_ahead(connection, wait_s)
+                if done := bring_up(connection, self._path):
+                    LOGGER.warning("%s was migrated to version %s; as it was: %s", self._path, VERSION, done.backup)
+            self._opened, self._waits = None if self.is_in_memory else identity(self._path), ""
+        except (sqlite3.Error, LedgerError):
+            connection.close()
+            raise
+        return connection
+
+    def begin(self, connection: sqlite3.Connection, writes: bool) -> None:
+        """Begin a transaction in the file that was opened: what is written to one that was removed is lost."""
+        if self._opened is not None and identity(self._path) != self._opened:
+            raise sqlite3.OperationalError("the file was replaced by another one")
+        if (waits := self._patience.pragma) != self._waits:
+            connection.execute(waits)
+            self._waits = waits
+        with self._patience.tried():
+            begin_at_once(connection, writes)
+
+
+class SharedWriter:
+    """A writer thread, for as long as somebody refers to this object; `pulses` are its users', by a key of theirs."""
+
+    def __init__(self, file: OpenFile, pulse_s: float) -> None:
+        self.file, self.process = file, os.getpid()
+        self.pulses: dict[int, Pulse] = {}
+        pulses = self.pulses  # the thread must not refer to `self`
+        self.thread = WriterThread(
+            file.connect, lambda: [do for pulse in tuple(pulses.values()) for do in pulse()], pulse_s, file.begin
+        )
+        finalize(self, self.thread.stop).atexit = False
+        _all.add(self)
+
+
+_all: WeakSet[SharedWriter] = WeakSet()
+_by_path: WeakValueDictionary[str, SharedWriter] = WeakValueDictionary()
+_choosing = threading.Lock()
+_resting: list[Callable[[], None]] = []
+_inherited: list[SharedWriter] = []
+
+
+def writer_in_memory(pulse_s: float) -> SharedWriter:
+    """Return a writer to a new database in memory."""
+    return SharedWriter(OpenFile(IN_MEMORY, IN_MEMORY), pulse_s)
+
+
+def writer_of(name: str, pulse_s: float) -> SharedWriter:
+    """Return this process's writer to a file; it looks at the file, so not on the event loop's thread."""
+    path = os.path.realpath(name)
+    with _choosing:
+        found = _by_path.get(path)
+        if found is None or found.file.is_replaced():
+            found = _by_path[path] = SharedWriter(OpenFile(name, path), pulse_s)
+        return found
+
+
+def _rest() -> None:
+    """Close connections before a fork: SQLite would take the child's locks on these files for granted."""
+    _resting.extend(writer.thread.rest() for writer in tuple(_all) if not writer.file.is_in_memory)
+
+
+def _go_on() -> None:
+    while _resting:
+        _resting.pop()()
+
+
+def _begin_anew() -> None:
+    """In a forked child: the parent's threads are not here, and its connections are kept from being closed."""
+    global _choosing
+    _choosing = threading.Lock()
+    _inherited.extend(_all)
+    _resting.clear()
+    _all.clear()
+    _by_path.clear()
+
+
+os.register_at_fork(before=_rest, after_in_parent=_go_on, after_in_child=_begin_anew)
+
+
+def _text(content: bytes) -> str:
+    """Read text that may be damaged, so that the check of its event names it."""
+    return content.decode("utf-8", "surrogateescape")

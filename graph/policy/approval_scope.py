@@ -1,0 +1,56 @@
+"""The terms under which a plan runs: tools, policy and budget. An approval covers the plan and all of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pydantic import JsonValue
+
+from graph.plan.canonical import digest
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.schema import Plan
+from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from graph.record.budget import NO_BUDGET, Budget
+
+
+@dataclass(frozen=True)
+class ExecutionTerms:
+    """What holds for a run now; `budget` is the run's own, as it was given or raised.
+
+    `executors` are the names that a step may choose its model by.
+    """
+
+    tools: Mapping[str, ToolSpec]
+    mode: ApprovalMode = "always"
+    policy: Policy = NO_POLICY
+    budget: Budget = NO_BUDGET
+    executors: tuple[str, ...] = ()
+    _bindings: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @cached_property
+    def bounds(self) -> Budget:
+        """What may be spent: the run's budget within the policy's hard limits."""
+        return self.budget.within(self.policy.limits)
+
+    def binding(self, plan: Plan) -> str:
+        """Return the digest of all that an approval of `plan` covers, tools and approval mode as they are now."""
+        known = self._bindings.get(plan.digest)
+        return known or self._bindings.setdefault(plan.digest, self._binding(plan))
+
+    def _binding(self, plan: Plan) -> str:
+        names = sorted({name for step in plan.steps for name in step.tool_names})
+        faces: dict[str, JsonValue] = {name: self.tools[name].face for name in names if name in self.tools}
+        rules: dict[str, JsonValue] = {"policy": self.policy.digest, "budget": self.budget.to_json()}
+        return digest({"plan": plan.digest, "tools": faces, "approval": self.mode, **rules})
+
+    def issues(self, plan: Plan) -> list[Issue]:
+        """Return what forbids a plan whatever a person says of it."""
+        unknown = [step for step in plan.steps if step.executor is not None and step.executor not in self.executors]
+        there = f"there are {', '.join(self.executors) or 'none'}"
+        strange = [Issue(step.id, "executor", f"no executor is called {step.executor!r}; {there}") for step in unknown]
+        return [*strange, *self.policy.issues(plan, self.tools)]
+
+    def needs_person(self, plan: Plan) -> bool:
+        """Whether a person has to approve a plan that nothing was approved of before."""
+        return self.policy.needs_person(plan, self.tools, self.mode)

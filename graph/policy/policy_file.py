@@ -1,0 +1,224 @@
+"""Reading a policy from TOML, or from the same data in Python; what is not understood is refused, with its line.
+
+```toml
+approval = "side_effects"            # always, side_effects, never
+
+[effects]
+external = "review"                  # allow, review, deny
+
+[tools.send_mail]
+verdict = "review"
+args.to = { domains = ["example.com"], untrusted_from = ["read_contacts"] }
+
+[limits]                             # no budget goes beyond these
+tool_calls = 200
+cost_usd = 2.5
+calls = { send_mail = 5 }
+
+[rates]                              # calls per minute, of a tool or a model
+web_search = 30
+
+[prices."gpt-5-mini"]                # US dollars per million tokens
+input = 0.25
+output = 2.0
+```
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from graph.errors import PolicyError
+from graph.plan.catalog import Effect
+from graph.plan.patterns import pattern_fault, whole
+from graph.policy.constraints import Constraint, is_within
+from graph.policy.hosts import plain_host
+from graph.policy.policy import ApprovalMode, Policy, ToolRule, Verdict
+from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
+
+TABLES = ("effects", "tools", "limits", "rates", "prices")
+CONSTRAINTS = ("domains", "within", "minimum", "maximum", "one_of", "pattern", "untrusted_from", "optional")
+LONGEST_LINE = 1_000
+"""How much of a line is looked at for the name of an entry."""
+Path = tuple[str, ...]
+
+
+def policy_from_toml(text: str, name: str = "policy") -> Policy:
+    """Return the policy that a TOML text describes.
+
+    Raises:
+        PolicyError: Something in it is not understood; the message names `name` and the line.
+    """
+    try:
+        raw = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise PolicyError(
+            name, f"no TOML: {'nested too deeply' if isinstance(error, RecursionError) else error}"
+        ) from error
+    return policy_from(raw, name, text)
+
+
+def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") -> Policy:
+    """Return the policy that plain data describes; `text` is where it was read from, to name lines.
+
+    Raises:
+        PolicyError: Something in it is not understood.
+    """
+    for path, why in _faults(raw):
+        raise PolicyError(name, f"{'.'.join(map(str, path))} {why}", line_of(text, path))
+    return Policy(
+        approval=raw.get("approval"),
+        effects=dict(raw.get("effects", {})),
+        tools={tool: _rule(rule) for tool, rule in raw.get("tools", {}).items()},
+        limits=_limits(raw),
+        rates=dict(raw.get("rates", {})),
+        prices={model: Price(**price) for model, price in raw.get("prices", {}).items()},
+    )
+
+
+def line_of(text: str, path: Path) -> int | None:
+    r"""Return the line, from 1, on which an entry of a TOML text stands, None where it cannot be told.
+
+    >>> line_of("[tools.a]\nverdict = 'no'", ("tools", "a", "verdict"))
+    2
+    """
+    table: Path = ()
+    best: tuple[int, int] | None = None
+    for number, line in enumerate((line[:LONGEST_LINE] for line in text.splitlines()), 1):
+        if header := re.match(r"""\s*\[\[?((?:[^\[\]"']|"[^"]*"|'[^']*')+)\]""", line):
+            table = _keys(header[1])
+            here = table
+        elif entry := re.match(r"""\s*((?:[A-Za-z0-9_\-. \t]|"[^"]*"|'[^']*')+?)\s*=""", line):
+            here = (*table, *_keys(entry[1]))
+        else:
+            continue
+        if here == path[: len(here)] and (best is None or len(here) > best[0]):
+            best = (len(here), number)
+    return best[1] if best else None
+
+
+def _keys(dotted: str) -> Path:
+    found = re.findall(r"""\s*(?:"([^"]*)"|'([^']*)'|([^.\s"']+))\s*\.?""", dotted)
+    return tuple(one or two or three for one, two, three in found)
+
+
+def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield (where, what is wrong), the first of which is told."""
+    yield from _table_faults(raw)
+    for effect, verdict in raw.get("effects", {}).items():
+        if effect not in get_args(Effect):
+            yield ("effects", effect), _unknown(get_args(Effect), effect)
+        elif verdict not in get_args(Verdict):
+            yield ("effects", effect), _none_of(verdict, get_args(Verdict))
+    for tool, rule in raw.get("tools", {}).items():
+        yield from _rule_faults(("tools", tool), rule)
+    for where, why in read_budget(raw.get("limits", {}))[1]:
+        yield ("limits", *where.split(".", 1)), why
+    for name, rate in raw.get("rates", {}).items():
+        if not _is_number(rate) or rate <= 0:
+            yield ("rates", name), "is no number of calls per minute above 0"
+    for model, price in raw.get("prices", {}).items():
+        yield from _price_faults(("prices", model), price)
+
+
+def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    for key, value in raw.items():
+        if key != "approval" and key not in TABLES:
+            yield (key,), _unknown((*TABLES, "approval"), key)
+        elif key == "approval" and value not in get_args(ApprovalMode):
+            yield (key,), _none_of(value, get_args(ApprovalMode))
+        elif key in TABLES and not isinstance(value, Mapping):
+            yield (key,), "is a table"
+
+
+def _rule_faults(path: Path, rule: Any) -> Iterator[tuple[Path, str]]:
+    if not isinstance(rule, Mapping):
+        yield path, 'is a table, such as { verdict = "review" }'
+        return
+    for key, value in rule.items():
+        if key == "verdict" and value not in get_args(Verdict):
+            yield (*path, key), _none_of(value, get_args(Verdict))
+        elif key not in ("verdict", "args"):
+            yield (*path, key), _unknown(("verdict", "args"), key)
+        elif key == "args" and not isinstance(value, Mapping):
+            yield (*path, key), "is a table of arguments"
+    args = rule.get("args")
+    for name, constraint in args.items() if isinstance(args, Mapping) else ():
+        yield from _constraint_faults((*path, "args", name), constraint)
+
+
+def _constraint_faults(path: Path, constraint: Any) -> Iterator[tuple[Path, str]]:
+    if not isinstance(constraint, Mapping):
+        yield path, f"is a table with some of {', '.join(CONSTRAINTS)}"
+        return
+    for key, value in constraint.items():
+        if why := _constraint_fault(key, value) if key in CONSTRAINTS else _unknown(CONSTRAINTS, key):
+            yield (*path, key), why
+
+
+def _constraint_fault(key: str, value: Any) -> str | None:
+    """Say what is wrong with one entry of a constraint, None where nothing is."""
+    if key in ("domains", "within", "untrusted_from"):
+        return _list_fault(key, value)
+    if key == "one_of":
+        return None if isinstance(value, list) and value else "is a list with something in it"
+    if key in ("minimum", "maximum"):
+        return None if _is_number(value) else "is a number"
+    if key == "optional":
+        return None if isinstance(value, bool) else "is true or false"
+    if not isinstance(value, str):
+        return "is a regular expression, as text"
+    fault = pattern_fault(whole(value))
+    return f"cannot be used: {fault}" if fault else None
+
+
+def _list_fault(key: str, value: Any) -> str | None:
+    if not _is_texts(value):
+        return "is a list of texts with something in it"
+    if key == "domains" and (odd := [text for text in value if not plain_host(text)]):
+        return f"has {odd[0]!r}, which is no plain host; write one such as example.com"
+    if key == "within" and (odd := [text for text in value if not is_within(text, text)]):
+        return f"has {odd[0]!r}, in which no path stays; write a folder without `..`"
+    return None
+
+
+def _price_faults(path: Path, price: Any) -> Iterator[tuple[Path, str]]:
+    if not isinstance(price, Mapping) or set(price) != {"input", "output"}:
+        yield path, "has input and output, in US dollars per million tokens"
+        return
+    for key, value in price.items():
+        if not _is_number(value) or value < 0:
+            yield (*path, key), "is no price"
+
+
+def _rule(rule: Mapping[str, Any]) -> ToolRule:
+    args = {name: _constraint(given) for name, given in rule.get("args", {}).items()}
+    return ToolRule(rule.get("verdict"), args)
+
+
+def _constraint(given: Mapping[str, Any]) -> Constraint:
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    return Constraint(**fields)
+
+
+def _limits(raw: Mapping[str, Any]) -> Budget:
+    return read_budget(raw["limits"])[0] if "limits" in raw else NO_BUDGET
+
+
+def _unknown(known: tuple[str, ...], key: str) -> str:
+    meant = get_close_matches(str(key)[:100], known, 1)
+    return f"is unknown; did you mean {meant[0]}?" if meant else f"is unknown; there are {', '.join(known)}"
+
+
+def _none_of(value: Any, allowed: tuple[str, ...]) -> str:
+    return f"is {value!r}; it takes {', '.join(allowed)}"
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) and item for item in value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value and abs(value) < 1e300

@@ -1,0 +1,139 @@
+"""What a policy would say of a plan before anything runs: what is denied, what is asked of a person, and why."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
+from typing import Literal
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schedule import waits_for
+from graph.plan.schema import ITEM, Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.grants import Grant
+from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
+
+DOES = {"read": "looks at this machine", "write": "changes something here", "external": "leaves this machine"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is denied, or asked of a person, about the whole plan where it names no step."""
+
+    verdict: Literal["denied", "asked"]
+    why: str
+    step: str | None = None
+
+    def __str__(self) -> str:
+        """Return it as a line."""
+        return f"{self.verdict}: {f'{self.step}: ' if self.step else ''}{self.why}"
+
+
+@dataclass(frozen=True)
+class PolicyPreview:
+    """Where the values of a plan come from, at worst; `labels` are those of the steps' results."""
+
+    tools: Mapping[str, ToolSpec]
+    waits: Mapping[str, tuple[str, ...]]
+    labels: dict[str, TrustLabel] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, plan: Plan, tools: Mapping[str, ToolSpec]) -> "PolicyPreview":
+        """Follow the references of a valid plan."""
+        outlook = cls(tools, waits_for(plan.steps))
+        for name in TopologicalSorter(outlook.waits).static_order():
+            outlook.labels[name] = outlook._result(plan.by_id[name])
+        return outlook
+
+    def of_call(self, step: Step, tool: str) -> dict[str, TrustLabel]:
+        """Return argument -> label of a step's call of one of its tools."""
+        named = self._named(step)
+        if step.kind == "tool":
+            return named
+        pinned, spec = Grant.of(step).pinned, self.tools[tool]
+        filled = [name for name in step.args or spec.parameters if name not in pinned and spec.takes(name)]
+        fixed = {name: named[name] for name in pinned if spec.takes(name)}
+        return {**fixed, **dict.fromkeys(filled, self._given(step, spec))}
+
+    def _result(self, step: Step) -> TrustLabel:
+        if step.kind in ("ask", "gate"):
+            return USER
+        called = [self.tools[name] for name in step.tool_names]
+        if step.kind == "tool":
+            return joined([*map(label_of_tool, called), *self._named(step).values()])
+        return joined([self._read(step), *map(label_of_tool, called), *(self._given(step, spec) for spec in called)])
+
+    def _read(self, step: Step) -> TrustLabel:
+        """Return the label of all that a step gets to see before it calls anything."""
+        return joined([*(self.labels[before] for before in self.waits[step.id]), *self._named(step).values()])
+
+    def _given(self, step: Step, tool: ToolSpec) -> TrustLabel:
+        """Return the label of what a model gives a call once it has called all that it may before."""
+        before = [name for name in step.tool_names if name != tool.name or (step.max_calls or 1) > 1]
+        read = joined([self._read(step), *(label_of_tool(self.tools[name]) for name in before)])
+        return read.by_model if tool.declared else read
+
+    def _named(self, step: Step) -> dict[str, TrustLabel]:
+        """Return argument -> label, for those that the plan names."""
+        item = joined(self.labels[ref.step] for ref in step.references_of_items())
+        return argument_labels(step, {**self.labels, ITEM: item})
+
+
+def forecast(plan: Plan, terms: ExecutionTerms) -> list[Finding]:
+    """Return what would come of a valid plan that nothing was approved of before.
+
+    A plan of which something is denied is refused, so nothing is asked of it. What a model will do is not known: of
+    its steps all is told that it could make necessary.
+    """
+    denied = [Finding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
+    asked = (*_plan(plan, terms), *_later(plan, terms), *_untrusted(plan, terms), *_limits(plan, terms))
+    return denied or list(asked)
+
+
+def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+    if not terms.needs_person(plan):
+        return
+    if terms.mode == "always":
+        yield Finding("asked", "every plan is shown, since approval is always")
+    for step in plan.steps:
+        for tool in (terms.tools[name] for name in step.tool_names):
+            if terms.policy.verdict(tool) == "review":
+                yield Finding("asked", f"the plan is shown, since the policy has {tool.name} reviewed", step.id)
+            elif terms.mode == "side_effects" and terms.policy.watches(tool):
+                yield Finding("asked", f"the plan is shown, since {tool.name} {DOES[tool.effect]}", step.id)
+
+
+def _later(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+    """Yield what is asked once a step is due: questions, gates, and what a refined step becomes."""
+    for step in plan.steps:
+        acts = any(terms.tools[name].acts for name in step.tool_names)
+        if step.kind == "refine" and acts and terms.mode != "never":
+            yield Finding("asked", "what it is refined to is shown, if that has an effect", step.id)
+        elif step.kind == "ask":
+            yield Finding("asked", f"a question: {step.ask}", step.id)
+        elif step.kind == "gate":
+            yield Finding("asked", f"a gate: {step.gate}", step.id)
+
+
+def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+    """Yield the calls that are shown before they are made because of where their arguments come from."""
+    if terms.mode == "never":
+        return
+    outlook = PolicyPreview.of(plan, terms.tools)
+    for step in plan.steps:
+        may = "comes" if step.kind == "tool" else "may come"
+        for name in step.tool_names if step.kind in ("tool", "model") else ():
+            for argument, label in terms.policy.to_be_seen(terms.tools[name], outlook.of_call(step, name)).items():
+                whence = ", ".join(label.sources)
+                yield Finding("asked", f"its call of {name} is shown, since {argument} {may} from {whence}", step.id)
+
+
+def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+    calls: Counter[str] = Counter()
+    for step in plan.steps:
+        calls.update(dict.fromkeys(step.tool_names, step.most_items * (step.max_calls or 1)))
+    most = {"tool_calls": calls.total(), "steps": len(plan.steps), **{f"calls.{t}": n for t, n in calls.items()}}
+    for name in terms.bounds.names:
+        limit = terms.bounds.of(name)
+        if limit is not None and most.get(name, 0) > limit:
+            yield Finding("asked", f"the limit {name} of {limit} may be reached: the plan takes up to {most[name]}")

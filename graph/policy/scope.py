@@ -1,0 +1,146 @@
+"""The scope gate: whether a plan stays within what was approved, and which calls it might repeat.
+
+Within it are a plan that drops or reorders steps, and one that repeats a read it was approved to make, be it under
+another name. Whatever else a revision brings (a tool, a literal, a repetition, another source of an argument, a check
+that no longer stands before an effect) is beyond it.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from graphlib import TopologicalSorter
+
+from pydantic import JsonValue
+
+from graph.plan.canonical import canonical_json
+from graph.plan.catalog import ToolSpec
+from graph.plan.references import renamed
+from graph.plan.schedule import waits_for
+from graph.plan.schema import ITEM, Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
+from graph.record.run_state import Call, RunState
+
+
+def in_force(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
+    """Whether the last approval is of exactly this plan, under the terms it was given for."""
+    approval = record.approval
+    return approval is not None and approval.digest == plan.digest and approval.binding == terms.binding(plan)
+
+
+def within_approved(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
+    """Whether the plan does nothing but what a plan that was approved under the same terms was to do."""
+    if record.approval is None or record.approved_plan is None:
+        return False
+    approved = Plan.model_validate(record.approved_plan)
+    if terms.binding(approved) != record.approval.binding:
+        return False
+    return not beyond(approved, plan, terms.tools)
+
+
+def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
+    """Whether a person has to approve the plan: it is beyond what was approved, and the mode or a rule asks for one.
+
+    A plan that makes no progress is for a person as well. Where reads need nobody, a revision needs nobody that changes
+    no effect and nothing before one.
+    """
+    if record.stalled is not None:
+        return True
+    if in_force(record, plan, terms) or within_approved(record, plan, terms):
+        return False
+    approval = record.approval
+    if terms.mode != "side_effects" or approval is None or not terms.needs_person(plan):
+        return terms.needs_person(plan)
+    approved = Plan.model_validate(record.approved_plan)
+    return terms.binding(approved) != approval.binding or _touches_watched(approved, plan, terms)
+
+
+def rebound(record: RunState, before: ExecutionTerms, after: ExecutionTerms) -> str | None:
+    """Return what the approval in force binds to once a person has changed the terms, as far as it held before."""
+    if record.approval is None or record.approved_plan is None:
+        return None
+    approved = Plan.model_validate(record.approved_plan)
+    held = before.binding(approved) == record.approval.binding
+    return after.binding(approved) if held else record.approval.binding
+
+
+def beyond(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[str]:
+    """Return ids of the steps that the approval of another plan does not cover.
+
+    A step that is covered waits for just what it waited for, and takes its arguments from there: neither can a check go
+    from before an effect nor another result come in under an approved name. A read may take the place of the same
+    read that is in the plan no more. So what waits for a step that is not covered is not covered either.
+    """
+    free = defaultdict(list)
+    for step in approved.steps:
+        free[_work(step, {})].append(step.id)
+    refined = {step.id: step for step in approved.steps if step.refine}
+    waits = waits_for(plan.steps)
+    stands_for: dict[str, str] = {}
+    for name in TopologicalSorter(waits).static_order():
+        step = plan.by_id[name]
+        if not all(before in stands_for for before in waits[name]):
+            continue
+        same = free[_work(step, stands_for)]
+        renames = step.tool is not None and not tools[step.tool].acts
+        gone = [other for other in same if other not in plan.by_id] if renames else []
+        if found := [name] if name in same else gone[:1]:
+            stands_for[name] = found[0]
+            same.remove(found[0])
+        elif _is_of(step, plan, refined, tools):
+            stands_for[name] = name
+    return [step.id for step in plan.steps if step.id not in stands_for]
+
+
+def repeats(record: RunState, plan: Plan) -> list[str]:
+    """Return sentences on calls that took effect, or may have, did not do, and that the plan may make again."""
+    left = [step for step in plan.steps if step.id not in record.succeeded]
+    sentences = []
+    for call in record.calls.values():
+        again = [step.id for step in left if call.tool in step.tool_names]
+        if call.is_uncertain and again:
+            sentences.append(
+                f"{call.step} called {call.tool}, {_came_of(call)}; {', '.join(again)} may call it again, with "
+                "the same arguments only after you have said whether it happened."
+            )
+    return sentences
+
+
+def _came_of(call: Call) -> str:
+    if call.unmet is not None:
+        return f"which took effect although the step failed ({call.unmet})"
+    error = call.result.error if call.result else "the process ended in the middle of it"
+    return f"which may have taken effect although it failed ({error})"
+
+
+def _is_of(step: Step, plan: Plan, refined: Mapping[str, Step], tools: Mapping[str, ToolSpec]) -> bool:
+    """Whether a step is what became of an approved step that was to be refined: it reads, with that one's tools.
+
+    The results are put together under its name, and have to meet its criteria.
+    """
+    if step.id in refined:
+        return step.kind == "gather" and _criteria(step) == _criteria(refined[step.id])
+    granted = next((refined[above.id].tools for above in plan.above(step) if above.id in refined), None)
+    return granted is not None and all(name in granted and not tools[name].acts for name in step.tool_names)
+
+
+def _criteria(step: Step) -> bytes:
+    return canonical_json([step.success_criteria, list(step.checks)])
+
+
+def _work(step: Step, stands_for: Mapping[str, str]) -> bytes:
+    """Return what a step does and waits for, whatever it is called; to a model its objective is part of the work."""
+    before: list[JsonValue] = [*sorted(stands_for.get(name, name) for name in step.depends_on)]
+    names = {name: other for name, other in stands_for.items() if step.for_each is None or name != ITEM}
+    held = {"args": step.renamed_args(names), "gather": renamed(step.gather, names)}
+    unsaid = ("id", "replaces", "objective") if step.tool is not None else ("id", "replaces")
+    told = {name: value for name, value in step.to_json().items() if name not in unsaid}
+    return canonical_json({**told, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})
+
+
+def _touches_watched(approved: Plan, plan: Plan, terms: ExecutionTerms) -> bool:
+    """Whether a revision adds a tool, or changes a call that a person watches over or anything that comes before."""
+    known = {name for step in approved.steps for name in step.tool_names}
+    if any(name not in known for step in plan.steps for name in step.tool_names):
+        return True
+    touched = [plan.by_id[name] for name in beyond(approved, plan, terms.tools)]
+    watches = terms.policy.watches
+    return any(watches(terms.tools[name]) for step in touched for name in step.tool_names)

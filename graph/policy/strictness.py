@@ -1,0 +1,91 @@
+"""Whether one policy is at least as strict as another."""
+
+from collections.abc import Iterator, Mapping
+from typing import get_args
+
+from graph.plan.canonical import canonical_json
+from graph.plan.catalog import Effect
+from graph.policy.constraints import Constraint
+from graph.policy.policy import Policy, Verdict
+
+MODES = ("never", "side_effects", "always")
+VERDICTS: tuple[Verdict | None, ...] = ("allow", None, "review", "deny")
+"""From the loosest to the strictest; without a verdict the approval mode decides."""
+UNCHANGED = ("domains", "within", "one_of", "pattern")
+
+
+def looser_points(policy: Policy, than: Policy) -> list[str]:
+    """Return where a policy allows more than another, or may; empty where it is at least as strict everywhere.
+
+    Tools and their effects need not be known: a verdict is compared for each effect that a tool may have. Constraints
+    that cannot be compared count as looser.
+
+    >>> looser_points(Policy(effects={"external": "allow"}), Policy())
+    ['a tool with effect external is allow']
+    >>> looser_points(Policy(effects={"external": "deny"}), Policy())
+    []
+    """
+    return [*_modes(policy, than), *_verdicts(policy, than), *_arguments(policy, than), *_numbers(policy, than)]
+
+
+def _modes(policy: Policy, than: Policy) -> Iterator[str]:
+    least = than.approval or "always"
+    mode = policy.approval or ("always" if than.approval is None else "never")  # None: whoever builds the graph says it
+    if MODES.index(mode) < MODES.index(least):
+        yield f"approval is {policy.approval or 'not set'}"
+
+
+def _verdicts(policy: Policy, than: Policy) -> Iterator[str]:
+    effects: tuple[Effect, ...] = get_args(Effect)
+    for effect in effects:
+        if _is_looser(policy.effects.get(effect), than.effects.get(effect)):
+            yield f"a tool with effect {effect} is {policy.effects.get(effect) or 'not mentioned'}"
+    for tool in dict.fromkeys((*policy.tools, *than.tools)):
+        verdicts = ((_verdict(policy, tool, effect), _verdict(than, tool, effect)) for effect in effects)
+        if looser := [ours for ours, theirs in verdicts if _is_looser(ours, theirs)]:
+            yield f"{tool} is {looser[0] or 'not mentioned'}"
+
+
+def _verdict(policy: Policy, tool: str, effect: Effect) -> Verdict | None:
+    rule = policy.tools.get(tool)
+    return (rule.verdict if rule else None) or policy.effects.get(effect)
+
+
+def _is_looser(ours: Verdict | None, theirs: Verdict | None) -> bool:
+    return VERDICTS.index(ours) < VERDICTS.index(theirs)
+
+
+def _arguments(policy: Policy, than: Policy) -> Iterator[str]:
+    ours, theirs = _constraints(policy), _constraints(than)
+    for place in dict.fromkeys((*ours, *theirs)):
+        if _admits_more(ours.get(place, Constraint()), theirs.get(place, Constraint())):
+            yield f"{place} admits more values"
+
+
+def _constraints(policy: Policy) -> Mapping[str, Constraint]:
+    return {f"{tool}.{name}": bound for tool, rule in policy.tools.items() for name, bound in rule.args.items()}
+
+
+def _admits_more(ours: Constraint, theirs: Constraint) -> bool:
+    if set(ours.untrusted_from) - set(theirs.untrusted_from):
+        return True
+    if theirs.minimum is not None and (ours.minimum is None or ours.minimum < theirs.minimum):
+        return True
+    if theirs.maximum is not None and (ours.maximum is None or ours.maximum > theirs.maximum):
+        return True
+    set_there = [name for name in UNCHANGED if getattr(theirs, name)]
+    return any(_plain(getattr(ours, name)) != _plain(getattr(theirs, name)) for name in set_there)
+
+
+def _plain(value: object) -> bytes:
+    return canonical_json(list(value) if isinstance(value, tuple) else value)  # type: ignore[arg-type]
+
+
+def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
+    yield from (f"limits.{name} is higher or not set" for name in policy.limits.beyond(than.limits))
+    for name, rate in than.rates.items():
+        if policy.rates.get(name, rate + 1) > rate:
+            yield f"the rate of {name} is higher or not set"
+    yield from (
+        f"the price of {name} is another" for name, price in than.prices.items() if policy.prices.get(name) != price
+    )

@@ -1,0 +1,72 @@
+"""Changed constraints: what a user adds, withdraws or says about a run that is under way."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from graph.record.events import Draft
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """Constraints that come, constraints that go, and words for the planner; `by` says who wants it."""
+
+    add: tuple[str, ...] = ()
+    withdraw: tuple[str, ...] = ()
+    feedback: str | None = None
+    by: str = "unverified"
+
+    @property
+    def fault(self) -> str | None:
+        """What is wrong with it, where it says nothing or what cannot be kept.
+
+        >>> Amendment(add=(" ",)).fault
+        'say what changes: a constraint that comes or goes, or words for the planner'
+        """
+        said = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
+        if not said or not all(text.strip() for text in said):
+            return "say what changes: a constraint that comes or goes, or words for the planner"
+        if any("\ud800" <= letter <= "\udfff" for text in said for letter in text):
+            return "text with half a surrogate pair cannot be kept; give clean text"
+        return None
+
+    @classmethod
+    def read(cls, text: str) -> "Amendment":
+        """Read what `to_text` wrote."""
+        raw = json.loads(text)
+        return cls(tuple(raw["add"]), tuple(raw["withdraw"]), raw["feedback"], raw["by"])
+
+    def to_text(self) -> str:
+        """Return it as a message for the run's inbox."""
+        return json.dumps(asdict(self))
+
+    def applied(self, constraints: Sequence[str]) -> tuple[str, ...]:
+        """Return the constraints as they are then.
+
+        >>> Amendment(add=("be quick",), withdraw=("be cheap",)).applied(["be cheap", "be kind"])
+        ('be kind', 'be quick')
+        """
+        return tuple(dict.fromkeys([*(one for one in constraints if one not in self.withdraw), *self.add]))
+
+    def draft(self, constraints: Sequence[str]) -> Draft:
+        """Return the event that says so; `constraints` are those so far."""
+        payload = {
+            "constraints": list(self.applied(constraints)),
+            "added": list(self.add),
+            "withdrawn": list(self.withdraw),
+            "feedback": self.feedback,
+            "approver": self.by,
+        }
+        return Draft("steered", payload, safe=False)
+
+
+def in_words(added: Sequence[str], withdrawn: Sequence[str], feedback: str | None) -> str:
+    """Return what was changed, for the replanner and for people.
+
+    >>> in_words(["spend at most 200"], [], None)
+    'the user added: spend at most 200'
+    """
+    parts = [f"added: {'; '.join(added)}"] if added else []
+    parts += [f"withdrew: {'; '.join(withdrawn)}"] if withdrawn else []
+    parts += [f"said: {feedback}"] if feedback else []
+    return f"the user {', '.join(parts)}"

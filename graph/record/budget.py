@@ -1,0 +1,193 @@
+"""Budgets: how much a run may spend, and what it has spent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+UNIT: Mapping[str, str] = {
+    "model_calls": "model calls",
+    "tokens": "tokens",
+    "cost_usd": "US dollars",
+    "tool_calls": "tool calls",
+    "steps": "steps",
+    "replans": "replans",
+    "wall_s": "seconds of work",
+}
+
+UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work"}
+"""Where one of them is not the plural without its last letter."""
+
+FRACTIONS = ("cost_usd", "wall_s")
+WHOLE, NUMBER = "is no whole number of at least 0", "is no number of at least 0"
+CALLS = "is an object: tool -> how often it may be called"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may spend, None where nothing bounds it; `calls` bounds single tools by name.
+
+    `tokens` counts prompts and answers, `wall_s` seconds in which the run is worked on.
+    """
+
+    model_calls: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    tool_calls: int | None = None
+    steps: int | None = None
+    replans: int | None = None
+    wall_s: float | None = None
+    calls: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, name: str) -> float | None:
+        """Return one limit: a field's name, or `calls.<tool>`."""
+        found: float | None = self.calls.get(name[6:]) if name.startswith("calls.") else getattr(self, name)
+        return found
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The limits that are set."""
+        plain = [name for name in UNIT if getattr(self, name) is not None]
+        return (*plain, *(f"calls.{tool}" for tool in self.calls))
+
+    def within(self, other: "Budget") -> "Budget":
+        """Return the lower of two budgets, limit by limit."""
+        plain = {name: _lower(getattr(self, name), getattr(other, name)) for name in UNIT}
+        tools = (*self.calls, *other.calls)
+        return Budget(**plain, calls={tool: _lower(self.calls.get(tool), other.calls.get(tool)) for tool in tools})
+
+    def beyond(self, hard: "Budget") -> list[str]:
+        """Return the limits that are higher than a hard one, or left out where that one is set."""
+        given = {name: self.of(name) for name in hard.names}
+        return [name for name, limit in given.items() if limit is None or limit > (hard.of(name) or 0)]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the limits that are set."""
+        plain = {name: getattr(self, name) for name in UNIT if getattr(self, name) is not None}
+        return {**plain, **({"calls": dict(self.calls)} if self.calls else {})}
+
+
+NO_BUDGET = Budget()
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a model's tokens cost, in US dollars per million."""
+
+    input: float
+    output: float
+
+    def cost_usd(self, input_tokens: int, output_tokens: int) -> float:
+        """Return the price of one call."""
+        return (self.input * input_tokens + self.output * output_tokens) / 1_000_000
+
+    def to_json(self) -> dict[str, float]:
+        """Return the price as the policy file has it."""
+        return {"input": self.input, "output": self.output}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run has spent, reservations for calls under way included."""
+
+    model_calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    tool_calls: int = 0
+    steps: int = 0
+    replans: int = 0
+    wall_s: float = 0.0
+    calls: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, name: str) -> float:
+        """Return what was spent of one limit: a field's name, or `calls.<tool>`."""
+        found: float = self.calls.get(name[6:], 0) if name.startswith("calls.") else getattr(self, name)
+        return found
+
+    def plus(self, *, calls: Mapping[str, int] | None = None, **more: float) -> "Usage":
+        """Return the usage after something more was spent."""
+        counted = {tool: self.calls.get(tool, 0) + count for tool, count in (calls or {}).items()}
+        changed: dict[str, Any] = {name: getattr(self, name) + amount for name, amount in more.items()}
+        return replace(self, **changed, calls={**self.calls, **counted})
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything but the zeros."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: dict(value) if name == "calls" else value for name, value in found.items() if value}
+
+
+def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
+    """Return the budget that plain data describes, and (field, why) for each fault, with which it is none."""
+    if not isinstance(raw, Mapping):
+        return NO_BUDGET, [("budget", f"is an object with some of {', '.join(UNIT)}, calls")]
+    faults, plain = [], {}
+    for name, limit in raw.items():
+        if name == "calls" and isinstance(limit, Mapping):
+            faults += [(f"calls.{tool}", WHOLE) for tool, most in limit.items() if not _is_limit("calls", most)]
+        elif name == "calls" and limit is not None:
+            faults.append((name, CALLS))
+        elif name not in UNIT and name != "calls":
+            faults.append((str(name), f"is no limit of a budget; it has {', '.join(UNIT)}, calls"))
+        elif limit is not None and not _is_limit(name, limit):
+            faults.append((name, NUMBER if name in FRACTIONS else WHOLE))
+        elif limit is not None:
+            plain[name] = limit
+    if faults:
+        return NO_BUDGET, faults
+    return Budget(**plain, calls=dict(raw.get("calls") or {})), []
+
+
+def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
+    """Return the first limit that spending `more` would exceed, None where all hold."""
+    for name in budget.names:
+        limit, asked = budget.of(name), more.of(name)
+        used = usage.of(name)
+        if limit is not None and (used + asked > limit if asked else name == "wall_s" and used >= limit):
+            return name
+    return None
+
+
+def limit_in_words(name: str, budget: Budget, usage: Usage) -> str:
+    """Return how a limit stands, for a sentence.
+
+    >>> limit_in_words("calls.send", Budget(calls={"send": 2}), Usage(calls={"send": 2}))
+    '2 of 2 calls of send'
+    """
+    return f"{_plain(usage.of(name))} of {unit_in_words(name, budget.of(name) or 0)}"
+
+
+def spent_in_words(budget: Budget, usage: Usage) -> str:
+    """Return all that was spent or is bounded.
+
+    >>> spent_in_words(Budget(tool_calls=5), Usage(tool_calls=2, tokens=700, calls={"send": 2}))
+    '700 tokens, 2 of 5 tool calls'
+    """
+    told = [name for name in UNIT if usage.of(name) or name in budget.names]
+    told += [name for name in budget.names if name not in UNIT]
+    return ", ".join(
+        limit_in_words(name, budget, usage) if name in budget.names else unit_in_words(name, usage.of(name))
+        for name in told
+    )
+
+
+def unit_in_words(name: str, amount: float) -> str:
+    """Return an amount of what a limit counts.
+
+    >>> unit_in_words("cost_usd", 0.25), unit_in_words("calls.send", 2), unit_in_words("steps", 1)
+    ('0.25 US dollars', '2 calls of send', '1 step')
+    """
+    if name.startswith("calls."):
+        return f"{_plain(amount)} {'call' if amount == 1 else 'calls'} of {name[6:]}"
+    return f"{_plain(amount)} {UNIT[name] if amount != 1 else UNIT_OF_ONE.get(name, UNIT[name][:-1])}"
+
+
+def _plain(number: float) -> str:
+    return f"{number:.4f}".rstrip("0").rstrip(".") if isinstance(number, float) else str(number)
+
+
+def _lower(one: Any, other: Any) -> Any:
+    return min((limit for limit in (one, other) if limit is not None), default=None)
+
+
+def _is_limit(name: str, limit: Any) -> bool:
+    kinds = (int, float) if name in FRACTIONS else (int,)
+    return isinstance(limit, kinds) and not isinstance(limit, bool) and 0 <= limit < float("inf")

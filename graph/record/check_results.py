@@ -1,0 +1,155 @@
+"""What came of the checks of a step: for each, whether the result meets it, and what was seen."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.errors import ExpressionError, listed
+from graph.plan.checks import OF, Check, check_in_words, is_number, kind_of
+from graph.plan.expressions import evaluate
+from graph.plan.inline_schema import misfits
+from graph.plan.issues import storable
+from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in
+from graph.plan.shortening import joined_messages
+from graph.plan.work import TooMuchWork, at_most
+from graph.record.values import to_text
+from graph.sanitize import folded
+
+SEEN_CHARACTERS = 300
+MOST_WORK = 2_000_000
+"""Steps that one check may take; a few seconds."""
+CITATION = r"https?://[^\s<>()\[\]\"']+|[\pL\pN_./-]+\.\pL\w{0,7}(?::[0-9]+(?:-[0-9]+)?|,? (?:page|p\.) ?[0-9]+)"
+"""An address, or a file with the line or the page: `notes.md:12`, `notes.md:12-13`, `notes.pdf, page 3`."""
+
+Looks = Callable[[str], str | None]
+"""Takes a path, returns what file is there, in words, None for none."""
+Seen = tuple[bool, str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a check is met, and what was seen; `seen` may quote the result, and is not to be trusted."""
+
+    check: Check
+    met: bool
+    seen: str
+
+    def __str__(self) -> str:
+        """Return the finding as people read it."""
+        return f"{check_in_words(self.check)}: {self.seen}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the finding as the ledger has it."""
+        return {"check": dict(self.check), "met": self.met, "seen": self.seen}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What checks look at: the result, how often each tool was called with success, and files."""
+
+    result: JsonValue
+    called: Mapping[str, int]
+    file: Looks
+
+
+def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[Finding, ...]:
+    """Return what came of each check, in order; a part that is not there is null."""
+    return tuple(_finding(check, evidence) for check in checks)
+
+
+def _finding(check: Check, evidence: Evidence) -> Finding:
+    kind = kind_of(check)
+    wanted: Any = check[kind]
+    if kind == "called":
+        met, seen = _called(wanted, evidence.called)
+    elif kind == "file_exists":
+        there = evidence.file(wanted)
+        met, seen = there is not None, there or "there is no such file"
+    else:
+        try:
+            part = evaluate(str(check[OF]), evidence.result) if OF in check else evidence.result
+            with at_most(MOST_WORK):
+                met, seen = LOOKERS[kind](wanted, part)
+        except (ExpressionError, TooMuchWork, ValueError, TypeError, RecursionError) as error:
+            met, seen = False, f"it cannot be told: {(str(error).splitlines() or ['nested too deeply'])[0]}"
+    return Finding(check, met, _cut(folded(storable(seen))))
+
+
+def _called(tool: str, called: Mapping[str, int]) -> Seen:
+    times = called.get(tool, 0)
+    others = "; called were " + listed(sorted(called)) if called and not times else ""
+    return times > 0, f"{times} call(s) with success{others}"
+
+
+def _schema(schema: Any, part: JsonValue) -> Seen:
+    faults = misfits(schema, part)
+    return not faults, joined_messages(faults, SEEN_CHARACTERS) or "it fits"
+
+
+def _condition(expression: Any, part: JsonValue) -> Seen:
+    found = evaluate(expression, part)
+    return found is True, f"it is {_cut(to_text(found), 100)} of {to_text(part)}"
+
+
+def _matches(pattern: Any, part: JsonValue) -> Seen:
+    text = _text(part)
+    found = found_in(pattern, text)
+    if found is not None:
+        return True, f"found {found[:SEEN_CHARACTERS]!r}"
+    cut = f"the first {MOST_CHARACTERS} characters of " if len(text) > MOST_CHARACTERS else ""
+    return False, f"not found in {cut}{text[:SEEN_CHARACTERS]!r}"
+
+
+def _range(ends: Any, part: JsonValue) -> Seen:
+    low, high = ends
+    if not is_number(part):
+        return False, f"it is no number but {to_text(part)}"
+    number: Any = part
+    return (low is None or number >= low) and (high is None or number <= high), f"it is {to_text(part)}"
+
+
+def _non_empty(_: Any, part: JsonValue) -> Seen:
+    empty = part is None or part in ("", [], {}) or (isinstance(part, str) and not part.strip())
+    return not empty, f"it is {to_text(part)}"
+
+
+def _cites(least: Any, part: JsonValue) -> Seen:
+    found = list(dict.fromkeys(_citations(part)))
+    return len(found) >= least, f"{len(found)} citation(s)" + (f": {listed(found)}" if found else "")
+
+
+def _citations(part: JsonValue) -> Iterator[str]:
+    """Yield the places that a text names, or that stand as `source` with `line` or `page`."""
+    if isinstance(part, str):
+        yield from (found.rstrip(".,;:") for found in all_in(CITATION, part))
+    elif isinstance(part, list):
+        for item in part:
+            yield from _citations(item)
+    elif isinstance(part, dict):
+        if isinstance(part.get("source"), str) and part["source"]:
+            place = part.get("line") or part.get("page")
+            yield f"{part['source']}:{place}" if place else str(part["source"])
+        for item in part.values():
+            yield from _citations(item)
+
+
+def _cut(text: str, most: int = SEEN_CHARACTERS) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _text(part: JsonValue) -> str:
+    """Return a text as it is, anything else as JSON: as a reference stands within a text."""
+    return part if isinstance(part, str) else to_text(part)
+
+
+LOOKERS: Mapping[str, Callable[[Any, JsonValue], Seen]] = {
+    "schema": _schema,
+    "condition": _condition,
+    "matches": _matches,
+    "range": _range,
+    "non_empty": _non_empty,
+    "cites": _cites,
+}
+"""What a check looks at -> whether a part of the result is as it is wanted, and what was seen."""

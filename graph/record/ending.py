@@ -1,0 +1,89 @@
+"""How a run ends: the status and the reason follow from the steps, never from what a model says of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from pydantic import JsonValue
+
+from graph.errors import UnresolvedReferenceError, listed
+from graph.plan.references import resolve
+from graph.plan.schedule import last_steps, waits_for
+from graph.plan.schema import Plan
+from graph.record.results import StepResult
+
+EndStatus = Literal["succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of a run, its reason in one sentence, and what it returns."""
+
+    status: EndStatus
+    reason: str
+    answer: JsonValue = None
+
+
+def ending_of(
+    plan: Plan,
+    results: Mapping[str, StepResult],
+    values: Mapping[str, JsonValue],
+    dropped: Sequence[str] = (),
+    lacking: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> Ending:
+    """Return how a run ends that can start nothing more.
+
+    `partial` means that there is an answer although steps are missing; without an answer the run `failed`.
+
+    Args:
+        plan: The plan in force.
+        results: Step id -> what it came to.
+        values: Step id -> the value of each step that succeeded.
+        dropped: Failed steps that revisions left out or changed, and that nothing in the plan makes up for.
+        lacking: Step id -> what a step that succeeded does without, such as items that failed.
+    """
+    missing = [_missing(step.id, results.get(step.id)) for step in plan.steps if step.id not in values]
+    missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
+    missing += [what for step in plan.steps if step.id in values for what in lacking.get(step.id, ())]
+    try:
+        answer, answered = answer_of(plan, values)
+    except UnresolvedReferenceError as error:
+        return Ending("failed", f"the answer cannot be given: {error}")
+    if not answered:
+        return Ending("failed", listed(missing))
+    if missing:
+        return Ending("partial", f"missing: {listed(missing)}", answer)
+    count = len(plan.steps)
+    return Ending("succeeded", f"{count} of {count} steps succeeded" if count else "answered without a plan", answer)
+
+
+def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, bool]:
+    """Return the run's answer and whether there is one; it never comes from a step that did not succeed.
+
+    Raises:
+        UnresolvedReferenceError: The plan's answer points at something its results do not hold.
+    """
+    if plan.answer is not None:
+        try:
+            return resolve(plan.answer, values), True
+        except UnresolvedReferenceError:
+            if len(values) == len(plan.steps):
+                raise
+            return None, False
+    last = last_steps(waits_for(plan.steps))
+    if len(last) == 1:
+        return values.get(last[0]), last[0] in values
+    found = {step: values[step] for step in last if step in values}
+    return found, bool(found)
+
+
+def _dropped(step: str, result: StepResult | None, *, is_there: bool) -> str:
+    how = "failed, and what took its place does not make up for it" if is_there else "failed and was dropped"
+    return f"{step} {how}" + (f": {result.error}" if result is not None and result.error else "")
+
+
+def _missing(step: str, result: StepResult | None) -> str:
+    if result is None:
+        return f"{step} did not run"
+    return f"{step} {result.status}" + (f": {result.error}" if result.error else "")

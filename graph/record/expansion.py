@@ -1,0 +1,109 @@
+"""Steps that are refined when they are ready: a planner's steps take the place of one, under its name."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.normalization import unwrap
+from graph.plan.references import renamed
+from graph.plan.schedule import last_steps, waits_for
+from graph.plan.schema import Plan, Step
+from graph.plan.validation import Reading, finish, graph_issues, read_steps
+from graph.record.run_state import RunState
+
+
+def to_refine(plan: Plan, record: RunState) -> list[Step]:
+    """Return the steps that are to be refined now: all they wait for has succeeded."""
+    vague = [step for step in plan.steps if step.refine and not record.failed_in(step.id, record.revision)]
+    waits = waits_for(vague)
+    return [step for step in vague if record.succeeded.issuperset(waits[step.id])]
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """Reads what a planner makes of one step.
+
+    `succeeded` are the steps whose results may be referred to, `deepest` how many refined steps may lie within one
+    another.
+    """
+
+    plan: Plan
+    step: Step
+    succeeded: Collection[str]
+    tools: Mapping[str, ToolSpec]
+    max_steps: int
+    deepest: int
+
+    def read(self, raw: Any) -> Reading:
+        """Return the plan with the step's own plan in its place, or every fault.
+
+        The steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and puts their results together.
+        """
+        part, notes = unwrap(raw, self.tools)
+        if not isinstance(part, dict) or set(part) - {"steps", "answer"}:
+            return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),))
+        drafts, issues = read_steps(part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1)
+        issues += graph_issues(drafts, part.get("answer"), frozenset(self.succeeded))
+        issues += [Issue(d.id, "refine", self._too_deep) for d in drafts if d.fields.get("refine") and self._is_deep]
+        reading = finish(drafts, part.get("answer"), issues, notes)
+        if reading.plan is None:
+            return reading
+        if not reading.plan.steps and reading.plan.answer is None:
+            return Reading(None, (Issue(None, "steps", "the plan is empty: give steps, or an answer"),))
+        return Reading(self._put_in(reading.plan), notes=reading.notes)
+
+    @property
+    def _too_deep(self) -> str:
+        return f"steps are refined {self.deepest} deep at most; plan it in full"
+
+    @property
+    def _is_deep(self) -> bool:
+        return 1 + len(list(self.plan.above(self.step))) >= self.deepest
+
+    def _put_in(self, part: Plan) -> Plan:
+        names = {step.id: self._name(place) for place, step in enumerate(part.steps, 1)}
+        children = [self._child(step, names) for step in part.steps]
+        gathered = renamed(part.answer, names) if part.answer is not None else _all_of(part, names)
+        ends = tuple(names[step] for step in last_steps(waits_for(part.steps)))
+        whole = Step(
+            id=self.step.id,
+            objective=self.step.objective,
+            success_criteria=self.step.success_criteria,
+            checks=self.step.checks,
+            gather=gathered,
+            depends_on=tuple(dict.fromkeys([*self.step.depends_on, *ends])),
+            parent=self.step.parent,
+        )
+        steps: list[Step] = []
+        for step in self.plan.steps:
+            steps += [*children, whole] if step.id == self.step.id else [step]
+        return Plan(steps=tuple(steps), answer=self.plan.answer)
+
+    def _name(self, place: int) -> str:
+        name = f"{self.step.id}_{place}"
+        while name in self.plan.by_id:
+            name += "_"
+        return name
+
+    def _child(self, step: Step, names: Mapping[str, str]) -> Step:
+        return step.model_copy(
+            update={
+                "id": names[step.id],
+                "args": step.renamed_args(names),
+                "for_each": renamed(step.for_each, names),
+                "gather": renamed(step.gather, names),
+                "depends_on": tuple(names.get(before, before) for before in step.depends_on) or self.step.depends_on,
+                "parent": self.step.id,
+            }
+        )
+
+
+def _all_of(part: Plan, names: Mapping[str, str]) -> JsonValue:
+    """Return the reference to the last step's result, or an object of them where there are several."""
+    last = [names[step] for step in last_steps(waits_for(part.steps))]
+    found: dict[str, JsonValue] = {step: f"{{{step}_result}}" for step in last}
+    return found[last[0]] if len(last) == 1 else found

@@ -1,0 +1,49 @@
+"""No progress: failures that come again, and plans that were tried before."""
+
+import re
+
+from graph.plan.canonical import digest
+from graph.plan.schema import Plan, Step
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
+
+ERROR_CHARACTERS = 200
+UNTOLD = ("id", "depends_on", "success_criteria", "parent", "replaces")
+"""Fields of a step that do not make it other work."""
+
+
+def fingerprint(step: Step, result: StepResult) -> str:
+    """Return what tells a failure apart: work and error; neither ids nor numbers and the like in errors.
+
+    To a model its objective is the work; a call is the same in whatever words it is asked for.
+    """
+    error = re.sub(r"\w*\d\w*", "", str(result.error))[:ERROR_CHARACTERS]
+    untold = UNTOLD if step.tool is None else (*UNTOLD, "objective")
+    work = {name: value for name, value in step.to_json().items() if name not in untold}
+    return digest([work, error])[:16]
+
+
+def failures_of(plan: Plan, record: RunState) -> dict[str, str]:
+    """Return step id -> fingerprint, for the steps of the revision in force that failed under it."""
+    failed = [step for step in plan.steps if record.failed_in(step.id, record.revision)]
+    return {step.id: fingerprint(step, record.results[step.id]) for step in failed}
+
+
+def stall_of(record: RunState, current: Plan, revised: Plan | None) -> str | None:
+    """Return why a revision of `current` gets the run no further, None where it may.
+
+    Args:
+        record: The run, with the failures that earlier revisions answered.
+        current: The plan that met them.
+        revised: What the replanner made of it, None where it made nothing that can be used.
+    """
+    failures = failures_of(current, record)
+    again = [step for step, mark in failures.items() if mark in record.failures]
+    if again:
+        errors = "; ".join(f"{step}: {record.results[step].error}" for step in again[:3])
+        return f"the same failure came again after {record.replans} revision(s): {errors}"
+    if revised is None:
+        return "the replanner found no revision that can run"
+    if failures and revised.digest in record.digests[:-1]:
+        return f"the replanner went back to revision {record.digests.index(revised.digest) + 1}, which failed before"
+    return None

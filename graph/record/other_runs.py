@@ -1,0 +1,64 @@
+"""Calls of other runs of a thread, as far as a run has to know of them before it makes the same call."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from graph.plan.canonical import digest
+from graph.record.artifacts import held_artifact
+from graph.record.events import Event
+from graph.record.results import StepResult
+from graph.record.run_state import Call, RunState
+
+
+def calls_to_know(records: Iterable[RunState]) -> list[Call]:
+    """Return the calls that may not be repeated and are uncertain, or of which a person says that they happened.
+
+    Args:
+        records: Runs of one thread, in order. One may have settled a call of another: that holds for the call as it was
+            begun then, and not for one that was begun anew since.
+    """
+    runs = list(records)
+    found = {
+        call.key: replace(call, run=record.id)
+        for record in runs
+        for call in record.calls.values()
+        if not call.repeatable and (call.is_uncertain or call.settled)
+    }
+    for call in (call for record in runs for call in record.elsewhere.values()):
+        known = found.get(call.key)
+        if known is not None and known.begun_seq == call.begun_seq and not call.is_uncertain:
+            found[call.key] = replace(known, result=call.result, settled=call.settled, unmet=None,
+                                      nothing_happened=call.nothing_happened)  # fmt: skip
+    return [call for call in found.values() if call.is_uncertain or call.settled]
+
+
+def other_calls(event: Event) -> list[Call]:
+    """Return the calls of other runs that an event names, about a call that waits for them or comes after them."""
+    waiting = event.payload
+    artifact = held_artifact(waiting, "args")
+    happened = event.kind == "step_held"
+    return [
+        Call(
+            key=call["key"],
+            step=call["step"],
+            tool=waiting["tool"],
+            args=waiting["args"],
+            args_digest=waiting["args_digest"] if "args_digest" in waiting else digest(waiting["args"]),
+            repeatable=False,
+            revision=0,
+            number=0,
+            result=StepResult("succeeded") if happened or "unmet" in call else _failed(call.get("error")),
+            settled=happened,
+            unmet=call.get("unmet"),
+            begun_seq=call["seq"],
+            args_artifact=str(artifact["id"]) if artifact is not None else None,
+            run=call["run"],
+        )
+        for call in waiting.get("before" if happened else "calls", ())
+        if "run" in call
+    ]
+
+
+def _failed(error: str | None) -> StepResult | None:
+    """Return the result of a call that raised, None for one of which nobody knows how it ended."""
+    return StepResult("failed", error=error) if error is not None else None

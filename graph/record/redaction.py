@@ -1,0 +1,212 @@
+"""Taking a value out of a run's events, and what could be used to guess it: digests over what held it.
+
+The value is found as it is written, as people are shown it (on one line, with escapes, in a chat's Markdown), and as
+JSON text inside of text writes it, several times over. Where a text was cut, a beginning or an end of the value at the
+cut is found too. Digests are not salted, so each one that may rest on the value gives way to a random name, everywhere
+the same, so that it can still be seen what belongs together.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.markdown import answer_markdown, text_markdown
+from graph.record.events import Event
+from graph.sanitize import document, escaped, folded, one_line, visible
+
+MARK = "[redacted]"
+LEAST_CHARACTERS = 4
+"""Shorter values stand in too much that has nothing to do with them."""
+CUT_CHARACTERS = 8
+"""How much of a value must stand at a cut for it to be taken for its beginning."""
+CUT = re.compile(r'…|\n|$|\\*"|\\+(?:u2026|n)')
+"""What comes after a text that was cut, in JSON text too."""
+CUT_BACKWARDS = re.compile(r"…|6202u\\+")
+"""What comes before the rest of a text whose middle was cut out, read backwards."""
+NESTED = 3
+"""How often JSON text may stand in JSON text."""
+
+NAME = "redacted-"
+"""What the names begin with that stand in place of digests."""
+DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b")
+CONTENT = frozenset((
+    "plan", "args", "value", "response", "prompt", "shown", "answer", "brought", "artifact", "error", "message",
+    "issues", "diff", "decisions", "actions", "history", "setup", "goal", "constraints", "reason", "settings",
+    "configured", "stalled", "checkpoint", "result", "given", "checks", "judged",
+))  # fmt: skip
+"""Fields whose digests, if they hold any, are somebody's content and rest on nothing of ours."""
+RESTS_ON_MORE = frozenset({"inputs", "failures"})
+"""Fields with digests over what does not stand in the same event."""
+OWN_WORDS = frozenset(("status", "by", "author", "decision", "tool", "role", "effect", "asked", "limit"))
+"""Fields that the record itself is read by."""
+
+_UNSEEN_BEFORE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufdd0-\ufdef\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+"""What version 0.1.0 left out of the words that it recorded for people."""
+
+
+class Unredactable(ValueError):
+    """The value cannot be taken out; its text says why."""
+
+
+@dataclass(frozen=True)
+class Redactor:
+    """Takes one value out of texts and JSON, and digests by what they are to be called; `names` maps those."""
+
+    value: str
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.value) < LEAST_CHARACTERS:
+            raise Unredactable(f"it has fewer than {LEAST_CHARACTERS} characters, which stand in too much else")
+
+    @cached_property
+    def forms(self) -> tuple[str, ...]:
+        """The ways in which the value may be written, those with more signs first."""
+        forms = [self.value, *_shown(self.value)]
+        for _ in range(NESTED):
+            forms += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)]
+        return tuple(sorted({form for form in forms if len(form) >= LEAST_CHARACTERS}, key=lambda f: (-len(f), f)))
+
+    def text(self, text: str) -> str:
+        """Return a text without the value."""
+        text = self._without_forms(text)
+        forms = [form for form in self.forms if len(form) > CUT_CHARACTERS]
+        text = _without_beginnings(text, forms, MARK, CUT)
+        if CUT_BACKWARDS.search(text[::-1]):
+            text = _without_beginnings(text[::-1], [form[::-1] for form in forms], MARK[::-1], CUT_BACKWARDS)[::-1]
+        return DIGEST.sub(lambda found: self.names.get(found[0], found[0]), text) if self.names else text
+
+    def _without_forms(self, text: str) -> str:
+        for form in self.forms:
+            text = text.replace(form, MARK)
+        return text
+
+    def json(self, value: Any) -> Any:
+        """Return JSON without the value; a number that is written like it becomes a text."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {self.text(key) if isinstance(key, str) else key: self.json(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.json(item) for item in value]
+        if isinstance(value, int | float) and not isinstance(value, bool) and json.dumps(value) == self.value.strip():
+            return MARK
+        return value
+
+    def may_echo_in(self, text: str) -> bool:
+        """Whether a text that was written anew, as chats show answers, may hold the value in a form that is not known.
+
+        Its letters in their order tell.
+        """
+        letters = _letters(self.value)
+        return len(letters) >= CUT_CHARACTERS and letters in _letters(self._without_forms(text))
+
+    def finds(self, value: Any) -> bool:
+        """Whether the value stands in JSON."""
+        return bool(self.json(value) != value)
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _shown(value: str) -> list[str]:
+    """Return a value as people are shown it, by this version and by the first one."""
+    shown = [show(value) for show in (escaped, visible, document, one_line, folded, text_markdown, answer_markdown)]
+    return [*shown, " ".join(_UNSEEN_BEFORE.sub("", value).split())]
+
+
+def names_for(
+    events: Sequence[Event], holds: Callable[[Event], bool], new_name: Callable[[str], str]
+) -> dict[str, str]:
+    """Return digest -> name, for the digests of a run that may rest on a value.
+
+    Args:
+        events: The run.
+        holds: Whether an event holds the value, be it in an artifact that it names.
+        new_name: Makes a digest's name.
+    """
+    held = [event for event in events if holds(event)]
+    if not held:
+        return {}
+    found = {text for event in events for text in _resting_on_more(event.payload)}
+    waiting = {event.seq: event for event in events}
+    reached = {event.seq for event in held}
+    while reached:
+        for seq in reached:
+            found.update(_digests(waiting.pop(seq).payload))
+        reached = {seq for seq, event in waiting.items() if found & set(_digests(event.payload))}
+    return {digest: NAME + new_name(digest) for digest in sorted(found)}
+
+
+def redacted_payload(payload: Mapping[str, Any], redactor: Redactor) -> dict[str, Any]:
+    """Return an event's payload without the value.
+
+    Raises:
+        Unredactable: The value is a word that the record itself uses.
+    """
+    changed: dict[str, Any] = redactor.json(dict(payload))
+    if set(changed) != set(payload):
+        raise Unredactable("it is the name of one of the record's own fields")
+    if set(_settings(changed)) != set(_settings(payload)):
+        raise Unredactable("it stands in the name of a setting")
+    for name in OWN_WORDS & set(payload):
+        if changed[name] != payload[name]:
+            raise Unredactable(f"it stands in {name}, which the record is read by")
+    return changed
+
+
+def _settings(payload: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings that an event tells of."""
+    found: Mapping[str, Any] = payload.get("configured", payload).get("settings", {})
+    return found
+
+
+def _without_beginnings(text: str, forms: Sequence[str], mark: str, cut: re.Pattern[str]) -> str:
+    """Return the text without beginnings of the value, in any form, that stand where the text was cut."""
+    heads = {form[:CUT_CHARACTERS] for form in forms}
+    kept, start = [], 0
+    while places := [place for head in heads if (place := text.find(head, start)) >= 0]:
+        place = min(places)
+        end = place + max(_common(text, place, form) for form in forms)
+        kept += [text[start:place], mark] if cut.match(text, end) else [text[start:end]]
+        start = end
+    return "".join([*kept, text[start:]])
+
+
+def _common(text: str, place: int, form: str) -> int:
+    """Return how many characters the text from a place on shares with the form."""
+    most = min(len(form), len(text) - place)
+    return next((count for count in range(most) if text[place + count] != form[count]), most)
+
+
+def _digests(payload: Mapping[str, Any]) -> Iterator[str]:
+    """Yield our own digests in a payload."""
+    for name, value in payload.items():
+        if name not in CONTENT:
+            yield from _within(value)
+
+
+def _within(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str) and DIGEST.fullmatch(value):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _within(item)
+    elif isinstance(value, dict):
+        yield from _digests(value)
+
+
+def _resting_on_more(payload: Mapping[str, Any]) -> Iterator[str]:
+    for name in RESTS_ON_MORE & set(payload):
+        yield from _within(payload[name])
+    if "prompt_digest" in payload and "prompt" not in payload:
+        yield from (payload["prompt_digest"], payload["key"])

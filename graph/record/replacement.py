@@ -1,0 +1,136 @@
+"""Failed steps that a revision leaves out or changes, and whether something makes up for them.
+
+A step makes up for a failed one if it has the same id, or says that it replaces it. A failed step that may act is made
+up for only by one that may act too, with the same tools, or after a person has approved a plan whose review says so.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import JsonValue
+
+from graph.errors import listed
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.schema import Plan, Step
+from graph.record.results import StepResult
+
+Standing = Literal["made_up", "asked", "open"]
+"""`asked`: it is made up for as soon as a person approves the plan."""
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A failed step, the tools with effects that it could call, the steps in its place, and what they are worth."""
+
+    step: str
+    tools: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    standing: Standing = "open"
+
+    @property
+    def is_made_up_for(self) -> bool:
+        """Whether the steps in its place, once they have succeeded, leave nothing to be desired."""
+        return self.standing == "made_up"
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Return it as the ledger has it."""
+        return {"step": self.step, "tools": list(self.tools), "by": list(self.by), "standing": self.standing}
+
+    @classmethod
+    def of(cls, payload: Mapping[str, Any]) -> "Replaced":
+        """Read it from the ledger."""
+        return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), payload["standing"])
+
+    def approved(self) -> "Replaced":
+        """Return it as it is when a person has approved the plan."""
+        return Replaced(self.step, self.tools, self.by, "made_up") if self.standing == "asked" else self
+
+
+def replaced_in(
+    plan: Plan,
+    before: Plan | None,
+    results: Mapping[str, StepResult],
+    earlier: Sequence[Replaced],
+    tools: Mapping[str, ToolSpec],
+) -> list[Replaced]:
+    """Return the failed steps that a plan leaves out or changes, with those that earlier plans did.
+
+    Args:
+        plan: The new plan.
+        before: The plan that was approved last, which is the one that ran.
+        results: Step id -> what it came to.
+        earlier: What was known of `before`.
+        tools: The tools as they are now.
+    """
+    ran = before or Plan()
+    failed = [step for step in ran.steps if step.id in results and results[step.id].status == "failed"]
+    found: dict[tuple[str, tuple[str, ...]], Replaced] = {}
+    for old in earlier:
+        if old.is_made_up_for and all(_succeeded(name, results) for name in old.by):
+            continue  # what has succeeded never leaves the plan
+        steps = _in_place_of({old.step, *old.by}, plan)
+        same = tuple(step.id for step in steps) == old.by and all(
+            step.same_as(ran.by_id.get(step.id)) for step in steps
+        )
+        found[old.step, old.tools] = old if same else _judged(old.step, old.tools, steps, tools)
+    for step in failed:
+        acting = _acting(step, tools)
+        if not step.same_as(plan.by_id.get(step.id)) and (step.id, acting) not in found:
+            found[step.id, acting] = _judged(step.id, acting, _in_place_of({step.id}, plan), tools)
+    return list(found.values())
+
+
+def replaces_issues(plan: Plan, planned: Collection[str], succeeded: Collection[str]) -> list[Issue]:
+    """Return what is wrong with the steps that a plan says are replaced; `planned` are the ids of all revisions."""
+    issues = []
+    for step in plan.steps:
+        name = step.replaces
+        if name is None:
+            continue
+        if name in plan.by_id and name in succeeded:
+            issues.append(Issue(step.id, "replaces", f"{name} succeeded, so nothing replaces it; leave replaces out"))
+        elif name in plan.by_id:
+            issues.append(Issue(step.id, "replaces", f"{name} is still in the plan; drop it, or leave replaces out"))
+        elif name not in planned:
+            message = f"no earlier revision has a step {name!r}; replaces names a failed step, or is left out"
+            issues.append(Issue(step.id, "replaces", message))
+    return issues
+
+
+def replaced_in_words(replaced: Iterable[Replaced], plan: Plan) -> list[str]:
+    """Return what a review says of failed steps: what stands in their place, and what a person approves by that."""
+    return [_in_words(one, plan) for one in replaced]
+
+
+def _in_words(one: Replaced, plan: Plan) -> str:
+    failed = f"{one.step} ({', '.join(one.tools)})" if one.tools else one.step
+    if one.standing == "open":
+        return f"Nothing here makes up for the failed {failed}: the run cannot end as succeeded."
+    steps = [plan.by_id[name] for name in one.by if name in plan.by_id]
+    named = listed([f"{step.id} ({', '.join(step.tool_names)})" if step.tool_names else step.id for step in steps])
+    line = f"{named} instead of the failed {failed}."
+    return f"{line} If you approve the plan, this makes up for it." if one.standing == "asked" else line
+
+
+def _judged(step: str, acting: tuple[str, ...], by: Sequence[Step], tools: Mapping[str, ToolSpec]) -> Replaced:
+    names = tuple(one.id for one in by)
+    can = {name for one in by for name in _acting(one, tools)}
+    if not by or (acting and not can):
+        return Replaced(step, acting, names)
+    return Replaced(step, acting, names, "made_up" if can.issuperset(acting) else "asked")
+
+
+def _acting(step: Step, tools: Mapping[str, ToolSpec]) -> tuple[str, ...]:
+    """Return the tools with effects that a step may call; one that is yet to be planned may call all, unless named."""
+    names = step.tool_names or (tuple(tools) if step.refine else ())
+    return tuple(sorted(name for name in set(names) if name in tools and tools[name].acts))
+
+
+def _in_place_of(names: Collection[str], plan: Plan) -> list[Step]:
+    return [step for step in plan.steps if step.id in names or step.replaces in names]
+
+
+def _succeeded(step: str, results: Mapping[str, StepResult]) -> bool:
+    return step in results and results[step].status == "succeeded"

@@ -1,0 +1,61 @@
+"""The real graph with everything outside of it replaced: models, tools, ledger, clock."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from graph.builder import Graph, compiled
+from graph.calls.rate_limit import RateLimiter
+from graph.chat_models.role_model import RoleModel
+from graph.chat_models.roles import RoleModels
+from graph.configuration import settings_of
+from graph.context import Services
+from graph.errors import ConfigError, InputError
+from graph.ledger.transcript import Transcript
+from graph.replay.inputs import held
+from graph.replay.ledger import TapeLedger
+from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel, specs_of
+from graph.replay.scheduler import Scheduler
+
+
+def staged(
+    configured: Mapping[str, Any],
+    transcript: Transcript,
+    ledger: TapeLedger,
+    cues: Scheduler,
+    saver: BaseCheckpointSaver[Any],
+    planner: SubstituteModel | None,
+) -> Graph:
+    """Return the graph as it was configured.
+
+    Raises:
+        InputError: It was configured in a way that this version does not know.
+    """
+    try:
+        settings = settings_of({**configured["settings"], "budget": transcript.events()[0].payload["budget"]})
+        specs = specs_of(held(configured, "tools", transcript.artifacts))
+        models = _models(configured, cues, planner)
+    except (ConfigError, TypeError, KeyError) as error:
+        raise InputError("run", f"{transcript.run} was recorded by another version: {error}") from error
+
+    async def opened() -> TapeLedger:
+        return ledger
+
+    tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.tape.file_seen)
+    return compiled(Services(settings, tools, models, opened, RateLimiter({}, ledger.clock), ledger.clock), saver)
+
+
+def _models(configured: Mapping[str, Any], cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:
+    def recorded(role: str, names: list[str]) -> RoleModel:
+        return RecordedModel((), called=tuple(names), role=role, outcome=cues.outcome_of_prompt)
+
+    found = {role: recorded(role, names) for role, names in configured["models"].items()}
+    return RoleModels(
+        planner=planner.under(tuple(configured["models"]["planner"])) if planner is not None else found["planner"],
+        executor=found["executor"],
+        replanner=found["replanner"],
+        judge=found.get("judge"),
+        layers=(),
+        named={name: recorded("executor", names) for name, names in configured.get("executors", {}).items()},
+    )

@@ -1,0 +1,164 @@
+"""Tools and models of a replay: they answer from the record, when its turn has come, and do nothing themselves."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool, ToolException
+from pydantic import JsonValue
+
+from graph.calls.prompt import prompt_of
+from graph.calls.toolbox import NOTHING, BoundTool, Toolbox
+from graph.chat_models.answer import Answer, Attempt
+from graph.chat_models.chat import Request
+from graph.chat_models.role_model import RoleModel
+from graph.errors import ModelCallError, ResultError
+from graph.plan.canonical import digest
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan
+from graph.record.events import Event
+from tools.errors import NothingHappened
+from tools.idempotency import idempotency_key
+
+Outcome = Callable[[str], Awaitable[Event]]
+"""Waits for the outcome of a call on record; takes the key that the call has in the replay."""
+
+
+def specs_of(recorded: list[Mapping[str, Any]]) -> list[ToolSpec]:
+    """Return tools as they were recorded."""
+    return [ToolSpec(**{**spec, "free_args": tuple(spec.get("free_args", ()))}) for spec in recorded]
+
+
+@dataclass(frozen=True)
+class RecordedTool(BoundTool):
+    """A tool that gives what it gave."""
+
+    outcome: Outcome
+    artifacts: Mapping[str, str]
+
+    async def call(
+        self,
+        args: Mapping[str, JsonValue],  # noqa: ARG002  (the call's key tells them)
+        about: Mapping[str, Any] = NOTHING,  # noqa: ARG002  (nobody traces a replay)
+    ) -> Any:
+        """Return the result on record, or fail as it failed."""
+        payload = (await self.outcome(idempotency_key())).payload
+        if payload["status"] == "succeeded":
+            artifact = payload.get("artifact")
+            return json.loads(self.artifacts[artifact["id"]]) if artifact else payload.get("value")
+        raise (NothingHappened if payload.get("nothing_happened") else ToolException)(str(payload["error"]))
+
+
+class RecordedTools(Toolbox):
+    """The tools of a run as they were, none of which does anything."""
+
+    def __init__(
+        self,
+        specs: list[ToolSpec],
+        outcome: Outcome,
+        artifacts: Mapping[str, str],
+        file_seen: Callable[[str], str | None],
+    ) -> None:
+        super().__init__(())
+        self._file_seen = file_seen
+        for spec in specs:
+            untimed = replace(spec, timeout_s=None)  # how long it took is on record
+            self._tools[spec.name] = RecordedTool(untimed, _nothing(spec), True, outcome, artifacts)
+        self.specs = {spec.name: spec for spec in specs}
+
+    async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (the record has what was foreseen)
+        """Return nothing: what was foreseen is taken from the record."""
+        return []
+
+    def file(self, path: str) -> str | None:
+        """Say what file was seen at a path."""
+        return self._file_seen(path)
+
+
+@dataclass(frozen=True)
+class RecordedModel(RoleModel):
+    """A model that gives the answers on record; `called` are the names of those that may have answered."""
+
+    called: tuple[str, ...] = ()
+    role: str = ""
+    outcome: Callable[[str], Awaitable[Event]] = field(default=None, repr=False)  # type: ignore[assignment]
+
+    @property
+    def name(self) -> str:
+        """How the first model is called in records."""
+        return self.called[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How all that may answer are called."""
+        return self.called
+
+    async def ask(self, request: Request) -> Answer:
+        """Return the answer on record, or fail as it failed."""
+        payload = (await self.outcome(digest(prompt_of(request.messages)))).payload
+        attempts = [Attempt(**attempt) for attempt in payload.get("attempts", ())]
+        if "model" not in payload:
+            raise ModelCallError(self.name, payload["attempts"])
+        answer = _Unkept(content="", words=_why(payload, self.role)) if "response" not in payload else None
+        message = answer or AIMessage.model_validate(payload["response"])
+        return Answer(message, payload["model"], payload["usage"], tuple(attempts))
+
+
+@dataclass(frozen=True)
+class SubstituteModel(RoleModel):
+    """Another model under the name of the one on record; `busy` counts the answers that are waited for."""
+
+    called: tuple[str, ...] = ()
+    other: RoleModel = field(default=None, repr=False)  # type: ignore[assignment]
+    busy: list[None] = field(default_factory=list, repr=False)
+
+    @property
+    def name(self) -> str:
+        """How the model on record is called."""
+        return self.called[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How the models on record are called."""
+        return self.called
+
+    def under(self, called: tuple[str, ...]) -> "SubstituteModel":
+        """Return the same under the names of the models on record."""
+        return replace(self, called=called)
+
+    async def ask(self, request: Request) -> Answer:
+        """Ask the other model."""
+        self.busy.append(None)
+        try:
+            return await self.other.ask(request)
+        finally:
+            self.busy.pop()
+
+
+class _Unkept(AIMessage):
+    """An answer that no record can hold, as is on record."""
+
+    words: str
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Fail as it failed."""
+        error = ResultError("", "")
+        error.args = (self.words,)
+        raise error
+
+
+def _why(payload: Mapping[str, Any], role: str) -> str:
+    return str(payload["error"]).removeprefix(f"the {role} model {payload['model']} failed: ")
+
+
+def _nothing(spec: ToolSpec) -> StructuredTool:
+    """Return a tool that models may be shown; it is never called."""
+
+    async def never(**_: Any) -> None:
+        await asyncio.Future()
+
+    schema = dict(spec.schema)
+    return StructuredTool(name=spec.name, description=spec.description, args_schema=schema, coroutine=never)

@@ -1,0 +1,223 @@
+"""The recorded events of a run as they are played: which have come again, which is next, and what calls came to.
+
+Events of one pass over a plan may come in another order than on record, because calls go on at once; all others come in
+theirs.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from graph.record.amendment import Amendment
+from graph.record.events import CANCELLED, WORDING, Draft, Event
+from graph.replay.comparison import Difference, Names, differing
+
+AT_ONCE = frozenset(
+    (
+        "call_started",
+        "call_finished",
+        "call_refused",
+        "step_held",
+        "step_uncertain",
+        "model_started",
+        "model_finished",
+        "step_finished",
+        "step_checked",
+    )
+)
+"""Kinds of events that belong to steps."""
+
+
+class Recording:
+    """A run's recorded events; `aside` are kinds of model calls that are not compared, by role."""
+
+    def __init__(self, events: Iterable[Event], aside: frozenset[str] = frozenset()) -> None:
+        self._aside = aside
+        self.events = [event for event in events if not self.is_aside(event)]
+        self.count = 0
+        self._played = [False] * len(self.events)
+        self._front = 0
+        self._barriers = _barriers(self.events)
+        self._places: defaultdict[tuple[str, str | None], list[int]] = defaultdict(list)
+        for place, event in enumerate(self.events):
+            self._places[event.kind, event.step].append(place)
+        self._outcomes = _outcomes(self.events)
+        self._names: Names = {}
+        self._other_wording = bool(self.events) and self.events[0].payload.get("wording", 1) != WORDING
+        redactions = [event.payload for event in self.events if event.kind == "redacted"]
+        self._redacted = {entry["seq"] for payload in redactions for entry in payload["left"]}
+
+    @property
+    def front(self) -> int:
+        """The place of the first event that has not come again yet."""
+        return self._front
+
+    @property
+    def next(self) -> Event | None:
+        """The first event that has not come again yet."""
+        return self.events[self._front] if self._front < len(self.events) else None
+
+    def ahead(self, most: int) -> list[Event]:
+        """Return the next events, as they stand on record."""
+        return self.events[self._front :][:most]
+
+    @property
+    def barrier(self) -> Event | None:
+        """The first such event that belongs to no step: this pass over the plan ends in it, or before it."""
+        place = self._barrier_place
+        return self.events[place] if place < len(self.events) else None
+
+    def is_aside(self, event: Event | Draft) -> bool:
+        """Whether an event is one of those that are not compared."""
+        return event.kind in ("model_started", "model_finished") and event.payload.get("role") in self._aside
+
+    def place(self, drafts: Sequence[Draft]) -> tuple[list[int], Difference | None]:
+        """Return where events stand on record that are to be written at once, up to the first that does not."""
+        found: list[int] = []
+        for draft in drafts:
+            at = self._place_of(draft, set(found))
+            if isinstance(at, Difference):
+                return found, at
+            found.append(at)
+        return found, None
+
+    def play(self, places: Sequence[int]) -> None:
+        """Note that events have come again."""
+        for place in places:
+            self._played[place] = True
+            self.count += 1
+        while self._front < len(self.events) and self._played[self._front]:
+            self._front += 1
+
+    def outcome_of(self, place: int) -> int | None:
+        """Return where the outcome of a call stands that is begun at a place, None where its process died before."""
+        return self._outcomes.get(place)
+
+    def is_for(self, kinds: Iterable[str]) -> bool:
+        """Whether a call of such a kind is begun on record before the next barrier."""
+        end = self._barrier_place
+        return any(self.events[at].kind in kinds for at in range(self._front, end) if not self._played[at])
+
+    @property
+    def is_blocked_by_itself(self) -> bool:
+        """Whether the next event may stand before the outcome that it came of: both are written at once."""
+        event = self.next
+        return event is not None and event.kind in ("step_held", "step_uncertain", "call_refused")
+
+    @property
+    def is_mid_pass(self) -> bool:
+        """Whether events of this pass over the plan are yet to come."""
+        return self._front < self._barrier_place
+
+    def is_near(self, place: int) -> bool:
+        """Whether a place belongs to the same pass over the plan as the next event."""
+        return self._front <= place < self._barrier_place
+
+    def breaks_off(self, draft: Draft) -> bool:
+        """Whether the work of a step came no further on record in this pass over the plan, although others did.
+
+        Asked about what a step's own work writes: what a model answered, or a call within the step came to.
+        """
+        told = draft.payload
+        within = draft.kind == "call_finished" and (told["call"] or "item" in told or told.get("unchecked"))
+        if draft.step is None or not (within or draft.kind == "model_finished") or not self.is_mid_pass:
+            return False
+        left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
+        return all(self.events[at].step != draft.step for at in left)
+
+    def file_seen(self, path: str) -> str | None:
+        """Return what a check of this pass over the plan saw at a path, None where it saw no file."""
+        left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
+        checked = (entry for at in left for entry in self.events[at].payload.get("checks", ()))
+        found = next((entry for entry in checked if entry["check"].get("file_exists") == path), None)
+        return str(found["seen"]) if found is not None and found["met"] else None
+
+    def messages_ahead(self) -> list[str]:
+        """Return the messages that were left for the run by the next barrier, as what was done about them tells."""
+        messages = []
+        for event in self.events[self._barrier_place :]:
+            if event.kind == "steered" and "checkpoint" not in event.payload:
+                messages.append(steer_of(event).to_text())
+                continue
+            if event.kind == "paused" and event.payload.get("reason") == "asked to pause":
+                return [*messages, "pause"]
+            return ["cancel"] if is_cancelled(event) and "checkpoint" in event.payload else messages
+        return messages
+
+    @property
+    def _barrier_place(self) -> int:
+        return self._barriers[self._front] if self._front < len(self.events) else len(self.events)
+
+    def _place_of(self, draft: Draft, taken: set[int]) -> int | Difference:
+        front = next(
+            (at for at in range(self._front, len(self.events)) if not self._played[at] and at not in taken), None
+        )
+        if front is None:
+            return Difference(self._seq(len(self.events)), None, draft, why="the record ends here")
+        end = self._barriers[front]
+        places = self._places[draft.kind, draft.step]
+        free = [at for at in places if front <= at < end and not self._played[at] and at not in taken]
+        first: Difference | None = None
+        for at in free if draft.kind in AT_ONCE else []:
+            path = self._differing(at, draft)
+            if path is None:
+                return at
+            first = first or Difference(self._seq(at), self.events[at], draft, path)
+        if first is not None:
+            return first
+        path = self._differing(front, draft)
+        return front if path is None else Difference(self._seq(front), self.events[front], draft, path)
+
+    def _differing(self, place: int, draft: Draft) -> str | None:
+        event = self.events[place]
+        is_redacted = event.seq in self._redacted
+        return differing(event, draft, self._names, is_redacted, other_wording=self._other_wording)
+
+    def _seq(self, place: int) -> int:
+        if place < len(self.events):
+            return self.events[place].seq
+        return self.events[-1].seq + 1 if self.events else 1
+
+
+def is_cancelled(event: Event) -> bool:
+    """Whether an event says that the run was cancelled."""
+    return event.kind == "run_ended" and all(event.payload.get(name) == value for name, value in CANCELLED.items())
+
+
+def steer_of(event: Event) -> Amendment:
+    """Return what a user wanted changed, from the event that says so."""
+    said = event.payload
+    return Amendment(tuple(said["added"]), tuple(said["withdrawn"]), said["feedback"], said["approver"])
+
+
+def _barriers(events: Sequence[Event]) -> list[int]:
+    """Return for each place the next one whose event belongs to no step."""
+    found, barrier = [len(events)] * len(events), len(events)
+    for place in reversed(range(len(events))):
+        event = events[place]
+        if event.kind not in AT_ONCE or event.step is None:
+            barrier = place
+        found[place] = barrier
+    return found
+
+
+def _outcomes(events: Sequence[Event]) -> dict[int, int]:
+    """Return the place of a call's beginning -> the place of its outcome."""
+    begun: dict[Any, int] = {}
+    found: dict[int, int] = {}
+    for place, event in enumerate(events):
+        if event.kind == "call_started":
+            begun[_call(event)] = place
+        elif event.kind == "model_started":
+            begun[event.payload["key"]] = place
+        elif event.kind in ("call_finished", "model_finished"):
+            key = _call(event) if event.kind == "call_finished" else event.payload["key"]
+            start = begun.pop(key, None)
+            if start is not None:
+                found[start] = place
+    return found
+
+
+def _call(event: Event) -> tuple[str | None, Any, Any]:
+    payload: Mapping[str, Any] = event.payload
+    return (event.step, payload.get("item"), payload["call"])

@@ -1,0 +1,109 @@
+"""The outcomes of calls, each given in its turn; and whether anything moves at all."""
+
+import asyncio
+from collections.abc import Callable
+
+from graph.record.events import Event
+from graph.replay.ledger import TapeLedger
+from graph.replay.recording import Recording
+
+STILL_S = 0.3
+"""How long nothing may happen before the process is taken to have died there, in seconds."""
+TICKS = 50
+"""How many turns of the event loop work that waits for nothing is given."""
+
+Work = asyncio.Task[object]
+
+
+class Scheduler:
+    """Calls that have been begun and wait for their outcome; `given` are outcomes of calls made off the record."""
+
+    def __init__(self, tape: Recording, ledger: TapeLedger) -> None:
+        self._tape, self._ledger = tape, ledger
+        self._waiting: dict[int, asyncio.Future[Event]] = {}
+        self.given: dict[str, Event] = {}
+
+    async def outcome_of_call(self, key: str) -> Event:
+        """Return what a tool call came to, when its turn has come."""
+        return self.given[key] if key in self.given else await self._outcome(self._ledger.started.get(key))
+
+    async def outcome_of_prompt(self, prompt_digest: str) -> Event:
+        """Return what a model call with this prompt came to, when its turn has come."""
+        if prompt_digest in self.given:
+            return self.given[prompt_digest]
+        places = self._ledger.asked[prompt_digest]
+        return await self._outcome(places.pop(0) if places else None)
+
+    async def conduct(self, work: Work, is_busy: Callable[[], bool]) -> None:
+        """Give each call its outcome in its turn, until the work is done or stands still.
+
+        Args:
+            work: The graph at work.
+            is_busy: Whether something is waited for that is not on record.
+        """
+        self._waiting.clear()
+        self._ledger.held_up.clear()
+        while not work.done():
+            self._ledger.changed.clear()
+            self._give(work)
+            if not await self._moves(work, is_busy):
+                self._ledger.dead = True
+                return
+
+    def _give(self, work: Work) -> None:
+        event = self._tape.next
+        interrupted = event is not None and event.kind == "paused" and event.payload.get("reason") == "interrupted"
+        if interrupted and not work.cancelling():
+            work.cancel()
+        for place in [*self._waiting] if self._ledger.free else [self._tape.front]:
+            self._release(place)
+
+    async def _moves(self, work: Work, is_busy: Callable[[], bool]) -> bool:
+        """Wait until something happens; return whether it did."""
+        change = asyncio.create_task(self._ledger.changed.wait())
+        try:
+            while not await self._stirs({work, change}):
+                if not self._hurry() and not self._let_go() and not is_busy():
+                    return False
+            return True
+        finally:
+            change.cancel()
+
+    async def _stirs(self, watched: set[asyncio.Task[object]]) -> bool:
+        for _ in range(TICKS):
+            await asyncio.sleep(0)
+            if any(task.done() for task in watched):
+                return True
+        if self._tape.is_blocked_by_itself and self._waiting:
+            return False
+        done, _ = await asyncio.wait(watched, timeout=STILL_S, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+
+    def _hurry(self) -> bool:
+        """Give the first outcome there is: what comes of it may stand before it on record."""
+        place = min(self._waiting, default=None)
+        return place is not None and self._tape.is_near(place) and self._release(place)
+
+    def _let_go(self) -> bool:
+        """Let the work of a step go on that came no further on record while others did."""
+        waiting = [step for step in self._ledger.held_up if not step.done()]
+        self._ledger.held_up.clear()
+        for step in waiting:
+            step.set_result(None)
+        return bool(waiting)
+
+    def _release(self, place: int) -> bool:
+        future = self._waiting.pop(place, None)
+        if future is None or future.done():
+            return False
+        future.set_result(self._tape.events[place])
+        return True
+
+    async def _outcome(self, place: int | None) -> Event:
+        """Wait for the turn of the outcome of a call that was begun at a place of the record."""
+        at = self._tape.outcome_of(place) if place is not None else None
+        future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
+        if at is not None:
+            self._waiting[at] = future
+        self._ledger.changed.set()
+        return await future

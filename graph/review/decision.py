@@ -1,0 +1,192 @@
+"""What a person answers to a review request; what cannot be read for sure is asked again, never guessed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph.plan.depth import json_or_text
+from graph.plan.issues import Issue, storable
+from graph.plan.validation import json_faults
+from graph.review.request import Action, ReviewRequest
+
+YES = ("approve", "yes", "y", "ok")
+NO = ("reject", "no", "n")
+FINAL = ("stop", "cancel", "reject", "no", "n")
+KEYS = {
+    "approve": {"type", "digest"},
+    "edit": {"type", "digest", "edited_action"},
+    "reject": {"type", "digest", "message", "final"},
+}
+
+ABOUT = {"step", "tool", "args", "question"}
+"""Arguments of a request that say what it is about, and that no edit changes."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision; `args` are those of an edit, `message` the words of a rejection, `final` that it ends the run.
+
+    `finishes` says that the run ends because no more is to be spent.
+    """
+
+    type: Literal["approve", "edit", "reject"]
+    args: Mapping[str, Any] | None = None
+    message: str | None = None
+    final: bool = False
+    finishes: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the decision as the ledger keeps it: a plan that it brings is the revision beside it."""
+        args = None if self.args is None else {name: value for name, value in self.args.items() if name != "plan"}
+        told = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
+        return {name: value for name, value in told.items() if value is not None}
+
+
+class UnreadableAnswer(Exception):
+    """The answer is none; its text says what would be one. It never leaves the review node.
+
+    `issues` are the faults of a plan that was given with it.
+    """
+
+    def __init__(self, message: str, issues: Sequence[Issue] = ()) -> None:
+        self.issues = tuple(issues)
+        super().__init__(storable(message))
+
+
+def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
+    """Return one decision per action, in order.
+
+    Raises:
+        UnreadableAnswer: The answer is not for sure a decision about what was shown.
+    """
+    if isinstance(answer, str):
+        answer = _from_text(answer)
+    single = len(request.actions) == 1
+    if isinstance(answer, dict) and "decisions" in answer:
+        return _read_list(answer, request)
+    if isinstance(answer, dict) and "type" in answer:
+        if not single:
+            raise UnreadableAnswer(_count_message(request))
+        return (_read_decision(answer, request.actions[0], request.digests),)
+    if single and request.actions[0].name == "run_plan":
+        return (_read_short(answer),)
+    raise UnreadableAnswer(_count_message(request))
+
+
+def _from_text(text: str) -> Any:
+    """Read text as JSON if it is JSON; NaN and Infinity are words."""
+    return json_or_text(text, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decision, ...]:
+    if set(answer) - {"decisions", "digest"}:
+        raise UnreadableAnswer('an answer is {"decisions": [...]} and nothing beside it')
+    _check_digest(answer, request.digests)
+    decisions = answer["decisions"]
+    if not isinstance(decisions, list) or len(decisions) != len(request.actions):
+        raise UnreadableAnswer(_count_message(request))
+    return tuple(
+        _read_decision(decision, action, request.digests)
+        for decision, action in zip(decisions, request.actions, strict=True)
+    )
+
+
+def _count_message(request: ReviewRequest) -> str:
+    names = ", ".join(action.name for action in request.actions)
+    return f'answer {{"decisions": [...]}} with {len(request.actions)} decision(s), in order: {names}'
+
+
+def _read_decision(decision: Any, action: Action, digests: Sequence[str]) -> Decision:
+    if not isinstance(decision, dict) or not isinstance(decision.get("type"), str):
+        raise UnreadableAnswer('a decision is an object with "type"')
+    kind = decision["type"]
+    if kind not in action.allowed:
+        raise UnreadableAnswer(f"{action.name} takes {', '.join(action.allowed)}, not {kind!r}")
+    extra = {key for key, value in decision.items() if value is not None} - KEYS[kind]
+    if extra:
+        raise UnreadableAnswer(f"{kind} takes no {', '.join(sorted(map(str, extra)))}")
+    _check_digest(decision, digests)
+    if kind == "reject":
+        return _read_reject(decision)
+    if kind == "edit":
+        return Decision("edit", args=_edited_args(decision.get("edited_action"), action))
+    return Decision("approve")
+
+
+def _check_digest(holder: Mapping[str, Any], digests: Sequence[str]) -> None:
+    given = holder.get("digest")
+    if given is not None and given not in digests:
+        raise UnreadableAnswer(f"the decision is about digest {str(given)[:80]}, but {digests[0]} is what is asked now")
+
+
+def _read_reject(decision: Mapping[str, Any]) -> Decision:
+    message, final = decision.get("message"), decision.get("final")
+    if not isinstance(message, str | None):
+        raise UnreadableAnswer("the message of a rejection is text")
+    if not isinstance(final, bool | None):
+        raise UnreadableAnswer("final is true or false")
+    return rejection(message, bool(final))
+
+
+def rejection(message: str | None, final: bool = False) -> Decision:
+    """Return a rejection: with words it is feedback, without, or with a word that stops, it ends the run."""
+    words = storable((message or "").strip())
+    return Decision("reject", message=words or None, final=final or not words or words.lower() in FINAL)
+
+
+def _edited_args(edited: Any, action: Action) -> Mapping[str, Any]:
+    if not isinstance(edited, dict) or not isinstance(edited.get("args"), dict):
+        raise UnreadableAnswer('an edit has "edited_action": {"name": ..., "args": {...}}')
+    if edited.get("name") != action.name:
+        raise UnreadableAnswer(f"the edited action is named {edited.get('name')!r}, but {action.name} is asked")
+    extra = set(edited["args"]) - set(action.args)
+    if extra:
+        raise UnreadableAnswer(f"{action.name} has no {', '.join(sorted(map(str, extra)))}")
+    args = {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
+    for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
+        raise UnreadableAnswer(f"{path.lstrip('.')} is {message}")
+    for name in ABOUT & set(args):
+        if args[name] != action.args[name]:
+            raise UnreadableAnswer(f"the decision is about another {name} than what is asked now; look at it")
+    if action.name == "answer_question" and _is_blank(args.get("answer")):
+        raise UnreadableAnswer("fill in the answer")
+    return args
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _as_shown(value: Any, shown: Any, name: str) -> Any:
+    """Clients send touched fields as text: where the request had no text, text is read as JSON if it is JSON."""
+    if not isinstance(value, str) or isinstance(shown, str):
+        return value
+    text = value.strip()
+    if name == "happened" and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    read = _from_text(text)
+    return value if read is text else read
+
+
+def _read_short(answer: Any) -> Decision:
+    """Read the short forms, which are for a single `run_plan` only."""
+    if answer is True:
+        return Decision("approve")
+    if answer is False:
+        return Decision("reject", final=True)
+    if isinstance(answer, str) and answer.strip():
+        word = answer.strip().lower()
+        if word in YES:
+            return Decision("approve")
+        return rejection(None) if word in NO else rejection(answer)
+    if isinstance(answer, dict) and "steps" in answer:
+        return Decision("edit", args={"plan": answer})
+    if isinstance(answer, list) and answer and all(isinstance(item, dict) for item in answer):
+        return Decision("edit", args={"plan": answer})
+    raise UnreadableAnswer(
+        'answer approve, reject, a reason to plan again, a changed plan, or {"decisions": [{"type": ...}]}'
+    )

@@ -1,0 +1,31 @@
+"""What a plan will cost at most, told before it is approved."""
+
+from typing import Any
+
+from graph.plan.schedule import critical_path, waits_for
+from graph.plan.schema import Plan
+from graph.record.budget import Budget
+from graph.record.run_state import RunState
+
+
+def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
+    """Return what is left to do, at most, and what of the budget is left for it.
+
+    `longest_chain` is the number of steps that have to wait for one another, `to_refine` of those whose own steps and
+    calls nobody can count yet. Model turns within a step are not counted.
+    """
+    left = [step for step in plan.steps if step.id not in record.succeeded]
+    counted = [step for step in left if not step.refine]
+    waits = waits_for(plan.steps)
+    duration = {step.id: float(step.id not in record.succeeded) for step in plan.steps}
+    found: dict[str, Any] = {
+        "steps": len(left),
+        "tool_calls": sum(step.most_items * len(step.tool_names) * (step.max_calls or 1) for step in counted),
+        "model_steps": sum(step.kind == "model" for step in left),
+        "longest_chain": int(critical_path(waits, duration)[0]) if plan.steps else 0,
+    }
+    if len(counted) < len(left):
+        found["to_refine"] = len(left) - len(counted)
+    if budget.names:
+        found["budget_left"] = {name: (budget.of(name) or 0) - record.usage.of(name) for name in budget.names}
+    return found

@@ -1,0 +1,50 @@
+"""How wide letters are, without a font at hand: a little too wide rather than too narrow."""
+
+from functools import lru_cache
+
+from graph.text.drawing.labels import Measure, columns, cut, fitting
+
+MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
+SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+
+_EM = {
+    **dict.fromkeys("ijl|'.,:;!", 0.28),
+    **dict.fromkeys(' ftrI()[]/\\-"`{}', 0.36),
+    **dict.fromkeys("mwMW@%", 0.92),
+}
+
+
+def mono(size: float) -> Measure:
+    """Return a measure for text in a font whose letters are all equally wide, in pixels."""
+    return lambda text: columns(text) * size * 0.605
+
+
+def sans(size: float) -> Measure:
+    """Return a measure for text in a proportional font, in pixels."""
+    return lambda text: sum(map(_em, text)) * size
+
+
+def wrapped(text: str, room: float, lines: int, measure: Measure) -> list[str]:
+    """Break a plain text into at most `lines` lines of `room` pixels; the last one is cut if need be.
+
+    >>> wrapped("Find what the documents say", 11, 2, len)
+    ['Find what', 'the docume…']
+    """
+    broken: list[str] = []
+    rest = text[: lines * int(room)]
+    while len(broken) < lines - 1 and measure(rest) > room:
+        end = max(1, fitting(rest, room, measure))
+        space = rest.rfind(" ", 0, end + 1)
+        end = space if space > end // 2 else end
+        broken.append(rest[:end])
+        rest = rest[end:].lstrip()
+    return [*broken, cut(rest, room, measure)]
+
+
+@lru_cache(maxsize=4096)
+def _em(letter: str) -> float:
+    if letter in _EM:
+        return _EM[letter]
+    if columns(letter) != 1:
+        return 0.55 * columns(letter)
+    return 0.72 if letter.isupper() else 0.58

@@ -1,0 +1,67 @@
+"""What a review says of text that a person may take for a reference: it is shown, and nothing is filled in."""
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from graph.errors import listed
+from graph.plan.reference_spans import spans
+from graph.plan.schema import Plan, Step
+from graph.text.drawing.labels import plain
+
+MOST_NAMED = 3
+MAX_LINES = 30
+SHOWN_CHARACTERS = 80
+
+
+def text_lines(steps: Sequence[Step], plan: Plan) -> list[str]:
+    """Return a line for each argument, and for the answer, that holds text in the form of a reference.
+
+    >>> text_lines([step := Step(id="b", objective="o", args={"note": "see {{a_result}}"})], Plan(steps=(step,)))
+    ['- b: {a_result} in note is text, not a reference']
+    """
+    lines = [*(line for step in steps for line in _of_step(step)), *_of_answer(plan.answer)]
+    more = len(lines) - MAX_LINES
+    return [*lines[:MAX_LINES], *([f"- and {more} more with text in the form of references"] if more > 0 else [])]
+
+
+def text_note(args: JsonValue) -> str:
+    """Return a note on the arguments of a call that hold text in the form of a reference, or nothing."""
+    found = _named(args, {False, True})
+    return f" ({found} in it is text, not a reference)" if found else ""
+
+
+def _of_step(step: Step) -> Iterator[str]:
+    for name, value in step.args.items():
+        if name in step.literal:
+            yield f"- {step.id}: {_cut(name)} is taken as it is written, nothing in it is a reference"
+        elif found := _named(value, {True}):
+            yield f"- {step.id}: {found} in {_cut(name)} is text, not a reference"
+    if found := _named([step.for_each, step.gather], {True}):
+        yield f"- {step.id}: {found} is text, not a reference"
+
+
+def _of_answer(answer: JsonValue) -> Iterator[str]:
+    if found := _named(answer, {True}):
+        yield f"- answer: {found} is text, not a reference"
+
+
+def _named(value: JsonValue, literal: set[bool]) -> str:
+    """Name what has the form of a reference, with doubled braces or without."""
+    found = (
+        text[span.start : span.stop] for text in _texts(value) for span in spans(text) if span.is_literal in literal
+    )
+    return listed(list(dict.fromkeys(map(_cut, found))), MOST_NAMED)
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+
+
+def _cut(text: str) -> str:
+    text = plain(text[: 2 * SHOWN_CHARACTERS])
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."

@@ -1,0 +1,72 @@
+"""What a policy comes to with the tools that there are, in sentences: what is denied, what is asked, what ends it."""
+
+from collections.abc import Iterable, Iterator
+
+from graph.plan.catalog import ToolSpec
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.policy import Policy
+from graph.record.budget import unit_in_words
+from graph.record.trust_label import TrustLabel
+from graph.record.values import to_text
+
+PLANS = {
+    "always": "every plan, and every revision beyond what was approved",
+    "side_effects": "a plan with a step that has an effect, and a revision that changes one or what comes before it",
+    "never": "no plan because of its steps' effects",
+}
+ALWAYS = (
+    "a question or a gate of the plan that is due",
+    "a limit of the budget that is reached",
+    "a call that may have had its effect, before it is made again",
+    "a plan that makes no progress: the same failure, plan or revision again",
+)
+STRANGER = TrustLabel("untrusted", ("nobody that the policy knows",))
+
+
+def denials(terms: ExecutionTerms) -> Iterator[str]:
+    """Yield what no approval allows."""
+    for tool in terms.tools.values():
+        if terms.policy.verdict(tool) == "deny":
+            yield f"{tool.name} ({tool.effect})"
+            continue
+        rule = terms.policy.tools.get(tool.name)
+        for name, constraint in (rule.args if rule else {}).items():
+            bounds = {word: bound for word, bound in constraint.to_json().items() if word != "untrusted_from"}
+            if bounds:
+                yield f"{tool.name} with {name} not in {to_text(bounds)}"
+
+
+def triggers(terms: ExecutionTerms) -> Iterator[str]:
+    """Yield what is asked of a person."""
+    tools = [tool for tool in terms.tools.values() if terms.policy.verdict(tool) != "deny"]
+    yield PLANS[terms.mode]
+    if reviewed := [tool for tool in tools if terms.policy.verdict(tool) == "review"]:
+        yield f"a plan that uses what the policy has reviewed: {_named(reviewed)}"
+    watched = [tool for tool in tools if terms.policy.watches(tool) and tool not in reviewed]
+    if terms.mode == "side_effects" and watched:
+        yield f"a plan that uses what has an effect: {_named(watched)}"
+    if terms.mode != "never":
+        yield from (f"a call of {line}" for tool in tools for line in _untrusted(tool, terms.policy))
+    yield from ALWAYS
+
+
+def stops(policy: Policy) -> Iterator[str]:
+    """Yield the limits of the policy, beyond which no budget is raised, and its rates."""
+    limits = policy.limits
+    yield from (f"{unit_in_words(name, limits.of(name) or 0)} in a run" for name in limits.names)
+    yield from (f"{rate:g} calls of {name} a minute" for name, rate in policy.rates.items())
+
+
+def _named(tools: Iterable[ToolSpec]) -> str:
+    return ", ".join(f"{tool.name} ({tool.effect})" for tool in tools)
+
+
+def _untrusted(tool: ToolSpec, policy: Policy) -> Iterator[str]:
+    """Yield the arguments of a tool that nothing untrusted may stand in unseen."""
+    watched = policy.to_be_seen(tool, dict.fromkeys(tool.parameters, STRANGER))
+    if not watched:
+        return
+    rule = policy.tools.get(tool.name)
+    let_in = {name: constraint.untrusted_from for name, constraint in (rule.args if rule else {}).items()}
+    shown = [f"{name} (but from {', '.join(let_in[name])})" if let_in.get(name) else name for name in watched]
+    yield f"{tool.name} with untrusted {' or '.join(shown)}"

@@ -1,0 +1,653 @@
+"""The audit ledger on real SQLite files: append-only, chained, private, shared by several connections."""
+
+import asyncio
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError, StaleRunError
+from graph.ledger.protocol import RunKey
+from graph.ledger.sqlite import busy_timeout
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.record.events import CONTROL, Draft, Event, Kind
+from graph.record.values import keep
+
+Result = TypeVar("Result")
+STARTED = Draft("run_started", {"goal": "g"})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs.db"
+
+
+def use(path: Path | str, work: Callable[[SqliteLedger], Awaitable[Result]]) -> Result:
+    """Open the ledger, do the work on an event loop, and close it."""
+
+    async def opened() -> Result:
+        ledger = SqliteLedger(path)
+        try:
+            return await work(ledger)
+        finally:
+            await ledger.close()
+
+    return asyncio.run(opened())
+
+
+def written(path: Path, *drafts: Draft, thread: str = "t") -> RunKey:
+    """Write a run of its own."""
+    return use(path, lambda ledger: ledger.open_run(thread, [STARTED, *drafts]))
+
+
+def events(path: Path, run: RunKey) -> list[Event]:
+    return use(path, lambda ledger: ledger.events(run))
+
+
+async def write(ledger: SqliteLedger, run: RunKey, drafts: Sequence[Draft], **more: Any) -> int:
+    """Own the run for one append."""
+    async with ledger.owned(run) as lease:
+        return await ledger.append(lease, drafts, **more)
+
+
+def tamper(path: Path, statement: str, *values: Any) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        assert db.execute(statement, values).rowcount > 0
+
+
+def note(number: int = 0, **payload: Any) -> Draft:
+    return Draft("paused", {"number": number, **payload})
+
+
+@pytest.fixture(params=["file", "memory"])
+def place(request: pytest.FixtureRequest, path: Path) -> Path | str:
+    return path if request.param == "file" else ":memory:"
+
+
+def test_events_come_back_in_order_as_they_were_written(place: Path | str) -> None:
+    odd = {"text": "é\0\u2028\U0001f600", "wide": 2**80, "none": None, "list": [1.5, True, {"": []}]}
+
+    async def work(ledger: SqliteLedger) -> list[Event]:
+        run = await ledger.open_run("t", [STARTED])
+        assert await write(ledger, run, [Draft("call_started", odd, "step_1"), note(2)]) == 3
+        return await ledger.events(run)
+
+    first, second, third = use(place, work)
+
+    assert [first.seq, second.seq, third.seq] == [1, 2, 3]
+    assert (second.kind, second.step, second.payload) == ("call_started", "step_1", odd)
+    assert first.at <= second.at <= third.at
+
+
+def test_the_runs_of_a_thread_are_numbered_from_one(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> Any:
+        keys = [await ledger.open_run(thread, [STARTED]) for thread in ("a", "b", "a")]
+        return keys, await ledger.last_run("a"), await ledger.last_run("c"), await ledger.runs()
+
+    keys, last, nobody, runs = use(place, work)
+
+    assert keys == [RunKey("a", 1), RunKey("b", 1), RunKey("a", 2)]
+    assert (last, nobody) == (RunKey("a", 2), None)
+    assert runs == keys[::-1]
+
+
+def test_the_first_events_learn_who_their_run_is(path: Path) -> None:
+    run = written(path)
+
+    assert events(path, run)[0].payload == {"goal": "g", "thread": "t", "n": 1}
+
+
+@pytest.mark.parametrize("thread", ["", "a.1", "a b", "é", "'; DROP TABLE ledger_events; --", "a\0b", "x" * 10_000])
+def test_a_thread_may_be_called_anything(path: Path, thread: str) -> None:
+    run = written(path, thread=thread)
+
+    assert events(path, run)[0].payload["thread"] == thread
+    assert use(path, lambda ledger: ledger.last_run(thread)) == run
+
+
+def test_a_run_that_is_not_there_is_an_error_of_the_ledger(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> None:
+        nobody = RunKey("no", 1)
+        for asked in (
+            ledger.events(nobody),
+            write(ledger, nobody, [note()]),
+            ledger.post(nobody, "pause"),
+            ledger.is_worked_on(nobody),
+        ):
+            with pytest.raises(LedgerError):
+                await asked
+
+    use(place, work)
+
+
+def test_what_was_written_is_there_in_another_process(path: Path) -> None:
+    code = f"""
+import asyncio
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.record.events import Draft
+async def main():
+    ledger = SqliteLedger({str(path)!r})
+    run = await ledger.open_run("t", [Draft("run_started", {{"goal": "from a child"}}, safe=False)])
+    async with ledger.owned(run) as lease:
+        await ledger.append(lease, [Draft("paused", {{}})])
+    # no close: the process just ends
+asyncio.run(main())
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[4], timeout=60)
+
+    assert [event.kind for event in events(path, RunKey("t", 1))] == ["run_started", "paused"]
+
+
+def test_a_closed_ledger_opens_again_on_use(path: Path) -> None:
+    async def work(ledger: SqliteLedger) -> int:
+        run = await ledger.open_run("t", [STARTED])
+        await ledger.close()
+        await ledger.close()
+        return await write(ledger, run, [note()])
+
+    assert use(path, work) == 2
+
+
+def test_a_ledger_used_while_it_is_being_closed_loses_nothing(path: Path) -> None:
+    async def work(ledger: SqliteLedger) -> int:
+        run = await ledger.open_run("t", [STARTED])
+        async with ledger.owned(run) as lease:
+            for _ in range(20):
+                await asyncio.gather(ledger.append(lease, [note()]), ledger.close(), ledger.append(lease, [note()]))
+        return len(await ledger.events(run))
+
+    assert use(path, work) == 41
+
+
+def test_appends_of_many_tasks_get_a_number_each(path: Path) -> None:
+    async def work(ledger: SqliteLedger) -> tuple[list[int], list[Event]]:
+        run = await ledger.open_run("t", [STARTED])
+        async with ledger.owned(run) as lease:
+            appends = [ledger.append(lease, [note(place), note(place)]) for place in range(100)]
+            numbers = await asyncio.gather(*appends)
+        return numbers, await ledger.events(run)
+
+    numbers, found = use(path, work)
+
+    assert sorted(numbers) == list(range(3, 202, 2))
+    assert [event.seq for event in found] == list(range(1, 202))
+    assert all(found[last - 1].payload == found[last - 2].payload for last in numbers)
+
+
+def test_connections_of_several_ledgers_share_one_file(path: Path) -> None:
+    async def fill(ledger: SqliteLedger, run: RunKey) -> None:
+        async with ledger.owned(run) as lease:
+            await asyncio.gather(*(ledger.append(lease, [note()]) for _ in range(10)))
+
+    async def work() -> list[list[Event]]:
+        ledgers = [SqliteLedger(path) for _ in range(4)]
+        runs = [await ledgers[0].open_run("t", [STARTED]) for _ in ledgers]
+        await asyncio.gather(*(fill(ledger, run) for ledger, run in zip(ledgers, runs, strict=True)))
+        found = [await ledgers[-1].events(run) for run in runs]
+        await asyncio.gather(*(ledger.close() for ledger in ledgers))
+        return found
+
+    assert [[event.seq for event in found] for found in asyncio.run(work())] == [list(range(1, 12))] * 4
+
+
+def test_a_lease_holds_on_every_connection_to_the_file(path: Path) -> None:
+    async def work() -> list[Event]:
+        ledgers = [SqliteLedger(path) for _ in range(4)]
+        run = await ledgers[0].open_run("t", [STARTED])
+        async with ledgers[0].owned(run) as lease:
+            await asyncio.gather(*(ledger.append(lease, [note()]) for ledger in ledgers for _ in range(10)))
+        found = await ledgers[-1].events(run)
+        await asyncio.gather(*(ledger.close() for ledger in ledgers))
+        return found
+
+    assert [event.seq for event in asyncio.run(work())] == list(range(1, 42))
+
+
+def test_a_new_file_may_be_opened_by_several_at_once(tmp_path: Path) -> None:
+    async def work(path: Path) -> int:
+        ledgers = [SqliteLedger(path) for _ in range(6)]
+        keys = await asyncio.gather(*(ledger.open_run("t", [STARTED]) for ledger in ledgers))
+        await asyncio.gather(*(ledger.close() for ledger in ledgers))
+        return len(set(keys))
+
+    assert [asyncio.run(work(tmp_path / f"{number}.db")) for number in range(20)] == [6] * 20
+
+
+def test_two_ledgers_start_runs_of_one_thread_side_by_side(path: Path) -> None:
+    async def work() -> list[RunKey]:
+        ledgers = [SqliteLedger(path) for _ in range(3)]
+        keys = await asyncio.gather(*(ledger.open_run("t", [STARTED]) for ledger in ledgers for _ in range(5)))
+        await asyncio.gather(*(ledger.close() for ledger in ledgers))
+        return keys
+
+    assert sorted(key.n for key in asyncio.run(work())) == list(range(1, 16))
+
+
+@pytest.mark.parametrize("kind", CONTROL)
+def test_an_author_who_missed_a_decision_writes_nothing(place: Path | str, kind: Kind) -> None:
+    async def work(ledger: SqliteLedger) -> list[Event]:
+        run = await ledger.open_run("t", [STARTED])
+        seen = await write(ledger, run, [Draft("decided", {})])
+        await write(ledger, run, [Draft(kind, {})])
+        with pytest.raises(StaleRunError) as caught:
+            await write(ledger, run, [note(), note()], artifacts=[keep("x" * 9000)], control_seq=seen)
+        assert caught.value.run == "t.1"
+        return await ledger.events(run)
+
+    assert [event.kind for event in use(place, work)] == ["run_started", "decided", kind]
+
+
+def test_other_events_do_not_make_an_author_stale(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> int:
+        run = await ledger.open_run("t", [STARTED])
+        async with ledger.owned(run) as lease:
+            seen = await ledger.append(lease, [Draft("decided", {})])
+            for kind in ("call_started", "call_finished", "step_finished", "executing", "paused", "review_requested"):
+                await ledger.append(lease, [Draft(kind, {})])  # type: ignore[arg-type]
+            return await ledger.append(lease, [note()], control_seq=seen)
+
+    assert use(place, work) == 9
+
+
+def test_before_any_decision_the_number_is_nought(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> int:
+        run = await ledger.open_run("t", [STARTED])
+        return await write(ledger, run, [note()], control_seq=0)
+
+    assert use(place, work) == 2
+
+
+def test_a_decision_about_another_run_makes_nobody_stale(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> int:
+        run, other = await ledger.open_run("t", [STARTED]), await ledger.open_run("t", [STARTED])
+        await write(ledger, other, [Draft("decided", {})])
+        return await write(ledger, run, [note()], control_seq=0)
+
+    assert use(place, work) == 2
+
+
+def test_of_two_who_decide_at_once_one_wins(path: Path) -> None:
+    async def work() -> list[Any]:
+        ledgers = [SqliteLedger(path), SqliteLedger(path)]
+        run = await ledgers[0].open_run("t", [STARTED])
+        async with ledgers[0].owned(run) as lease:
+            decided = [ledger.append(lease, [Draft("decided", {})], control_seq=0) for ledger in ledgers]
+            outcomes = await asyncio.gather(*decided, return_exceptions=True)
+        await asyncio.gather(*(ledger.close() for ledger in ledgers))
+        return outcomes
+
+    assert sorted(type(outcome).__name__ for outcome in asyncio.run(work())) == ["StaleRunError", "int"]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [Draft("paused", {"x": "\ud800"}), Draft("paused", {"x": [float("nan")]}), Draft("paused", {}, step="\ud800")],
+    ids=["payload", "nan", "step"],
+)
+def test_all_events_of_an_append_are_written_or_none(place: Path | str, bad: Draft) -> None:
+    async def work(ledger: SqliteLedger) -> list[Event]:
+        run = await ledger.open_run("t", [STARTED])
+        with pytest.raises(LedgerError):
+            await write(ledger, run, [note(1), bad, note(2)], artifacts=[keep("x" * 9000)])
+        await write(ledger, run, [note(3)])
+        return await ledger.events(run)
+
+    assert [event.payload.get("number") for event in use(place, work)] == [None, 3]
+
+
+def test_a_run_whose_first_event_cannot_be_written_does_not_begin(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> Any:
+        with pytest.raises(LedgerError):
+            await ledger.open_run("t", [Draft("run_started", {"goal": "\ud800"})])
+        return await ledger.runs(), await ledger.open_run("t", [STARTED])
+
+    assert use(place, work) == ([], RunKey("t", 1))
+
+
+def test_one_bad_append_does_not_disturb_its_neighbours(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> Any:
+        run = await ledger.open_run("t", [STARTED])
+        drafts = [note(number, text="\ud800" if number % 3 == 0 else "fine") for number in range(30)]
+        async with ledger.owned(run) as lease:
+            appends = [ledger.append(lease, [draft]) for draft in drafts]
+            outcomes = await asyncio.gather(*appends, return_exceptions=True)
+        return outcomes, await ledger.events(run)
+
+    outcomes, found = use(place, work)
+
+    assert [isinstance(outcome, LedgerError) for outcome in outcomes] == [number % 3 == 0 for number in range(30)]
+    assert [event.seq for event in found] == list(range(1, 22))
+    assert {event.payload["number"] for event in found[1:]} == {number for number in range(30) if number % 3}
+
+
+def test_a_caller_that_is_cancelled_leaves_the_ledger_usable(path: Path) -> None:
+    async def work(ledger: SqliteLedger) -> list[Event]:
+        run = await ledger.open_run("t", [STARTED])
+        async with ledger.owned(run) as lease:
+            tasks = [asyncio.create_task(ledger.append(lease, [note()])) for _ in range(20)]
+            await asyncio.sleep(0)
+            for task in tasks[::2]:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        return await ledger.events(run)
+
+    found = use(path, work)
+
+    assert [event.seq for event in found] == list(range(1, len(found) + 1))
+    assert len(found) >= 11
+
+
+CHANGES = [
+    ("kind", "decided"),
+    ("step", "step_9"),
+    ("step", None),
+    ("at", 5.0),
+    ("at", "never"),
+    ("payload", '{"number":9}'),
+    ("payload", '{"number": 1}'),
+    ("payload", b"{}"),
+    ("salt", b"0" * 16),
+    ("salt", "text"),
+    ("digest", b"0" * 32),
+    ("digest", "text"),
+    ("link", b"0" * 32),
+    ("link", "text"),
+    ("seq", 9),
+    ("seq", -1),
+    ("run", 9),
+]
+
+
+@pytest.mark.parametrize(("column", "value"), CHANGES)
+@pytest.mark.parametrize("seq", [1, 2, 3])
+def test_any_change_of_any_column_of_any_event_is_found(path: Path, column: str, value: Any, seq: int) -> None:
+    run = written(path, Draft("paused", {"number": 1}, "step_1"), Draft("paused", {"number": 2}, "step_2"))
+    if (column, value) == ("step", None) and seq == 1:
+        value = "step_1"  # it has none
+
+    tamper(path, f"UPDATE ledger_events SET {column} = ? WHERE seq = ?", value, seq)
+
+    with pytest.raises(LedgerCorruptError) as caught:
+        events(path, run)
+    assert caught.value.run == "t.1"
+    assert caught.value.seq <= 3
+
+
+def test_the_error_names_the_first_event_that_is_not_what_was_written(path: Path) -> None:
+    run = written(path, note(1), note(2), note(3))
+    tamper(path, "UPDATE ledger_events SET payload = '{}' WHERE seq IN (2, 4)")
+
+    with pytest.raises(LedgerCorruptError) as caught:
+        events(path, run)
+
+    assert caught.value.seq == 2
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3, 4])
+def test_a_removed_event_is_found_and_named(path: Path, seq: int) -> None:
+    run = written(path, note(1), note(2), note(3))
+    tamper(path, "DELETE FROM ledger_events WHERE seq = ?", seq)
+
+    with pytest.raises(LedgerCorruptError, match="is missing") as caught:
+        events(path, run)
+
+    assert caught.value.seq == seq
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_a_run_cut_off_at_its_end_is_found(path: Path, left: int) -> None:
+    run = written(path, note(1), note(2), note(3))
+    tamper(path, "DELETE FROM ledger_events WHERE seq > ?", left)
+
+    with pytest.raises(LedgerCorruptError, match="is missing") as caught:
+        events(path, run)
+
+    assert (caught.value.run, caught.value.seq) == ("t.1", left + 1)
+
+
+def test_no_later_event_hides_that_the_last_ones_are_missing(path: Path) -> None:
+    run = written(path, note(1), note(2))
+    tamper(path, "DELETE FROM ledger_events WHERE seq > 1")
+
+    for _ in range(2):
+        with pytest.raises(LedgerCorruptError) as caught:
+            use(path, lambda ledger: write(ledger, run, [note(3), note(4)]))
+        assert caught.value.seq == 2
+    with pytest.raises(LedgerCorruptError):
+        events(path, run)
+
+
+def test_a_run_that_lost_its_events_leaves_the_others_readable(path: Path) -> None:
+    run, other = written(path, note(1)), written(path, note(1), thread="other")
+    tamper(path, "DELETE FROM ledger_events WHERE run = 1")
+
+    assert [event.seq for event in events(path, other)] == [1, 2]
+    with pytest.raises(LedgerCorruptError):
+        events(path, run)
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3])
+def test_a_removed_event_is_found_even_if_the_rest_closes_the_gap(path: Path, seq: int) -> None:
+    run = written(path, note(1), note(2), note(3))
+    tamper(path, "DELETE FROM ledger_events WHERE seq = ?", seq)
+    tamper(path, "UPDATE ledger_events SET seq = seq - 1 WHERE seq > ?", seq)
+
+    with pytest.raises(LedgerCorruptError):
+        events(path, run)
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2), (2, 3), (2, 4)])
+def test_two_events_that_changed_places_are_found(path: Path, one: int, other: int) -> None:
+    run = written(path, note(1), note(2), note(3))
+    for before, after in ((one, 99), (other, one), (99, other)):
+        tamper(path, "UPDATE ledger_events SET seq = ? WHERE seq = ?", after, before)
+
+    with pytest.raises(LedgerCorruptError):
+        events(path, run)
+
+
+def test_events_of_another_run_cannot_stand_in(path: Path) -> None:
+    run, other = written(path, note(1)), written(path, note(1))
+    tamper(path, "DELETE FROM ledger_events WHERE run = 1")
+    tamper(path, "UPDATE ledger_events SET run = 1 WHERE run = 2")
+
+    with pytest.raises(LedgerCorruptError):
+        events(path, run)
+    assert other.n == 2
+
+
+def test_a_payload_cannot_be_swapped_with_its_own_salt_and_digest(path: Path) -> None:
+    run = written(path, note(1), note(2))
+    tamper(
+        path,
+        "UPDATE ledger_events SET (payload, salt, digest) = "
+        "(SELECT payload, salt, digest FROM ledger_events WHERE seq = 3) WHERE seq = 2",
+    )
+
+    with pytest.raises(LedgerCorruptError):
+        events(path, run)
+
+
+def test_the_same_event_twice_has_two_digests(path: Path) -> None:
+    written(path, note(1), note(1))
+
+    with closing(sqlite3.connect(path)) as db:
+        digests = db.execute("SELECT DISTINCT digest FROM ledger_events WHERE seq > 1").fetchall()
+
+    assert len(digests) == 2
+
+
+def test_an_artifact_is_kept_by_its_content_once(place: Path | str) -> None:
+    kept = keep(["é" * 9000])
+    assert kept.artifact is not None
+    artifact = kept.artifact
+
+    async def work(ledger: SqliteLedger) -> str:
+        run = await ledger.open_run("t", [STARTED])
+        await write(ledger, run, [note()], artifacts=[kept, keep("small")])
+        await write(ledger, run, [note()], artifacts=[kept])
+        return await ledger.artifact(artifact.id)
+
+    assert use(place, work) == kept.text
+
+
+@pytest.mark.parametrize("content", ['["other"]', b"bytes", ""])
+def test_a_changed_artifact_is_found(path: Path, content: Any) -> None:
+    kept = keep("x" * 9000)
+    assert kept.artifact is not None
+    artifact = kept.artifact
+
+    async def store(ledger: SqliteLedger) -> None:
+        await write(ledger, await ledger.open_run("t", [STARTED]), [note()], artifacts=[kept])
+
+    use(path, store)
+    tamper(path, "UPDATE ledger_artifacts SET content = ?", content)
+
+    with pytest.raises(LedgerCorruptError):
+        use(path, lambda ledger: ledger.artifact(artifact.id))
+
+
+def test_a_missing_artifact_is_an_error(place: Path | str) -> None:
+    async def work(ledger: SqliteLedger) -> None:
+        with pytest.raises(LedgerCorruptError):
+            await ledger.artifact("0" * 64)
+
+    use(place, work)
+
+
+def test_the_files_can_be_read_by_their_owner_only(path: Path) -> None:
+    async def work(ledger: SqliteLedger) -> dict[str, int]:
+        await write(ledger, await ledger.open_run("t", [STARTED]), [note()])
+        return {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+
+    assert use(path, work) == {"runs.db": 0o600, "runs.db-wal": 0o600, "runs.db-shm": 0o600}
+
+
+def test_a_file_that_is_there_keeps_its_other_tables(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE checkpoints (x)")
+        db.execute("INSERT INTO checkpoints VALUES (1)")
+
+    written(path)
+
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT x FROM checkpoints").fetchall() == [(1,)]
+
+
+def missing_folder(path: Path) -> Path:
+    return path.parent / "gone" / "runs.db"
+
+
+def folder(path: Path) -> Path:
+    return path.parent
+
+
+def no_database(path: Path) -> Path:
+    path.write_text("these are notes, no database " * 100)
+    return path
+
+
+def file_as_folder(path: Path) -> Path:
+    path.write_text("x")
+    return path / "runs.db"
+
+
+@pytest.mark.parametrize("make", [missing_folder, folder, no_database, file_as_folder])
+def test_a_file_that_cannot_be_used_is_a_typed_error_each_time(path: Path, make: Callable[[Path], Path]) -> None:
+    odd = make(path)
+
+    async def work(ledger: SqliteLedger) -> None:
+        for _ in range(2):
+            with pytest.raises(LedgerUnavailableError) as caught:
+                await ledger.runs()
+            assert caught.value.database == str(odd)
+
+    use(odd, work)
+
+
+def test_a_file_that_is_no_database_is_left_as_it_is(path: Path) -> None:
+    before = no_database(path).read_bytes()
+
+    with pytest.raises(LedgerUnavailableError):
+        use(path, lambda ledger: ledger.runs())
+
+    assert path.read_bytes() == before
+
+
+def test_a_ledger_goes_on_once_its_folder_is_there(tmp_path: Path) -> None:
+    later = tmp_path / "later" / "runs.db"
+
+    async def work(ledger: SqliteLedger) -> RunKey:
+        with pytest.raises(LedgerUnavailableError):
+            await ledger.open_run("t", [STARTED])
+        later.parent.mkdir()
+        return await ledger.open_run("t", [STARTED])
+
+    assert use(later, work) == RunKey("t", 1)
+
+
+def test_a_locked_database_is_a_typed_error_and_the_ledger_goes_on_after_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(busy_timeout, "BUSY_S", 0.05)
+
+    async def work(ledger: SqliteLedger) -> int:
+        run = await ledger.open_run("t", [STARTED])
+        async with ledger.owned(run) as lease:
+            with closing(sqlite3.connect(path, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                with pytest.raises(LedgerUnavailableError) as caught:
+                    await ledger.append(lease, [note()])
+                assert "locked" in str(caught.value)
+                other.execute("ROLLBACK")
+            return await ledger.append(lease, [note()])
+
+    assert use(path, work) == 2
+
+
+def test_a_lock_costs_one_wait_and_does_not_keep_anybody_from_looking(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(busy_timeout, "BUSY_S", 0.3)
+
+    async def work(ledger: SqliteLedger) -> float:
+        run = await ledger.open_run("t", [STARTED])
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            begun = time.monotonic()
+            for _ in range(5):
+                with pytest.raises(LedgerUnavailableError):
+                    await ledger.post(run, "pause")
+            took_s = time.monotonic() - begun
+            looking = SqliteLedger(path)
+            assert await looking.runs() == [run] and len(await looking.events(run)) == 1
+            await looking.close()
+        await ledger.post(run, "pause")
+        return took_s
+
+    assert 0.3 <= use(path, work) < 2 * 0.3
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_written_to_a_file_that_was_taken_away_and_all_goes_on_once_it_is_back(
+    path: Path, replaced: bool
+) -> None:
+    async def work(ledger: SqliteLedger) -> RunKey:
+        await ledger.open_run("t", [STARTED])
+        path.rename(path.with_name("away"))
+        if replaced:
+            path.write_bytes(path.with_name("away").read_bytes())
+        with pytest.raises(LedgerUnavailableError) as caught:
+            await ledger.open_run("t", [STARTED])
+        assert "put it back" in str(caught.value)
+        path.with_name("away").rename(path)
+        return await ledger.open_run("t", [STARTED])
+
+    assert use(path, work) == RunKey("t", 2)

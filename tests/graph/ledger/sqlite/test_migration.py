@@ -1,0 +1,134 @@
+import asyncio
+import gzip
+import sqlite3
+import stat
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from graph.errors import LedgerUnavailableError
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.sqlite.migration import bring_up, forecast
+from graph.ledger.sqlite.schema import VERSION, version_of
+from graph.record.run_filter import RunFilter
+
+OLD = Path(__file__).parents[3] / "data" / "schema_1" / "runs.db.gz"
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "runs.db"
+    path.write_bytes(gzip.decompress(OLD.read_bytes()))
+    return path
+
+
+def look(path: Path) -> list[str]:
+    async def work() -> list[str]:
+        ledger = SqliteLedger(path)
+        try:
+            return [run.id for run in await ledger.page(RunFilter())]
+        finally:
+            await ledger.close()
+
+    return asyncio.run(work())
+
+
+def version(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        return version_of(db)
+
+
+def change(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(statement)
+        db.commit()
+
+
+def test_a_new_database_says_its_version(tmp_path: Path) -> None:
+    assert look(tmp_path / "runs.db") == [] and version(tmp_path / "runs.db") == VERSION
+
+
+def test_an_older_database_is_migrated_when_it_is_opened_and_kept_as_it_was(old: Path) -> None:
+    before = sqlite_dump(old)
+
+    assert len(look(old)) == 8
+    backup = old.with_name("runs.db.version-1")
+    assert (version(old), version(backup)) == (VERSION, 1)
+    assert sqlite_dump(backup) == before and stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert [line for line in sqlite_dump(old) if line in set(before)] == before, "no record is changed"
+
+
+def test_a_migrated_database_is_not_migrated_again(old: Path) -> None:
+    look(old)
+    old.with_name("runs.db.version-1").unlink()
+
+    look(old)
+    assert not old.with_name("runs.db.version-1").exists()
+
+
+def test_a_newer_database_is_refused_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    look(path)
+    change(path, f"UPDATE ledger_schema SET version = {VERSION + 1}")
+    before = path.read_bytes()
+
+    with pytest.raises(LedgerUnavailableError, match=f"version {VERSION + 1}.*newer release"):
+        look(path)
+    assert path.read_bytes() == before and [file.name for file in tmp_path.iterdir()] == ["runs.db"]
+
+
+def test_a_backup_that_cannot_be_written_leaves_the_database_as_it_was(old: Path) -> None:
+    old.with_name("runs.db.version-1.part").mkdir()
+
+    with pytest.raises(LedgerUnavailableError, match="backup cannot be written"):
+        look(old)
+    assert version(old) == 1
+
+
+def test_a_migration_that_fails_half_way_leaves_the_database_as_it_was(old: Path) -> None:
+    change(old, "CREATE TABLE ledger_tags (in_the_way TEXT)")
+
+    with pytest.raises(LedgerUnavailableError, match="already exists"):
+        look(old)
+    assert version(old) == 1
+    change(old, "DROP TABLE ledger_tags")
+    assert len(look(old)) == 8
+
+
+@pytest.mark.parametrize("statement", ["beat = beat + 1", "owner = 'else|boot|2|2|y', token = token + 1"])
+def test_a_run_whose_owner_is_alive_keeps_the_database_from_being_migrated(statement: str, old: Path) -> None:
+    change(old, "UPDATE ledger_leases SET owner = 'elsewhere|boot|1|1|x' WHERE run = 1")
+
+    def looks() -> Iterator[None]:
+        change(old, f"UPDATE ledger_leases SET {statement} WHERE run = 1")
+        yield
+
+    with (
+        closing(sqlite3.connect(old)) as db,
+        pytest.raises(LedgerUnavailableError, match=r"done\.1 is being worked on"),
+    ):
+        bring_up(db, str(old), looks)
+    assert version(old) == 1
+
+
+def test_a_run_whose_owner_stands_still_does_not(old: Path) -> None:
+    change(old, "UPDATE ledger_leases SET owner = 'elsewhere|boot|1|1|x' WHERE run = 1")
+
+    with closing(sqlite3.connect(old, isolation_level=None)) as db:
+        assert bring_up(db, str(old), lambda: iter([None, None])) is not None
+    assert version(old) == VERSION
+
+
+def test_a_forecast_says_what_would_be_done_and_writes_nothing(old: Path) -> None:
+    before = {file.name: file.read_bytes() for file in old.parent.iterdir()}
+
+    ahead = forecast(str(old))
+    assert (ahead.version, ahead.runs, ahead.is_needed) == (1, 8, True)
+    assert {file.name: file.read_bytes() for file in old.parent.iterdir() if file.suffix == ".db"} == before
+
+
+def sqlite_dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return list(db.iterdump())

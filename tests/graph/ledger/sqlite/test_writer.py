@@ -1,0 +1,280 @@
+"""One connection on a thread of its own: shared commits, separate fates."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.ledger.sqlite.writer import WriterThread
+
+
+def connect_to(path: Path | str) -> Callable[[], sqlite3.Connection]:
+    def connect() -> sqlite3.Connection:
+        db = sqlite3.connect(path, isolation_level=None)
+        db.execute("CREATE TABLE IF NOT EXISTS t (n)")
+        return db
+
+    return connect
+
+
+def insert(number: int, fails: bool = False) -> Callable[[sqlite3.Connection], int]:
+    def do(db: sqlite3.Connection) -> int:
+        db.execute("INSERT INTO t VALUES (?)", (number,))
+        if fails:
+            raise KeyError(number)
+        return number
+
+    return do
+
+
+def rows(db: sqlite3.Connection) -> list[int]:
+    return [number for (number,) in db.execute("SELECT n FROM t ORDER BY rowid")]
+
+
+def test_work_is_done_on_one_thread_which_is_not_the_loops() -> None:
+    async def main() -> set[int]:
+        writer = WriterThread(connect_to(":memory:"))
+        idents = {await writer.run(lambda _: threading.get_ident()) for _ in range(5)}
+        await writer.close()
+        return idents
+
+    idents = asyncio.run(main())
+
+    assert len(idents) == 1
+    assert threading.get_ident() not in idents
+
+
+def test_a_function_that_raises_leaves_nothing_behind_and_its_neighbours_alone() -> None:
+    async def main() -> tuple[list[Any], list[int]]:
+        writer = WriterThread(connect_to(":memory:"))
+        work = [writer.run(insert(number, fails=number % 2 == 0)) for number in range(10)]
+        outcomes = await asyncio.gather(*work, return_exceptions=True)
+        found = await writer.run(rows)
+        await writer.close()
+        return outcomes, found
+
+    outcomes, found = asyncio.run(main())
+
+    assert found == [1, 3, 5, 7, 9]
+    assert [type(outcome) for outcome in outcomes] == [KeyError, int] * 5
+
+
+def test_what_waits_meanwhile_shares_one_commit(tmp_path: Path) -> None:
+    commits = []
+    blocked, go = threading.Event(), threading.Event()
+
+    def connect() -> sqlite3.Connection:
+        db = connect_to(tmp_path / "x.db")()
+        db.set_trace_callback(lambda statement: commits.append(statement) if statement == "COMMIT" else None)
+        return db
+
+    def wait(_: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+
+    async def main() -> None:
+        writer = WriterThread(connect)
+        first = asyncio.create_task(writer.run(wait))
+        await asyncio.to_thread(blocked.wait, 10)
+        others = [asyncio.create_task(writer.run(insert(number))) for number in range(20)]
+        await asyncio.sleep(0)
+        go.set()
+        await asyncio.gather(first, *others)
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert len(commits) == 2
+
+
+def test_what_must_survive_a_power_cut_is_committed_so_whatever_came_before() -> None:
+    asked = [True, True, False, False, True, False]
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(":memory:"))
+        modes = [
+            await writer.run(lambda db: int(db.execute("PRAGMA synchronous").fetchone()[0]), full=f) for f in asked
+        ]
+        await writer.close()
+        return modes
+
+    assert asyncio.run(main()) == [2 if full else 1 for full in asked]
+
+
+def test_answers_are_given_after_the_commit(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(path))
+        await writer.run(insert(7))
+        other = sqlite3.connect(path)
+        found = rows(other)
+        other.close()
+        await writer.close()
+        return found
+
+    assert asyncio.run(main()) == [7]
+
+
+def test_a_disk_that_is_full_undoes_the_work_and_lets_the_next_one_through() -> None:
+    def connect() -> sqlite3.Connection:
+        db = connect_to(":memory:")()
+        db.execute("PRAGMA max_page_count = 20")
+        return db
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect)
+        await writer.run(insert(1))
+        with pytest.raises(sqlite3.Error):
+            await writer.run(lambda db: db.execute("INSERT INTO t VALUES (zeroblob(1000000))"))
+        await writer.run(insert(2))
+        found = await writer.run(rows)
+        await writer.close()
+        return found
+
+    assert asyncio.run(main()) == [1, 2]
+
+
+def test_a_connection_that_cannot_be_made_is_told_to_everyone_who_waits_and_tried_again() -> None:
+    attempts = []
+
+    def connect() -> sqlite3.Connection:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise sqlite3.OperationalError("not yet")
+        return connect_to(":memory:")()
+
+    async def main() -> list[Any]:
+        writer = WriterThread(connect)
+        with pytest.raises(sqlite3.OperationalError):
+            await writer.run(insert(1))
+        found = [await writer.run(insert(2)), await writer.run(rows)]
+        await writer.close()
+        return found
+
+    assert asyncio.run(main()) == [2, [2]]
+
+
+def test_closing_finishes_what_was_asked(tmp_path: Path) -> None:
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(tmp_path / "x.db"))
+        work = [asyncio.create_task(writer.run(insert(number))) for number in range(10)]
+        await asyncio.sleep(0)
+        await writer.close()
+        return await asyncio.gather(*work)
+
+    assert asyncio.run(main()) == list(range(10))
+
+
+def test_closing_what_was_never_used_is_nothing() -> None:
+    asyncio.run(WriterThread(connect_to(":memory:")).close())
+
+
+def test_the_event_loop_goes_on_while_a_function_works() -> None:
+    go = threading.Event()
+
+    async def main() -> str:
+        writer = WriterThread(connect_to(":memory:"))
+        work = asyncio.create_task(writer.run(lambda _: go.wait(10)))
+        await asyncio.sleep(0)
+        go.set()  # reached only because the loop does not wait
+        assert await work
+        await writer.close()
+        return "done"
+
+    assert asyncio.run(main()) == "done"
+
+
+def test_the_pulse_goes_on_while_the_event_loop_is_blocked() -> None:
+    thrice, idents = threading.Event(), []
+
+    def pulse() -> list[Callable[[sqlite3.Connection], None]]:
+        idents.append(threading.get_ident())
+        if len(idents) == 3:
+            thrice.set()
+        return []
+
+    async def main() -> bool:
+        writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=0.01)
+        await writer.run(insert(1))
+        went_on = thrice.wait(30)
+        await writer.close()
+        return went_on
+
+    assert asyncio.run(main())
+    assert threading.get_ident() not in idents
+
+
+def test_what_the_pulse_asks_for_is_committed_and_a_failure_of_it_disturbs_nobody(tmp_path: Path) -> None:
+    path, asked = tmp_path / "x.db", iter(range(2, 100_000))
+
+    def pulse() -> list[Callable[[sqlite3.Connection], Any]]:
+        return [insert(next(asked)), insert(0, fails=True)]
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(path), pulse, pulse_s=0.005)
+        await writer.run(insert(1))
+        while len(await writer.run(rows)) < 4:
+            pass
+        found = await writer.run(rows)
+        await writer.close()
+        return found
+
+    found = asyncio.run(main())
+
+    assert sorted(found) == list(range(1, len(found) + 1))
+
+
+def test_a_caller_whose_event_loop_is_closed_meanwhile_disturbs_nobody(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    blocked, go = threading.Event(), threading.Event()
+    writer = WriterThread(connect_to(tmp_path / "x.db"))
+
+    def insert_late(db: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+        insert(1)(db)
+
+    async def leave() -> None:
+        task = asyncio.create_task(writer.run(insert_late))
+        await asyncio.to_thread(blocked.wait, 10)
+        task.cancel()
+
+    async def come_later() -> list[int]:
+        go.set()
+        found = await writer.run(rows)
+        await writer.close()
+        return found
+
+    asyncio.run(leave())
+
+    assert asyncio.run(come_later()) == [1] and not caplog.records
+
+
+def test_a_caller_who_gave_up_before_its_turn_is_passed_over() -> None:
+    blocked, go = threading.Event(), threading.Event()
+
+    def wait(_: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(":memory:"))
+        first = asyncio.create_task(writer.run(wait))
+        await asyncio.to_thread(blocked.wait, 10)
+        second = asyncio.create_task(writer.run(insert(1)))
+        await asyncio.sleep(0)
+        second.cancel()
+        await asyncio.wait([second])
+        go.set()
+        await first
+        found = await writer.run(rows)
+        await writer.close()
+        return found
+
+    assert asyncio.run(main()) == []

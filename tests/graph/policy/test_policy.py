@@ -1,0 +1,257 @@
+"""Policy: what is denied whatever anybody says, what is for a person, and what an approval covers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.constraints import Constraint
+from graph.policy.policy import ApprovalMode, Policy, ToolRule, Verdict
+from graph.policy.policy_file import policy_from
+from graph.record.budget import Budget, Price
+
+TOOLS = {
+    "read": ToolSpec("read", "", {}, effect="read"),
+    "write": ToolSpec("write", "", {"properties": {"path": {}, "text": {}}}, effect="write", idempotent=True),
+    "undeclared": ToolSpec("undeclared", "", {}),
+}
+MODES = ["always", "side_effects", "never"]
+WRITE = TOOLS["write"]
+
+
+def plan(*tools: str, granted: tuple[str, ...] = ()) -> Plan:
+    steps = [Step(id=f"s{place}", objective="o", tool=tool) for place, tool in enumerate(tools)]
+    return Plan(steps=(*steps, Step(id="model", objective="o", tools=granted)))
+
+
+def where(policy: Policy, *steps: Step) -> list[tuple[str | None, str]]:
+    return [(issue.step, issue.field) for issue in policy.issues(Plan(steps=steps), TOOLS)]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("given", [plan("read"), plan(), plan("read", granted=("read",)), Plan(answer="42")])
+def test_a_plan_that_only_reads_needs_a_person_only_where_every_plan_does(given: Plan, mode: ApprovalMode) -> None:
+    assert ExecutionTerms(TOOLS, mode).needs_person(given) == (mode == "always")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "given", [plan("write"), plan("read", "undeclared"), plan(granted=("read", "write")), plan(granted=("undeclared",))]
+)
+def test_one_effect_anywhere_needs_a_person(given: Plan, mode: ApprovalMode) -> None:
+    assert ExecutionTerms(TOOLS, mode).needs_person(given) == (mode != "never")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_tool_to_be_reviewed_needs_a_person_in_every_mode(mode: ApprovalMode) -> None:
+    policy = Policy(tools={"read": ToolRule("review")})
+
+    assert policy.needs_person(plan("read"), TOOLS, mode) and policy.needs_person(plan(granted=("read",)), TOOLS, mode)
+
+
+def test_an_effect_that_is_allowed_needs_nobody_where_side_effects_do() -> None:
+    policy = Policy(effects={"write": "allow"})
+
+    assert not policy.needs_person(plan("write"), TOOLS, "side_effects")
+    assert policy.needs_person(plan("write", "undeclared"), TOOLS, "side_effects")
+    assert policy.needs_person(plan("write"), TOOLS, "always")
+
+
+@pytest.mark.parametrize(
+    ("effects", "rule", "verdict"),
+    [
+        ({}, None, None),
+        ({"write": "review"}, None, "review"),
+        ({"write": "deny"}, "allow", "allow"),
+        ({"write": "allow"}, "deny", "deny"),
+        ({"read": "deny"}, None, None),
+    ],
+)
+def test_what_is_said_of_a_tool_stands_above_what_is_said_of_its_effect(
+    effects: Any, rule: Verdict | None, verdict: Verdict | None
+) -> None:
+    policy = Policy(effects=effects, tools={"write": ToolRule(rule)} if rule else {})
+
+    assert policy.verdict(WRITE) == verdict
+
+
+def test_a_denied_tool_is_a_fault_of_every_plan_that_names_it() -> None:
+    policy = Policy(tools={"write": ToolRule("deny")})
+
+    call, grant = Step(id="a", objective="o", tool="write"), Step(id="b", objective="o", tools=("read", "write"))
+    assert where(policy, call, grant) == [("a", "tool"), ("b", "tool")]
+    assert policy.faults(WRITE, {}) == [("tool", "the policy denies write")]
+
+
+IN_OUT = Policy(tools={"write": ToolRule(args={"path": Constraint(within=("out",))})})
+
+
+@pytest.mark.parametrize(
+    ("args", "is_fault"),
+    [
+        ({"path": "out/a"}, False), ({"path": "elsewhere"}, True), ({"path": "out/{{s_result}}"}, False),
+        ({"path": "{{s_result}}"}, True), ({"path": "{before_result}"}, False), ({"text": "elsewhere"}, False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("does", [{"tool": "write"}, {"tools": ("read", "write")}])
+def test_a_literal_out_of_bounds_is_a_fault_of_the_plan_and_a_reference_is_one_of_the_call(
+    args: dict[str, Any], is_fault: bool, does: dict[str, Any]
+) -> None:
+    assert bool(where(IN_OUT, Step(id="a", objective="o", args=args, **does))) is is_fault
+
+
+def test_a_call_is_held_against_the_bounds_with_its_resolved_values() -> None:
+    assert [field for field, _ in IN_OUT.faults(WRITE, {"path": "elsewhere"})] == ["args.path"]
+    assert IN_OUT.faults(WRITE, {"path": "out/x"}) == [] and IN_OUT.faults(TOOLS["read"], {"path": "elsewhere"}) == []
+
+
+def test_untrusted_values_are_let_into_the_arguments_that_say_so() -> None:
+    policy = Policy(tools={"write": ToolRule(args={"text": Constraint(untrusted_from=("read",))})})
+
+    assert policy.lets_in("write", "text", ("read",))
+    assert not any(
+        policy.lets_in(*given)
+        for given in (("write", "path", ("read",)), ("read", "text", ("read",)), ("write", "text", ("read", "other")))
+    )
+
+
+WHOLE = Policy(
+    approval="side_effects",
+    effects={"external": "review"},
+    tools={
+        "write": ToolRule("allow", {"path": Constraint(within=("out",), one_of=("out/a", None))}),
+        "read": ToolRule(),
+    },
+    limits=Budget(tool_calls=0, calls={"write": 3}),
+    rates={"write": 0.5},
+    prices={"m": Price(1.0, 0.0)},
+)
+
+
+def test_a_policy_is_told_as_data_that_makes_it_again() -> None:
+    assert policy_from(WHOLE.to_json()) == WHOLE and policy_from(Policy().to_json()) == Policy()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"approval": "never"}, {"effects": {}}, {"effects": {"external": "deny"}}, {"tools": {}},
+        {"tools": {"write": ToolRule("allow")}}, {"limits": Budget(tool_calls=1, calls={"write": 3})}, {"rates": {}},
+        {"prices": {"m": Price(1.0, 0.1)}},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_whatever_changes_in_a_policy_changes_its_digest(other: dict[str, Any]) -> None:
+    fields = {name: getattr(WHOLE, name) for name in ("approval", "effects", "tools", "limits", "rates", "prices")}
+
+    assert Policy(**fields).digest == WHOLE.digest != Policy(**{**fields, **other}).digest
+
+
+def binding_of(given: Plan, tools: Mapping[str, ToolSpec]) -> str:
+    return ExecutionTerms(tools).binding(given)
+
+
+def changed(name: str, **fields: Any) -> dict[str, ToolSpec]:
+    return {**TOOLS, name: ToolSpec(name, "", **{"schema": {}, "effect": "read", **fields})}
+
+
+def test_the_binding_is_the_same_for_the_same_plan_and_tools() -> None:
+    assert binding_of(plan("read"), dict(reversed(TOOLS.items()))) == binding_of(plan("read"), TOOLS)
+
+
+@pytest.mark.parametrize("given", [plan("read", "read"), plan("write"), plan("read", granted=("read",)), Plan()])
+def test_another_plan_has_another_binding(given: Plan) -> None:
+    assert binding_of(given, TOOLS) != binding_of(plan("read"), TOOLS)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"effect": "external"}, {"idempotent": True}, {"schema": {"type": "object"}}, {"trusted": True},
+        {"free_args": ("q",)}, {"folder": "/out"}, {"place": "server"}, {"declared": False},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_tool_that_changes_its_face_changes_the_binding(fields: dict[str, Any]) -> None:
+    assert binding_of(plan("read"), changed("read", **fields)) != binding_of(plan("read"), TOOLS)
+
+
+def test_a_granted_tool_counts_as_well() -> None:
+    given = plan(granted=("read",))
+
+    assert binding_of(given, changed("read", effect="write")) != binding_of(given, TOOLS)
+
+
+def test_a_tool_that_the_plan_does_not_name_does_not_count() -> None:
+    assert binding_of(plan("read"), changed("write")) == binding_of(plan("read"), TOOLS)
+
+
+def test_a_tool_that_has_gone_changes_the_binding() -> None:
+    assert binding_of(plan("read"), {}) != binding_of(plan("read"), TOOLS)
+
+
+def test_what_may_be_spent_is_the_lower_of_budget_and_hard_limits() -> None:
+    terms = ExecutionTerms(
+        TOOLS, policy=Policy(limits=Budget(tool_calls=5, steps=9)), budget=Budget(tool_calls=9, tokens=100)
+    )
+
+    assert terms.bounds == Budget(tool_calls=5, steps=9, tokens=100)
+
+
+FETCH = ToolSpec(
+    "fetch",
+    "d",
+    {
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "default": "https://evil.com"},
+            "depth": {"type": ["integer", "null"], "default": None},
+            "to": {"type": "string"},
+            "must": {"type": "string"},
+        },
+        "required": ["must"],
+    },
+)
+
+
+def fetching(**args: Constraint) -> Policy:
+    return Policy(tools={"fetch": ToolRule(args=args)})
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (fetching(url=Constraint(domains=("example.com",))), 'its default "https://evil.com" is at none of'),
+        (fetching(depth=Constraint(maximum=3)), "its default null is not at most 3"),
+    ],
+)
+def test_a_constraint_on_an_argument_that_is_left_out_applies_to_its_default(policy: Policy, words: str) -> None:
+    ((_, why),) = policy.faults(FETCH, {"must": "x"})
+    plan = Plan(steps=(Step(id="a", objective="o", tool="fetch", args={"must": "x"}),))
+
+    assert words in why
+    assert [issue.message for issue in policy.issues(plan, {"fetch": FETCH})] == [why]
+
+
+def test_a_default_that_is_allowed_and_an_argument_that_may_be_left_out_are_no_faults() -> None:
+    fine = fetching(
+        url=Constraint(domains=("evil.com",)),
+        depth=Constraint(maximum=3, optional=True),
+        must=Constraint(one_of=("y",)),
+        to=Constraint(within=("out",)),
+    )
+
+    assert fine.faults(FETCH, {}) == []
+    assert fine.faults(FETCH, {"depth": 4})
+
+
+def test_what_a_reference_or_a_model_fills_in_later_is_not_left_out() -> None:
+    policy = fetching(url=Constraint(domains=("example.com",)))
+    named = Step(id="a", objective="o", tool="fetch", args={"must": "x", "url": "{b_result}"}, depends_on=("b",))
+    by_model = Step(id="c", objective="o", tools=("fetch",))
+
+    assert policy.issues(Plan(steps=(named, by_model)), {"fetch": FETCH}) == []
+    assert policy.faults(FETCH, {"must": "x"})  # which the model is told when it leaves it out

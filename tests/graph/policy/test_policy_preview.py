@@ -1,0 +1,138 @@
+from typing import Any
+
+import pytest
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.policy_file import policy_from
+from graph.policy.policy_preview import forecast
+from graph.record.budget import NO_BUDGET, Budget
+
+MAIL = {"type": "object", "properties": {"to": {}, "text": {}}}
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        ToolSpec("web", "", {}, "external", trusted=False),
+        ToolSpec("crm", "", {}, "read", trusted=True),
+        ToolSpec("quiet", "", {}, "read"),
+        ToolSpec("mail", "", MAIL, "external", free_args=("text",)),
+        ToolSpec("save", "", {"properties": {"text": {}}}, "write"),
+    )
+}
+
+
+def step(name: str, tool: str | None = None, **fields: Any) -> Step:
+    return Step(id=name, objective="o", tool=tool, **fields)
+
+
+def found(*steps: Step, policy: dict[str, Any] | None = None, budget: Budget = NO_BUDGET, **more: Any) -> list[str]:
+    terms = ExecutionTerms(TOOLS, more.get("mode", "never"), policy_from(policy or {}), budget)
+    return [str(finding) for finding in forecast(Plan(steps=steps), terms)]
+
+
+def shown(*steps: Step, policy: dict[str, Any] | None = None) -> list[str]:
+    lines = found(*steps, policy=policy, mode="side_effects")
+    return [line.removeprefix("asked: ") for line in lines if "its call of" in line]
+
+
+def test_nothing_is_found_where_nothing_is_asked() -> None:
+    assert found(step("a", "crm"), step("b", "quiet"), mode="side_effects") == []
+
+
+def test_of_a_plan_of_which_something_is_denied_nothing_is_asked() -> None:
+    policy = {"effects": {"write": "deny"}, "tools": {"mail": {"args": {"to": {"domains": ["example.com"]}}}}}
+
+    lines = found(step("a", "save"), step("b", "mail", args={"to": "eve@evil.org"}), policy=policy, mode="always")
+
+    assert lines[0] == "denied: a: tool: the policy denies save"
+    assert lines[1].startswith("denied: b: args.to: the policy does not allow mail this value")
+    assert len(lines) == 2
+
+
+def test_why_a_plan_is_shown_is_told_for_each_step() -> None:
+    policy = {"tools": {"crm": {"verdict": "review"}, "save": {"verdict": "allow"}}}
+    steps = [step("a", "crm"), step("b", "save"), step("c", "mail"), step("d", "quiet")]
+
+    assert found(*steps, policy=policy, mode="side_effects") == [
+        "asked: a: the plan is shown, since the policy has crm reviewed",
+        "asked: c: the plan is shown, since mail leaves this machine",
+    ]
+    assert found(*steps, policy=policy, mode="never") == [
+        "asked: a: the plan is shown, since the policy has crm reviewed"
+    ]
+
+
+def test_questions_gates_and_what_is_refined_are_told() -> None:
+    steps = [
+        step("a", ask="Which?"),
+        step("b", gate="Good?"),
+        step("c", refine=True, tools=("save",)),
+        step("d", refine=True, tools=("crm",)),
+    ]
+
+    assert found(*steps, mode="side_effects")[1:] == [
+        "asked: a: a question: Which?",
+        "asked: b: a gate: Good?",
+        "asked: c: what it is refined to is shown, if that has an effect",
+    ]
+    assert found(*steps, mode="never") == ["asked: a: a question: Which?", "asked: b: a gate: Good?"]
+
+
+@pytest.mark.parametrize(
+    ("before", "args", "whence"),
+    [
+        ([step("r", "web")], {"to": "{r_result.to}"}, "to comes from web"),
+        ([step("r", "crm", args={"q": "{w_result}"}), step("w", "web")], {"to": "{r_result}"}, "to comes from web"),
+        ([step("w", "web"), step("r", gather=["{w_result}"])], {"to": "{r_result}"}, "to comes from web"),
+        ([step("w", "web"), step("r", depends_on=("w",))], {"to": "{r_result}"}, "to comes from web"),
+        ([step("r", tools=("web",))], {"to": "{r_result}"}, "to comes from web"),
+        ([step("r", refine=True, tools=("web",))], {"to": "{r_result}"}, "to comes from web"),
+        ([step("r", "web")], {"text": "{r_result.to}"}, None),
+        ([step("r", "web")], {"to": "ann"}, None),
+        ([step("r", "crm")], {"to": "{r_result}"}, None),
+        ([step("r", "quiet")], {"to": "{r_result}"}, None),
+        ([step("w", "web"), step("r", ask="To whom?", depends_on=("w",))], {"to": "{r_result}"}, None),
+    ],
+    ids=str,
+)
+def test_a_call_with_an_effect_is_shown_where_untrusted_words_reach_it(
+    before: list[Step], args: dict[str, Any], whence: str | None
+) -> None:
+    expected = [f"send: its call of mail is shown, since {whence}"] if whence else []
+
+    assert shown(*before, step("send", "mail", args=args)) == expected
+
+
+def test_items_of_an_untrusted_list_are_untrusted() -> None:
+    each = step("send", "mail", args={"to": "{item_result}"}, for_each="{r_result}")
+
+    assert shown(step("r", "web"), each) == ["send: its call of mail is shown, since to comes from web"]
+
+
+def test_what_a_model_may_fill_in_is_told_unless_the_plan_pins_it() -> None:
+    read = step("r", "web")
+    model = {"tools": ("mail",), "depends_on": ("r",)}
+
+    assert shown(read, step("m", **model)) == ["m: its call of mail is shown, since to may come from web"]
+    assert shown(read, step("m", args={"to": "ann", "text": "{r_result}"}, **model)) == []
+    assert shown(step("m", tools=("web", "mail"))) == ["m: its call of mail is shown, since to may come from web"]
+    assert shown(step("m", tools=("quiet", "mail"))) == ["m: its call of mail is shown, since to may come from quiet"]
+
+
+def test_a_source_that_the_policy_lets_in_is_not_asked_about() -> None:
+    policy = {"tools": {"mail": {"args": {"to": {"untrusted_from": ["web"]}}}}}
+
+    assert shown(step("r", "web"), step("send", "mail", args={"to": "{r_result}"}), policy=policy) == []
+
+
+def test_limits_that_the_plan_may_reach_are_told() -> None:
+    each = step("b", "mail", args={"to": "{item_result}"}, for_each=["x"], max_items=3)
+    budget = Budget(tool_calls=3, steps=1, tokens=5, calls={"mail": 2, "web": 9})
+
+    assert found(step("a", "crm"), each, budget=budget, policy={"limits": {"calls": {"crm": 0}}}) == [
+        "asked: the limit tool_calls of 3 may be reached: the plan takes up to 4",
+        "asked: the limit steps of 1 may be reached: the plan takes up to 2",
+        "asked: the limit calls.mail of 2 may be reached: the plan takes up to 3",
+        "asked: the limit calls.crm of 0 may be reached: the plan takes up to 1",
+    ]

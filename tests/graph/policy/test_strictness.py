@@ -1,0 +1,106 @@
+"""Whether one policy is at least as strict as another."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.plan.catalog import Effect, ToolSpec
+from graph.policy.policy import Policy
+from graph.policy.policy_file import policy_from
+from graph.policy.strictness import looser_points
+
+TOOLS = ("send", "look")
+VERDICTS = st.sampled_from(["allow", "review", "deny"])
+EFFECTS: tuple[Effect, ...] = ("read", "write", "external")
+CONSTRAINTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "minimum": st.integers(0, 3),
+        "maximum": st.integers(3, 6),
+        "one_of": st.sampled_from([["a"], ["a", "b"]]),
+        "untrusted_from": st.sampled_from([["look"], ["send"]]),
+    },
+)
+POLICIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "approval": st.sampled_from(["never", "side_effects", "always"]),
+        "effects": st.dictionaries(st.sampled_from(EFFECTS), VERDICTS, max_size=2),
+        "tools": st.dictionaries(
+            st.sampled_from(TOOLS),
+            st.fixed_dictionaries(
+                {}, optional={"verdict": VERDICTS, "args": st.fixed_dictionaries({"x": CONSTRAINTS})}
+            ),
+            max_size=2,
+        ),
+        "limits": st.fixed_dictionaries({}, optional={"tool_calls": st.integers(0, 3)}),
+    },
+).map(policy_from)
+RANK = {"allow": 0, None: 1, "review": 2, "deny": 3}
+
+
+def spec(name: str, effect: Effect) -> ToolSpec:
+    return ToolSpec(name=name, description="", schema={"properties": {"x": {}}}, effect=effect)
+
+
+def allows_more(policy: Policy, than: Policy) -> bool:
+    """Whether some call passes under the one policy and not, or not as easily, under the other."""
+    for name in TOOLS:
+        for effect in EFFECTS:
+            tool = spec(name, effect)
+            if RANK[policy.verdict(tool)] < RANK[than.verdict(tool)]:
+                return True
+            for value in (0, 2, 4, 7, "a", "b", "c"):
+                args: Any = {"x": value}
+                denied = than.verdict(tool) == "deny"
+                if not denied and than.faults(tool, args) and not policy.faults(tool, args):
+                    return True
+        for source in TOOLS:
+            if policy.lets_in(name, "x", (source,)) and not than.lets_in(name, "x", (source,)):
+                return True
+    return bool(policy.limits.beyond(than.limits))
+
+
+@given(POLICIES, POLICIES)
+def test_a_policy_that_allows_more_is_never_taken_for_as_strict(policy: Policy, than: Policy) -> None:
+    if allows_more(policy, than):
+        assert looser_points(policy, than)
+
+
+@given(POLICIES)
+def test_a_policy_is_as_strict_as_itself(policy: Policy) -> None:
+    assert looser_points(policy, policy) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "than"),
+    [
+        ({"approval": "never"}, {}),
+        ({}, {"approval": "side_effects"}),
+        ({"approval": "side_effects"}, {"approval": "always"}),
+        ({"tools": {"send": {"verdict": "review"}}}, {"effects": {"external": "deny"}}),
+        ({"effects": {"external": "allow"}}, {}),
+        ({}, {"tools": {"send": {"args": {"x": {"pattern": "a"}}}}}),
+        ({"tools": {"send": {"verdict": "deny"}}}, {"effects": {"external": "review"}}),
+        ({}, {"rates": {"send": 3}}),
+        ({"rates": {"send": 4}}, {"rates": {"send": 3}}),
+        ({}, {"prices": {"m": {"input": 1, "output": 1}}}),
+    ],
+)
+def test_what_is_looser_is_named(policy: dict[str, Any], than: dict[str, Any]) -> None:
+    assert looser_points(policy_from(policy), policy_from(than))
+
+
+@pytest.mark.parametrize(
+    ("policy", "than"),
+    [
+        ({"approval": "always"}, {}),
+        ({"tools": {"send": {"verdict": "deny"}}}, {"tools": {"send": {"verdict": "review"}}}),
+        ({"tools": {"send": {"args": {"x": {"minimum": 2}}}}}, {"tools": {"send": {"args": {"x": {"minimum": 1}}}}}),
+        ({"limits": {"tool_calls": 1}, "rates": {"send": 2}}, {"limits": {"tool_calls": 2}, "rates": {"send": 3}}),
+    ],
+)
+def test_what_is_stricter_is_not(policy: dict[str, Any], than: dict[str, Any]) -> None:
+    assert looser_points(policy_from(policy), policy_from(than)) == []

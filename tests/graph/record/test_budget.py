@@ -1,0 +1,120 @@
+"""Budgets: what may be spent, what was, and which limit is reached first."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.record.budget import UNIT, Budget, Price, Usage, limit_in_words, reached, read_budget, unit_in_words
+
+LIMITS = st.one_of(st.none(), st.integers(0, 10))
+BUDGETS = st.builds(
+    lambda plain, calls: Budget(**plain, calls=calls),
+    st.fixed_dictionaries(dict.fromkeys(UNIT, LIMITS)),
+    st.dictionaries(st.sampled_from(["send", "read"]), st.integers(0, 5)),
+)
+USAGES = st.builds(
+    lambda plain, calls: Usage(**plain, calls=calls),
+    st.fixed_dictionaries(dict.fromkeys(UNIT, st.integers(0, 10))),
+    st.dictionaries(st.sampled_from(["send", "read"]), st.integers(0, 5)),
+)
+
+
+def exceeds(budget: Budget, usage: Usage) -> bool:
+    return any(usage.of(name) > (budget.of(name) or 0) for name in budget.names)
+
+
+@given(BUDGETS, BUDGETS)
+def test_of_two_budgets_the_lower_limit_holds(one: Budget, other: Budget) -> None:
+    lower = one.within(other)
+
+    assert set(lower.names) == {*one.names, *other.names}
+    for name in lower.names:
+        given_limits = [limit for limit in (one.of(name), other.of(name)) if limit is not None]
+        assert lower.of(name) == min(given_limits)
+    assert lower.beyond(one) == lower.beyond(other) == []
+
+
+@given(BUDGETS, BUDGETS)
+def test_a_budget_is_beyond_a_hard_one_where_it_would_allow_more(one: Budget, hard: Budget) -> None:
+    more = [name for name in hard.names if one.of(name) is None or (one.of(name) or 0) > (hard.of(name) or 0)]
+
+    assert one.beyond(hard) == more
+
+
+@given(BUDGETS)
+def test_a_budget_is_read_as_it_was_told(budget: Budget) -> None:
+    assert read_budget(budget.to_json()) == (budget, [])
+
+
+@given(BUDGETS, USAGES, USAGES)
+def test_a_limit_is_reached_just_where_more_of_what_is_asked_for_would_exceed_it(
+    budget: Budget, usage: Usage, more: Usage
+) -> None:
+    limit = reached(budget, usage, more)
+
+    asked = {name: more.of(name) for name in budget.names if more.of(name)}
+    over = [name for name, amount in asked.items() if usage.of(name) + amount > (budget.of(name) or 0)]
+    late = budget.wall_s is not None and not more.wall_s and usage.wall_s >= budget.wall_s
+    assert (limit is not None) == bool(over or late)
+    assert limit in [None, *over, "wall_s"]
+
+
+@given(BUDGETS, st.lists(st.sampled_from(["model_calls", "tool_calls", "steps", "send", "read"]), max_size=40))
+def test_what_is_let_through_never_exceeds_a_budget(budget: Budget, asks: list[str]) -> None:
+    usage = Usage()
+    for ask in asks:
+        more = Usage(calls={ask: 1}, tool_calls=1) if ask in ("send", "read") else Usage(**{ask: 1})  # type: ignore[arg-type]
+        if reached(budget, usage, more) is None:
+            usage = usage.plus(
+                model_calls=more.model_calls, tool_calls=more.tool_calls, steps=more.steps, calls=more.calls
+            )
+
+    assert not exceeds(budget, usage)
+
+
+def test_a_limit_of_nothing_allows_nothing_and_what_costs_nothing_is_allowed() -> None:
+    none = Budget(tool_calls=0, tokens=0, calls={"send": 0})
+
+    assert reached(none, Usage(), Usage(tool_calls=1)) == "tool_calls"
+    assert reached(none, Usage(), Usage(calls={"send": 1})) == "calls.send"
+    assert reached(none, Usage(), Usage(model_calls=1)) is None
+
+
+def test_time_is_up_for_whatever_is_asked() -> None:
+    assert reached(Budget(wall_s=5), Usage(wall_s=5), Usage(tool_calls=1)) == "wall_s"
+    assert reached(Budget(wall_s=5), Usage(wall_s=4.9), Usage(tool_calls=1)) is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        (5, "budget"), ([], "budget"), ("tool_calls = 5", "budget"), ({"tool_cals": 5}, "tool_cals"), ({1: 5}, "1"),
+        ({"tool_calls": -1}, "tool_calls"), ({"tool_calls": 1.0}, "tool_calls"), ({"tool_calls": True}, "tool_calls"),
+        ({"tool_calls": "5"}, "tool_calls"), ({"cost_usd": float("nan")}, "cost_usd"), ({"wall_s": -0.1}, "wall_s"),
+        ({"cost_usd": float("inf")}, "cost_usd"), ({"calls": 5}, "calls"), ({"calls": {"send": None}}, "calls.send"),
+        ({"calls": {"send": 1.5}}, "calls.send"), ({"calls": ["send"]}, "calls"),
+    ],
+)  # fmt: skip
+def test_what_is_no_limit_is_a_fault_and_then_there_is_no_budget(raw: Any, field: str) -> None:
+    budget, faults = read_budget(raw)
+
+    assert [name for name, _ in faults] == [field] and not budget.names
+
+
+def test_null_sets_no_limit() -> None:
+    assert read_budget({"tool_calls": None, "calls": None, "wall_s": 0}) == (Budget(wall_s=0), [])
+
+
+def test_a_price_is_per_million_tokens() -> None:
+    assert Price(0.25, 2.0).cost_usd(4_000_000, 500_000) == 2.0
+
+
+def test_limits_are_told_in_words() -> None:
+    usage = Usage(tool_calls=2, cost_usd=0.12345, calls={"send": 1})
+
+    assert limit_in_words("tool_calls", Budget(tool_calls=3), usage) == "2 of 3 tool calls"
+    assert limit_in_words("cost_usd", Budget(cost_usd=1.0), usage) == "0.1235 of 1 US dollar"
+    assert limit_in_words("calls.send", Budget(calls={"send": 1}), usage) == "1 of 1 call of send"
+    assert unit_in_words("wall_s", 1.5) == "1.5 seconds of work"

@@ -1,0 +1,417 @@
+"""The story of a run as its events tell it: what is approved, what is asked, what may have happened."""
+
+from typing import Any
+
+import pytest
+
+from graph.plan.canonical import digest
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.scope import in_force, repeats, within_approved
+from graph.record.events import CONTROL, Event, Kind
+from graph.record.projection import apply_events, project
+from graph.record.results import StepResult
+from graph.record.run_state import RunState, run_name
+
+TOOLS = {"send": ToolSpec("send", "", {}), "read": ToolSpec("read", "", {}, effect="read")}
+PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x", "n": 1}), Step(id="b", objective="o")))
+
+
+class Told:
+    """Events of a run, one after the other."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.add("run_started", thread="t", n=2, goal="g", constraints=["c"], setup={"approval": "always"})
+
+    def add(self, kind: Kind, step: str | None = None, **payload: Any) -> "Told":
+        seq = len(self.events) + 1
+        self.events.append(Event(seq, kind, step, 1000.0 + seq, {"checkpoint": f"c{seq}", **payload}))
+        return self
+
+    def planned(self, plan: Plan = PLAN, revision: int = 1, author: str = "planner", **more: Any) -> "Told":
+        return self.add(
+            "plan_revised", revision=revision, plan=plan.to_json(), digest=plan.digest, author=author, **more
+        )
+
+    def asked(self, number: int = 1, **more: Any) -> "Told":
+        shown = {"request": number, "subject": "s", "digest": "d", "error": None, "issues": [], "skip": 0}
+        return self.add("review_requested", **{**shown, **more})
+
+    def decided(self, decision: str = "approve", plan: Plan = PLAN, by: str = "person", **more: Any) -> "Told":
+        binding = ExecutionTerms(TOOLS).binding(plan)
+        return self.add("decided", decision=decision, by=by, digest=plan.digest, binding=binding, message=None, **more)
+
+    def started(self, step: str = "a", key: str = "k1", revision: int = 1, number: int = 0, **more: Any) -> "Told":
+        call = {"key": key, "call": number, "tool": "send", "args": {"to": "x"}, "args_digest": "x"}
+        return self.add("call_started", step, **{**call, "repeatable": False, "revision": revision, **more})
+
+    def finished(
+        self, status: str = "succeeded", value: Any = "sent", step: str = "a", call: int = 0, **more: Any
+    ) -> "Told":
+        error = None if status == "succeeded" else "refused"
+        return self.add("call_finished", step, call=call, status=status, value=value, error=error, **more)
+
+    @property
+    def record(self) -> RunState:
+        return project(self.events)
+
+
+def approved() -> Told:
+    return Told().planned().asked().decided()
+
+
+def uncertain(record: RunState) -> list[str]:
+    return [call.key for call in record.calls.values() if call.is_uncertain]
+
+
+def reused(record: RunState, key: str = "k1") -> Any:
+    call = record.finished_call(key)
+    return call.result.value if call and call.result else None
+
+
+def test_no_events_are_a_run_of_nobody() -> None:
+    assert project([]) == RunState()
+
+
+def test_a_run_knows_who_it_is_and_what_it_is_for() -> None:
+    record = Told().record
+
+    assert (record.id, record.goal, record.constraints, record.setup) == ("t.2", "g", ("c",), {"approval": "always"})
+    assert (record.started_at, record.updated_at, record.seq) == (1001.0, 1001.0, 1)
+
+
+def test_a_thread_with_dots_and_a_number_make_one_name_each() -> None:
+    assert run_name("a.1", 2) != run_name("a", 12)
+    assert run_name("a.1", 2) == "a.1.2"
+
+
+def test_the_last_event_that_changes_what_is_allowed_is_known() -> None:
+    told = approved()
+    after = told.started().finished().record
+
+    assert set(CONTROL) == {"plan_revised", "decided", "steered", "run_ended"}
+    assert (after.control_seq, after.seq) == (4, 6)
+
+
+def test_an_approval_is_of_the_plan_that_was_shown() -> None:
+    record = approved().record
+
+    assert record.approval is not None
+    assert (record.approval.digest, record.approval.by, record.approval.seq) == (PLAN.digest, "person", 4)
+    assert record.approved_plan == PLAN.to_json()
+    assert in_force(record, PLAN, ExecutionTerms(TOOLS))
+
+
+@pytest.mark.parametrize("decision", ["reject", "feedback", "settle"])
+def test_other_decisions_approve_nothing(decision: str) -> None:
+    assert Told().planned().asked().decided(decision).record.approval is None
+
+
+def test_a_new_revision_is_not_approved_by_the_approval_of_the_old_one() -> None:
+    after = Plan(steps=PLAN.steps[:1])
+
+    record = approved().planned(after, revision=2, author="replanner").record
+
+    assert record.digest == after.digest
+    assert not in_force(record, after, ExecutionTerms(TOOLS))
+    assert in_force(record, PLAN, ExecutionTerms(TOOLS))
+
+
+def test_a_tool_that_changes_its_face_takes_the_approval_out_of_force() -> None:
+    changed = {**TOOLS, "send": ToolSpec("send", "", {"type": "object"})}
+
+    assert not in_force(approved().record, PLAN, ExecutionTerms(changed))
+    assert not within_approved(approved().record, PLAN, ExecutionTerms(changed))
+
+
+def test_nothing_is_in_force_without_an_approval() -> None:
+    assert not in_force(Told().planned().record, PLAN, ExecutionTerms(TOOLS))
+    assert not within_approved(Told().planned().record, PLAN, ExecutionTerms(TOOLS))
+
+
+def test_a_request_is_open_until_it_is_decided() -> None:
+    told = Told().planned().asked(number=3, error="again", issues=[{"step": None}], skip=2)
+
+    request = told.record.request
+    assert request is not None
+    assert (request.number, request.error, request.skip, request.checkpoint) == (3, "again", 2, "c3")
+    assert (told.record.requests, told.record.status) == (3, "waiting")
+    assert told.decided().record.request is None
+
+
+def test_the_end_closes_a_request() -> None:
+    record = Told().planned().asked().add("run_ended", status="cancelled", reason="cancelled").record
+
+    assert record.request is None
+    assert record.status == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        (Told(), "planning"),
+        (Told().planned(), "running"),
+        (Told().planned().asked(), "waiting"),
+        (approved(), "running"),
+        (approved().add("executing", revision=1), "running"),
+        (approved().add("paused", reason="interrupted"), "paused"),
+        (approved().add("paused").add("executing"), "running"),
+        (approved().add("run_ended", status="partial", reason="r"), "partial"),
+        (approved().add("run_ended", status="failed", reason="r").add("paused"), "failed"),
+    ],
+)
+def test_the_status_follows_from_the_last_events(told: Told, status: str) -> None:
+    assert told.record.status == status
+
+
+def test_other_settings_say_nothing_of_where_a_run_stands() -> None:
+    told = Told().add("configured", settings={"max_replans": 0})
+
+    record = project(told.events)
+    assert (record.status, record.configuration["settings"]) == ("planning", {"max_replans": 0})
+
+
+def test_feedback_is_collected_and_a_plan_is_awaited() -> None:
+    told = Told().planned().asked().add("decided", decision="feedback", message="cheaper", by="person")
+
+    assert told.record.feedback == ["cheaper"]
+    assert told.record.awaits_plan
+    assert not told.planned(revision=2).record.awaits_plan
+
+
+def test_only_the_replanners_revisions_count_as_replans() -> None:
+    told = Told().planned().planned(revision=2, author="person").planned(revision=3, author="replanner")
+
+    assert (told.record.replans, told.record.revision) == (1, 3)
+
+
+def test_dropped_steps_add_up_over_the_plans_that_were_approved() -> None:
+    told = approved().planned(revision=2, dropped=["x"]).decided().planned(revision=3, dropped=["y"])
+
+    assert told.record.dropped == ("x", "y")
+    assert told.planned(revision=4, dropped=["z"]).record.dropped == ("x", "z")
+
+
+def test_what_was_written_at_a_checkpoint_is_found_again() -> None:
+    record = approved().record
+
+    assert record.checkpoints == {"c1", "c2", "c3", "c4"}
+    assert record.decided_at["c4"]["decision"] == "approve"
+    assert record.revised_at["c2"]["revision"] == 1
+
+
+def test_a_call_that_only_started_may_have_happened() -> None:
+    assert uncertain(approved().started().record) == ["k1"]
+
+
+def test_a_call_that_raised_may_have_happened() -> None:
+    assert uncertain(approved().started().finished(status="failed").record) == ["k1"]
+
+
+def test_a_call_that_succeeded_is_not_uncertain() -> None:
+    record = approved().started().finished().record
+
+    assert uncertain(record) == []
+    assert reused(record) == "sent"
+
+
+def test_a_tool_that_says_nothing_happened_is_believed() -> None:
+    assert uncertain(approved().started().finished(status="failed", nothing_happened=True).record) == []
+
+
+def test_a_repeatable_call_is_never_uncertain() -> None:
+    assert uncertain(approved().started(repeatable=True).record) == []
+
+
+def test_a_call_made_again_is_uncertain_again() -> None:
+    told = approved().started().finished(status="failed", nothing_happened=True).started()
+
+    assert uncertain(told.record) == ["k1"]
+
+
+def settled(happened: bool, result: Any = None, told: Told | None = None) -> Told:
+    entry = {"key": "k1", "happened": happened, "result": result}
+    return (told or approved().started()).decided("settle", settled=[entry])
+
+
+def test_a_call_that_a_person_says_happened_is_a_success_with_their_result() -> None:
+    record = settled(True, {"id": 7}).record
+
+    assert uncertain(record) == []
+    assert reused(record) == {"id": 7}
+    assert record.results["a"] == StepResult("succeeded", {"id": 7})
+
+
+def test_a_call_that_a_person_says_did_not_happen_may_be_made() -> None:
+    record = settled(False).record
+
+    assert uncertain(record) == []
+    assert record.finished_call("k1") is None
+    assert "a" not in record.results
+
+
+def test_a_settled_call_of_a_model_step_is_not_the_result_of_the_step() -> None:
+    assert "a" not in settled(True, 1, approved().started(number=1)).record.results
+
+
+def test_settling_approves_no_plan() -> None:
+    told = settled(True, told=Told().planned().started())
+
+    assert told.record.approval is None
+
+
+def test_a_call_that_simply_succeeded_is_reused_under_its_own_key_only() -> None:
+    told = approved().started().finished().planned(revision=2)
+
+    assert reused(told.record) == "sent"
+    assert reused(told.record, key="k2") is None
+
+
+def test_a_step_that_failed_waits_for_another_revision() -> None:
+    record = approved().started().finished(status="failed").record
+
+    assert record.failed_in("a", 1)
+    assert not record.failed_in("a", 2)
+    assert not record.failed_in("b", 1)
+
+
+def test_a_model_step_that_failed_does_so_too() -> None:
+    failed = {"status": "failed", "error": "no answer", "inputs": "", "revision": 3}
+
+    record = approved().add("step_finished", "b", **failed).record
+
+    assert record.failed_in("b", 3)
+    assert record.results["b"].error == "no answer"
+
+
+def test_an_outcome_belongs_to_the_last_call_of_that_number_that_was_begun() -> None:
+    told = approved().started(key="k1").planned(revision=2).started(key="k2", revision=2).finished()
+
+    assert told.record.calls["k1"].result is None
+    assert told.record.calls["k2"].result is not None
+
+
+def test_calls_of_one_step_that_are_told_apart_by_their_number_have_outcomes_of_their_own() -> None:
+    told = approved().started(key="k1", number=1).started(key="k2", number=2).finished(value="one", call=1)
+
+    assert reused(told.record, "k1") == "one"
+    assert told.record.calls["k2"].result is None
+
+
+def test_arguments_that_stand_in_the_ledger_need_no_digest_there() -> None:
+    call = {"key": "k1", "call": 0, "tool": "send", "args": {"to": "x"}, "repeatable": False, "revision": 1}
+
+    record = approved().add("call_started", "a", **call).record
+
+    assert record.calls["k1"].args_digest == digest({"to": "x"})
+
+
+def test_what_succeeded_is_counted_anew_when_more_is_read() -> None:
+    told = approved().started().finished()
+    record = project(told.events[:-1])
+    assert record.succeeded == frozenset()
+
+    assert apply_events(record, told.events[-1:]).succeeded == {"a"}
+
+
+def test_a_step_that_succeeded_did_not_fail() -> None:
+    assert not approved().started().finished().record.failed_in("a", 1)
+
+
+def test_the_calls_of_a_model_step_are_not_its_result() -> None:
+    record = approved().started(number=1).finished(call=1).record
+
+    assert record.results == {}
+    assert record.succeeded == set()
+
+
+def test_a_model_step_remembers_what_its_result_rests_on() -> None:
+    told = approved().add("step_finished", "b", status="succeeded", value=None, inputs="i", revision=1)
+
+    assert told.record.inputs == {"b": "i"}
+    assert told.record.succeeded == {"b"}
+
+
+def test_answers_of_models_are_remembered_and_failures_are_not() -> None:
+    told = Told().add("model_finished", key="m1", response={"content": "x"}).add("model_finished", key="m2", error="e")
+
+    assert told.record.responses == {"m1": {"content": "x"}}
+
+
+def test_events_of_a_later_version_do_not_stop_the_reading() -> None:
+    assert approved().add("lease_taken").record.approval is not None  # type: ignore[arg-type]
+
+
+def test_the_outcome_of_a_call_may_come_after_the_end() -> None:
+    record = approved().started().add("run_ended", status="cancelled", reason="cancelled").finished().record
+
+    assert record.status == "cancelled"
+    assert record.results["a"].value == "sent"
+
+
+UNMET = {"met": False, "checks": [], "error": "not ok", "revision": 1}
+
+
+def test_a_result_that_has_to_be_looked_at_is_no_success_until_it_has_been() -> None:
+    told = approved().started().finished(unchecked=True)
+    assert told.record.succeeded == set() and told.record.results["a"].status == "interrupted"
+
+    record = told.add("step_checked", "a", met=True, checks=[], revision=1).record
+
+    assert record.succeeded == {"a"} and record.results["a"].value == "sent"
+
+
+@pytest.mark.parametrize("unchecked", [{"unchecked": True}, {}], ids=["before", "in one transaction"])
+def test_a_step_whose_result_does_not_meet_its_criteria_failed_though_its_call_succeeded(
+    unchecked: dict[str, bool],
+) -> None:
+    record = approved().started().finished(**unchecked).add("step_checked", "a", **UNMET).record
+
+    assert record.failed_in("a", 1) and record.results["a"].error == "not ok" and record.results["a"].value is None
+    assert reused(record) == "sent" and uncertain(record) == ["k1"]
+    assert "which took effect although the step failed (not ok)" in repeats(record, PLAN)[0]
+
+
+def test_a_model_step_whose_result_does_not_meet_its_criteria_failed() -> None:
+    finished = {"status": "succeeded", "value": "text", "inputs": "i", "revision": 1}
+
+    record = approved().add("step_finished", "b", **finished).add("step_checked", "b", **UNMET).record
+
+    assert record.failed_in("b", 1) and record.succeeded == set()
+
+
+def test_a_read_whose_result_does_not_meet_its_criteria_is_made_again() -> None:
+    record = approved().started(repeatable=True).finished().add("step_checked", "a", **UNMET).record
+
+    assert reused(record) is None and uncertain(record) == []
+
+
+def test_tries_are_counted_within_a_revision() -> None:
+    told = approved().started(repeatable=True).finished().add("step_checked", "a", again=True, **UNMET)
+    assert told.record.retries == {"a": 1} and not told.record.failed_in("a", 1)
+
+    assert told.planned(revision=2).record.retries == {}
+
+
+def test_what_a_person_settles_has_still_to_be_looked_at() -> None:
+    told = approved().started().finished(status="failed")
+    settled = [{"key": "k1", "happened": True, "result": "sent"}]
+
+    record = told.decided("settle", settled=settled).record
+
+    assert set(record.unchecked) == {"a"} and record.succeeded == {"a"}
+
+
+def test_repeats_names_calls_that_may_have_happened_and_that_the_plan_may_make_again() -> None:
+    record = approved().started().finished(status="failed").record
+
+    (sentence,) = repeats(record, PLAN)
+
+    assert all(word in sentence for word in ("a called send", "refused", "may call it again"))
+
+
+def test_repeats_is_silent_where_nothing_can_be_repeated() -> None:
+    assert repeats(approved().started().finished().record, PLAN) == []
+    assert repeats(approved().started().finished(status="failed").record, Plan(steps=PLAN.steps[1:])) == []

@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+
+from graph import Agent
+from graph.record.events import Event
+from graph.record.projection import project
+from graph.record.summary import DAMAGED, Summarizer
+from graph.testing import LoggedTools, ScriptedModel, step
+
+GOAL = {"thread": "t", "n": 1, "goal": "g", "constraints": [], "tags": ["nightly"]}
+
+
+def event(seq: int, kind: str, name: str | None = None, **payload: object) -> Event:
+    return Event(seq, kind, name, 100.0 + seq, payload)  # type: ignore[arg-type]
+
+
+def test_a_run_is_summarised_event_by_event() -> None:
+    plan = {"steps": [{"id": "a"}, {"id": "b"}]}
+    started = [event(1, "run_started", **GOAL), event(2, "model_started", key="k", role="planner", model="m")]
+    planned = event(3, "model_finished", key="k", usage={"total_tokens": 7}, cost_usd=0.5)
+    asked = event(5, "review_requested", asked=["run_plan", "run_step", "run_step"], error=None)
+    waiting = Summarizer("t", 1).apply([*started, planned, event(4, "plan_revised", revision=1, plan=plan), asked])
+
+    summary = waiting.summary
+    assert (summary.status, summary.waits_for, summary.asks) == ("waiting", "person", ("run_plan", "run_step"))
+    assert (summary.waiting_since, summary.started_at, summary.updated_at) == (105.0, 101.0, 105.0)
+    assert (summary.tokens, summary.cost_usd, summary.model_calls) == (7, 0.5, 1)
+    assert (summary.steps, summary.succeeded, summary.tags) == (2, 0, ("nightly",))
+
+    decided = event(6, "decided", by="person", approver="os:ada", decision="approve", given={"b": "Oslo"}, settled=[])
+    call = {"key": "k1", "call": 0, "tool": "look", "args": {}}
+    worked = [event(7, "call_started", "a", **call), event(8, "call_finished", "a", call=0, status="succeeded")]
+    ended = waiting.apply([decided, *worked, event(9, "run_ended", status="succeeded", reason="2 of 2")]).summary
+    assert (ended.status, ended.waits_for, ended.waiting_since, ended.ended_at) == ("succeeded", None, None, 109.0)
+    assert (ended.people, ended.succeeded, ended.tool_calls, ended.reason) == (("os:ada",), 2, 1, "2 of 2")
+
+
+def test_a_run_that_is_asked_again_has_waited_since_it_was_asked_first() -> None:
+    twice = [event(n, "review_requested", asked=["run_plan"], error=None) for n in (2, 3)]
+
+    assert Summarizer("t", 1).apply([event(1, "run_started", **GOAL), *twice]).summary.waiting_since == 102.0
+
+
+def test_a_result_counts_once_its_criteria_are_met() -> None:
+    plan = event(2, "plan_revised", revision=1, plan={"steps": [{"id": "a"}]})
+    came = event(3, "step_finished", "a", status="succeeded", unchecked=True, revision=1)
+    run = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), plan, came])
+
+    assert run.summary.succeeded == 0
+    assert run.apply([event(4, "step_checked", "a", met=True, revision=1)]).summary.succeeded == 1
+    assert run.apply([event(5, "step_checked", "a", met=False, revision=1)]).summary.succeeded == 0
+
+
+def test_a_run_with_an_event_that_cannot_be_read_is_damaged() -> None:
+    run = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), event(2, "plan_revised", revision=1)])
+
+    assert run.summary.status == DAMAGED and run.summary.goal == "g"
+
+
+@pytest.mark.parametrize("outcome", ["approve", "reject", "make it shorter"])
+def test_the_summary_agrees_with_what_the_nodes_read(outcome: str, tmp_path: Path, tools: LoggedTools) -> None:
+    look, broken = tools.tool("look", lambda: "seen", effect="read"), tools.tool("broken", _fails, effect="read")
+    plan = {"steps": [step("a", "look"), step("b", "broken"), step("c", "look", after=["b"])], "answer": "{a_result}"}
+    planner = ScriptedModel([plan, {"keep": ["c"], "steps": [step("b", "look")]}, plan, plan])
+    with Agent.open(tmp_path / "runs.db", planner=planner, tools=[look, broken]) as agent:
+        run = agent.resume(agent.start("g", thread="t").id, outcome)
+        run = agent.resume(run.id, "approve") if not run.ended else run
+        (listed,) = agent.list()
+        record = project(agent.log(run.id).events)
+
+    assert listed.status == run.status == record.status
+    assert listed.succeeded == len(record.succeeded) and listed.revision == record.revision
+    assert (listed.tool_calls, listed.model_calls) == (record.usage.tool_calls, record.usage.model_calls)
+    assert (listed.started_at, listed.updated_at, listed.seq) == (record.started_at, record.updated_at, record.seq)
+
+
+def _fails() -> None:
+    raise ValueError("broken")

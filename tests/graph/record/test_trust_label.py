@@ -1,0 +1,114 @@
+"""Trust labels: never more trust than the least trusted of what a value was made from."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Step
+from graph.record.trust_label import ORDER, PLAN, USER, TrustLabel, argument_labels, joined, label_of_tool
+
+SOURCES = st.lists(st.sampled_from(["web", "mail", "clock", "files"]), max_size=3, unique=True).map(tuple)
+LABELS = st.builds(TrustLabel, st.sampled_from(ORDER), SOURCES)
+RESULTS = {
+    "page": TrustLabel("untrusted", ("web",)),
+    "time": TrustLabel("trusted", ("clock",)),
+    "row": TrustLabel("undeclared", ("table",)),
+}
+
+
+def rank(label: TrustLabel) -> int:
+    return ORDER.index(label.trust)
+
+
+def same(one: TrustLabel, other: TrustLabel) -> bool:
+    return (one.trust, set(one.sources)) == (other.trust, set(other.sources))
+
+
+@given(st.lists(LABELS, max_size=5))
+def test_a_joined_label_is_the_least_trusted_of_all_in_whatever_order(labels: list[TrustLabel]) -> None:
+    joins = [joined(order) for order in list(permutations(labels))[:6]]
+
+    assert rank(joins[0]) == max((rank(label) for label in labels), default=0)
+    assert all(same(join, joins[0]) for join in joins)
+
+
+@given(LABELS, LABELS, LABELS)
+def test_labels_may_be_joined_in_any_grouping(one: TrustLabel, two: TrustLabel, three: TrustLabel) -> None:
+    assert same(joined([joined([one, two]), three]), joined([one, joined([two, three])]))
+    assert same(joined([one, two, three]), joined([joined([one, two]), three]))
+
+
+@given(LABELS, LABELS)
+def test_joining_never_makes_a_value_more_trusted(one: TrustLabel, other: TrustLabel) -> None:
+    assert rank(joined([one, other])) >= max(rank(one), rank(other))
+    assert same(joined([one, one]), joined([one])) and same(joined([one, USER]), joined([one]))
+
+
+@given(LABELS, LABELS)
+def test_what_a_model_makes_of_a_value_is_no_more_trusted_than_the_value(one: TrustLabel, other: TrustLabel) -> None:
+    assert rank(one.by_model) >= rank(one)
+    assert same(joined([one, other]).by_model, joined([one.by_model, other.by_model]))
+
+
+def test_a_model_vouches_for_nothing_that_does_not_say_it_may_be_trusted() -> None:
+    assert [TrustLabel(trust).by_model.untrusted for trust in ORDER] == [False, False, True, True]
+
+
+def test_whoever_made_a_value_untrusted_is_named_and_so_is_who_says_nothing_of_itself() -> None:
+    label = joined([*RESULTS.values(), USER, RESULTS["page"]])
+
+    assert label == TrustLabel("untrusted", ("web", "table"))
+
+
+def test_a_tool_that_does_not_say_is_between_one_to_be_trusted_and_one_not_to_be() -> None:
+    labels = [label_of_tool(ToolSpec("t", "", {}, trusted=trusted)) for trusted in (True, None, False)]
+
+    assert labels == [TrustLabel("trusted", ("t",)), TrustLabel("undeclared", ("t",)), TrustLabel("untrusted", ("t",))]
+
+
+@pytest.mark.parametrize(
+    ("value", "trust"),
+    [
+        ("plain words", "user"),
+        ({"deep": ["{{page_result}}"]}, "user"),
+        ("{time_result}", "trusted"),
+        (["{time_result}", {"n": "at {row_result.at}"}], "undeclared"),
+        ("{time_result} and {page_result.items[0]} and {row_result}", "untrusted"),
+        ({"{page_result}": 1}, "user"),
+    ],
+)
+def test_a_label_follows_the_references_of_an_argument(value: object, trust: str) -> None:
+    step = Step(id="s", objective="o", tool="send", args={"body": value})
+
+    assert argument_labels(step, RESULTS)["body"].trust == trust
+
+
+def test_each_argument_has_a_label_of_its_own() -> None:
+    step = Step(id="s", objective="o", tool="send", args={"to": "ann", "body": "{page_result}"})
+
+    assert argument_labels(step, RESULTS) == {"to": USER, "body": TrustLabel("untrusted", ("web",))}
+
+
+def test_what_a_model_wrote_into_a_plan_after_reading_untrusted_results_is_untrusted_literals_too() -> None:
+    step = Step(id="s", objective="o", tool="send", args={"to": "ann", "body": "{time_result}"})
+
+    assert argument_labels(step, RESULTS, tainted=True) == {"to": PLAN, "body": PLAN}
+
+
+@given(st.dictionaries(st.sampled_from(["page", "time", "row"]), LABELS, min_size=3), st.booleans())
+def test_an_argument_is_never_more_trusted_than_a_result_it_refers_to(
+    results: dict[str, TrustLabel], tainted: bool
+) -> None:
+    step = Step(id="s", objective="o", tool="t", args={"a": "{page_result}{row_result}", "b": ["{time_result.x}"]})
+    labels = argument_labels(step, results, tainted=tainted)
+
+    assert rank(labels["a"]) >= max(rank(results["page"]), rank(results["row"]))
+    assert rank(labels["b"]) >= rank(results["time"])
+
+
+@given(LABELS)
+def test_a_label_is_read_as_it_was_written(label: TrustLabel) -> None:
+    assert TrustLabel.of(label.to_json()) == label

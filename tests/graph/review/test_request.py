@@ -1,0 +1,106 @@
+"""Section 5: the interrupt value is LangChain's `HITLRequest`, with our keys beside it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from langchain.agents.middleware.human_in_the_loop import HITLRequest
+
+from graph.review.request import Action, ReviewRequest
+
+PLAN = Action("run_plan", {"plan": {"steps": []}}, "Revision 1. Changes: added: a.")
+DOUBT = Action("settle_effect", {"step": "a", "tool": "send", "args": {}, "happened": None, "result": None}, "Did it?")
+REQUEST = ReviewRequest(
+    run="t.1",
+    revision=3,
+    digest="d" * 64,
+    binding="b" * 64,
+    actions=(PLAN, DOUBT),
+    diff={"added": ["a"]},
+    issues=({"step": None, "field": "plan", "message": "m"},),
+    estimate={"steps": 1},
+)
+
+
+def test_the_interrupt_value_has_the_two_keys_of_langchain_and_ours() -> None:
+    value = REQUEST.to_json()
+
+    assert set(HITLRequest.__annotations__) == {"action_requests", "review_configs"}
+    assert set(value) == {
+        *HITLRequest.__annotations__,
+        "run",
+        "revision",
+        "digest",
+        "diff",
+        "issues",
+        "estimate",
+        "error",
+    }
+
+
+def test_there_is_one_action_and_one_config_for_each_thing_to_decide() -> None:
+    value = REQUEST.to_json()
+
+    assert [set(action) for action in value["action_requests"]] == [{"name", "args", "description"}] * 2
+    assert value["review_configs"] == [
+        {"action_name": "run_plan", "allowed_decisions": ["approve", "edit", "reject"]},
+        {"action_name": "settle_effect", "allowed_decisions": ["edit", "reject"]},
+    ]
+
+
+def test_every_description_repeats_the_digest() -> None:
+    value = REQUEST.to_json()
+
+    assert all(value["digest"] in action["description"] for action in value["action_requests"])
+
+
+def test_the_digest_of_all_is_the_plans_where_only_the_plan_is_asked_about() -> None:
+    alone = replace(REQUEST, actions=(PLAN,))
+    others = [replace(REQUEST, actions=(PLAN, replace(DOUBT, args={**DOUBT.args, "step": s}))) for s in ("a", "b")]
+
+    assert alone.digests == (alone.digest, alone.digest)
+    assert len({request.digests[1] for request in (alone, *others)}) == 3
+    assert {request.to_json()["digest"] for request in (alone, *others)} == {alone.digest}
+
+
+def test_a_description_that_says_the_digest_says_it_once() -> None:
+    told = replace(REQUEST, actions=(replace(PLAN, description=f"Digest: {REQUEST.digest}"),))
+
+    assert told.to_json()["action_requests"][0]["description"].count(REQUEST.digest) == 1
+
+
+def test_asked_again_says_why_in_the_value_and_in_every_description() -> None:
+    value = REQUEST.again("the answer was blank", ()).to_json()
+
+    assert value["error"] == "the answer was blank"
+    assert all("the answer was blank" in action["description"] for action in value["action_requests"])
+
+
+def test_asked_again_keeps_the_issues_until_there_are_new_ones() -> None:
+    new = {"step": "a", "field": "id", "message": "n"}
+
+    assert REQUEST.again("e", ()).issues == REQUEST.issues
+    assert REQUEST.again("e", [new]).issues == (new,)
+
+
+def test_asking_again_is_about_the_same() -> None:
+    assert REQUEST.again("e", ()).subject == REQUEST.subject
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"digest": "e" * 64},
+        {"binding": "c" * 64},
+        {"actions": (PLAN,)},
+        {"actions": (DOUBT,)},
+        {"actions": (PLAN, replace(DOUBT, args={**DOUBT.args, "step": "b"}))},
+        {"actions": (PLAN, DOUBT, DOUBT)},
+    ],
+)
+def test_a_request_about_something_else_has_another_subject(change: dict[str, Any]) -> None:
+    assert replace(REQUEST, **change).subject != REQUEST.subject
+
+
+def test_words_alone_make_no_other_request() -> None:
+    assert replace(REQUEST, actions=(replace(PLAN, description="x"), DOUBT), estimate={}).subject == REQUEST.subject

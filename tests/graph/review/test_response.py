@@ -1,0 +1,118 @@
+from typing import Any
+
+import pytest
+
+from graph.errors import InputError
+from graph.review.decision import read_answer
+from graph.review.request import Action, ReviewRequest
+from graph.review.response import ReviewResponse, build_response
+
+PLAN = Action("run_plan", {"plan": {"steps": []}}, "")
+CALL = Action("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "")
+GATE = Action("run_step", {"step": "look", "tool": "gate", "args": {}}, "")
+CITY = Action("answer_question", {"step": "city", "question": "Which {city}?", "answer": None}, "")
+DAY = Action("answer_question", {"step": "day", "question": "When?", "answer": None}, "")
+DOUBT = Action("settle_effect", {"step": "pay", "tool": "pay", "args": {}, "happened": None, "result": None}, "")
+BUDGET = Action("raise_budget", {"budget": {"tool_calls": 2, "calls": {"mail": 1}}, "spent": {"tool_calls": 2}}, "")
+EVERYTHING = (PLAN, GATE, CALL, CITY, DAY, DOUBT, DOUBT, BUDGET)
+
+
+def request(*actions: Action) -> ReviewRequest:
+    return ReviewRequest(run="t.1", revision=1, digest="d" * 64, binding="b" * 64, actions=actions)
+
+
+def decisions(said: ReviewResponse, *actions: Action) -> list[dict[str, Any]]:
+    answer = build_response(request(*actions).to_json(), said)
+    read_answer(answer, request(*actions))  # the review understands it
+    assert answer["digest"] == request(*actions).digests[1]
+    return answer["decisions"]
+
+
+def args_of(decision: dict[str, Any]) -> dict[str, Any]:
+    return decision["edited_action"]["args"]
+
+
+def test_everything_at_once_is_answered_in_order() -> None:
+    said = ReviewResponse(
+        approve=True,
+        answers={"day": "today", "city": "Oslo"},
+        happened=(False, True),
+        results=("17",),
+        limits={"tool_calls": 9, "calls": {"send": 3}},
+    )
+
+    made = decisions(said, *EVERYTHING)
+
+    assert made[:3] == [{"type": "approve"}] * 3
+    assert [args_of(one)["answer"] for one in made[3:5]] == ["Oslo", "today"]
+    assert [(args_of(one)["happened"], args_of(one)["result"]) for one in made[5:7]] == [(False, None), (True, "17")]
+    assert args_of(made[7])["budget"] == {"tool_calls": 9, "calls": {"mail": 1, "send": 3}}
+
+
+def test_another_plan_takes_the_place_of_the_one_shown() -> None:
+    (made,) = decisions(ReviewResponse(plan={"steps": [1]}), PLAN)
+
+    assert (made["type"], args_of(made)) == ("edit", {"plan": {"steps": [1]}})
+
+
+def test_feedback_sends_all_back_and_keeps_what_was_answered() -> None:
+    made = decisions(
+        ReviewResponse(feedback="use the train", answers={"city": "Oslo"}, happened=(True,)), PLAN, CITY, DAY, DOUBT
+    )
+
+    assert [one["type"] for one in made] == ["reject", "edit", "reject", "edit"]
+    assert made[0]["message"] == "use the train"
+
+
+@pytest.mark.parametrize("actions", [EVERYTHING, (BUDGET,), (DOUBT,), (CITY, BUDGET)])
+def test_stopping_ends_the_run_whatever_is_asked(actions: tuple[Action, ...]) -> None:
+    made = read_answer(build_response(request(*actions).to_json(), ReviewResponse(stop=True)), request(*actions))
+
+    assert all(one.type == "reject" and one.final for one in made)
+    assert [one.message for one, action in zip(made, actions, strict=True) if action is BUDGET] in ([], ["stop"])
+
+
+def test_finishing_ends_the_run_by_its_budget_alone() -> None:
+    made = decisions(ReviewResponse(finish=True, happened=(True, False)), *EVERYTHING)
+    read = read_answer({"decisions": made}, request(*EVERYTHING))
+
+    assert [one.final for one in read] == [False] * 7 + [True]
+    assert read[-1].message is None
+
+
+@pytest.mark.parametrize(
+    ("said", "actions", "field"),
+    [
+        (ReviewResponse(approve=True), (PLAN, CITY), "decision"),
+        (ReviewResponse(answers={"city": "x"}), (PLAN, CITY), "decision"),
+        (ReviewResponse(plan={}), (PLAN, CALL), "decision"),
+        (ReviewResponse(), (PLAN,), "decision"),
+        (ReviewResponse(approve=True), (PLAN, BUDGET), "decision"),
+        (ReviewResponse(approve=True), (CITY,), "approve"),
+        (ReviewResponse(approve=True, answers={"town": "x"}), (PLAN, CITY), "answer"),
+        (ReviewResponse(approve=True, answers={"city": "x"}), (PLAN,), "answer"),
+        (ReviewResponse(approve=True), (PLAN, DOUBT), "happened"),
+        (ReviewResponse(happened=(True,)), (DOUBT, DOUBT), "happened"),
+        (ReviewResponse(approve=True, happened=(True,)), (PLAN,), "happened"),
+        (ReviewResponse(happened=(False,), results=("17",)), (DOUBT,), "result"),
+        (ReviewResponse(plan={"steps": []}), (CALL,), "edit"),
+        (ReviewResponse(approve=True, limits={"steps": 1}), (PLAN,), "budget"),
+        (ReviewResponse(finish=True), (PLAN,), "budget"),
+        (ReviewResponse(feedback="x", happened=(True,)), (DOUBT,), "feedback"),
+    ],
+    ids=str,
+)
+def test_what_is_left_open_and_what_is_beside_the_point_is_said_and_nothing_is_decided(
+    said: ReviewResponse, actions: tuple[Action, ...], field: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        build_response(request(*actions).to_json(), said)
+
+    assert refused.value.field == field
+
+
+def test_what_is_still_open_is_named() -> None:
+    with pytest.raises(InputError) as refused:
+        build_response(request(PLAN, CALL, CITY, BUDGET).to_json(), ReviewResponse(limits={"tool_calls": 9}))
+
+    assert str(refused.value) == "decision: not decided yet: the plan; send with mail; city: Which {city}?"

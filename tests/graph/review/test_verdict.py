@@ -1,0 +1,143 @@
+"""What the decisions on a request come to, all of them together."""
+
+from typing import Any
+
+import pytest
+
+from graph.plan.catalog import ToolSpec
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.policy import Policy
+from graph.record.budget import Budget
+from graph.review.decision import Decision, UnreadableAnswer, rejection
+from graph.review.human_steps import GATE, PASSED
+from graph.review.request import Action, ReviewRequest
+from graph.review.verdict import Verdict, verdict_of
+
+TERMS = ExecutionTerms(
+    {"send": ToolSpec("send", "", {})}, policy=Policy(limits=Budget(tool_calls=10, calls={"send": 5}))
+)
+APPROVE = Decision("approve")
+
+
+def edit(**args: Any) -> Decision:
+    return Decision("edit", args=args)
+
+
+RUN_PLAN = Action("run_plan", {"plan": {"steps": []}}, "")
+RUN_STEP = Action("run_step", {"step": "a", "tool": "send", "args": {}}, "", "key")
+AT_GATE = Action("run_step", {"step": "look", "tool": GATE, "args": {}}, "")
+QUESTION = Action(
+    "answer_question", {"step": "q", "question": "?", "answer": None}, "", answer_schema={"type": "integer"}
+)
+EFFECT = Action("settle_effect", {"step": "a", "tool": "send", "args": {}, "happened": None, "result": None}, "", "key")
+SPENT = {"budget": {"tool_calls": 3, "calls": {"send": 2}}, "spent": {"tool_calls": 3}}
+BUDGET = Action("raise_budget", SPENT, "", "tool_calls")
+
+
+def verdict(*pairs: tuple[Action, Decision], terms: ExecutionTerms = TERMS) -> Verdict:
+    request = ReviewRequest("t.1", 1, "d", "b", tuple(action for action, _ in pairs))
+    return verdict_of(request, [decision for _, decision in pairs], terms)
+
+
+def test_all_that_was_asked_may_be_decided_at_once() -> None:
+    found = verdict(
+        (RUN_PLAN, APPROVE),
+        (AT_GATE, APPROVE),
+        (RUN_STEP, APPROVE),
+        (QUESTION, edit(answer=5)),
+        (EFFECT, edit(happened=True, result="r")),
+        (BUDGET, edit(budget={"tool_calls": 9, "calls": {"send": 2}})),
+    )
+
+    assert (found.plan, found.steps, found.stop, found.feedback) == (APPROVE, True, None, None)
+    assert found.given == {"look": PASSED, "q": 5}
+    assert found.settled == ({"key": "key", "happened": True, "result": "r"},)
+    assert found.budget == Budget(tool_calls=9, calls={"send": 2})
+
+
+def test_one_decision_that_ends_the_run_stands_above_all_others() -> None:
+    found = verdict((RUN_PLAN, APPROVE), (RUN_STEP, rejection("not this way")), (EFFECT, rejection(None)))
+
+    assert found.stop is not None and (found.plan, found.steps, found.feedback) == (None, False, None)
+
+
+def test_feedback_approves_nothing_and_keeps_what_was_found_out() -> None:
+    raised = edit(budget={"tool_calls": 4, "calls": {"send": 2}})
+    found = verdict(
+        (RUN_PLAN, rejection("another way")),
+        (RUN_STEP, APPROVE),
+        (AT_GATE, APPROVE),
+        (EFFECT, edit(happened=False)),
+        (BUDGET, raised),
+    )
+
+    assert found.feedback == "another way" and (found.plan, found.steps, found.given) == (None, False, {})
+    assert found.settled and found.budget == Budget(tool_calls=4, calls={"send": 2})
+
+
+@pytest.mark.parametrize(
+    ("decision", "ends", "finishes"),
+    [
+        (rejection(None), True, True),
+        (rejection("   "), True, True),
+        (rejection("too dear", final=True), True, True),
+        (rejection("stop"), True, False),
+        (rejection("No"), True, False),
+        (rejection("use fewer calls"), False, False),
+    ],
+)
+def test_a_rejected_budget_finishes_ends_or_sends_back(decision: Decision, ends: bool, finishes: bool) -> None:
+    found = verdict((BUDGET, decision))
+
+    assert (found.stop is not None) is ends
+    assert (found.stop is not None and found.stop.finishes) is finishes
+    assert (found.feedback is None) is ends
+
+
+def test_rejecting_a_plan_never_finishes() -> None:
+    found = verdict((RUN_PLAN, rejection(None)), (BUDGET, rejection(None)))
+
+    assert found.stop is not None and not found.stop.finishes
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        {"tool_calls": 3, "calls": {"send": 2}},
+        {"tool_calls": 2, "calls": {"send": 2}},
+        {"tool_calls": 3.0, "calls": {"send": 5}},
+        {"tool_calls": 11, "calls": {"send": 2}},
+        {"calls": {"send": 2}},
+        {"tool_calls": 5, "calls": {"send": 6}},
+        {"tool_calls": 5},
+        {"tool_calls": 5, "calls": {"send": 2, "sned": 1}},
+        {"tool_calls": 5, "calls": {"send": 2}, "cost_usd": 1.0},
+        {"tool_calls": 5, "calls": {"send": 2}, "tool_cals": 1},
+        {"tool_calls": True, "calls": {"send": 2}},
+        {},
+        None,
+        "more",
+        [],
+    ],
+    ids=str,
+)
+def test_a_budget_that_is_not_raised_or_too_far_or_not_understood_is_asked_about_again(budget: Any) -> None:
+    with pytest.raises(UnreadableAnswer):
+        verdict((BUDGET, edit(budget=budget)))
+
+
+def test_the_limit_that_is_reached_may_be_taken_away_where_no_hard_one_stands() -> None:
+    found = verdict((BUDGET, edit(budget={"calls": {"send": 2}})), terms=ExecutionTerms(TERMS.tools))
+
+    assert found.budget == Budget(calls={"send": 2})
+
+
+@pytest.mark.parametrize("happened", [None, "yes", 1, "true"])
+def test_a_call_is_settled_by_true_or_false_only(happened: Any) -> None:
+    with pytest.raises(UnreadableAnswer):
+        verdict((EFFECT, edit(happened=happened)))
+
+
+def test_an_answer_has_to_fit_what_was_asked() -> None:
+    with pytest.raises(UnreadableAnswer):
+        verdict((QUESTION, edit(answer="five")))

@@ -1,0 +1,92 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.plan.schema import Plan, Step
+from graph.text.drawing import plan_text
+from graph.text.drawing.gutter import rails, steps_in_order
+from graph.text.drawing.labels import columns
+
+REPORT = Plan(
+    steps=(
+        Step(
+            id="search",
+            objective="Find what the documents say about offshore wind",
+            tool="search_documents",
+            args={"query": "offshore wind cost"},
+        ),
+        Step(id="summary", objective="Summarise it", tool="summarize", args={"passages": "{search_result.passages}"}),
+        Step(id="prices", objective="Fetch spot prices", tool="fetch_prices", args={"region": "North Sea", "days": 30}),
+        Step(
+            id="decide",
+            objective="Decide which trend matters most",
+            tools=("search_documents", "calculator"),
+            depends_on=("summary", "prices"),
+        ),
+        Step(id="risk", objective="Weigh the risks", depends_on=("search", "prices")),
+    ),
+    answer="{decide_result}",
+)
+
+
+def test_a_plan_reads_as_a_graph() -> None:
+    assert plan_text(REPORT).splitlines() == [
+        '●      search   Find what the documents say about of…                     search_documents query="o…',
+        "├─●    summary  Summarise it                           ← search           summarize passages={searc…",
+        '│ │ ●  prices   Fetch spot prices                                         fetch_prices region="Nort…',
+        "│ ●─┤  decide   Decide which trend matters most        ← summary, prices  model(search_documents, c…",
+        "●───╯  risk     Weigh the risks                        ← search, prices   model",
+        "answer: {decide_result}",
+    ]
+
+
+def test_a_running_plan_shows_each_status_and_counts_them() -> None:
+    lines = plan_text(REPORT, {"search": "succeeded", "summary": "running", "prices": "failed", "decide": "blocked"})
+
+    assert [line.split()[0] for line in lines.splitlines()[:2]] == ["✓", "├─►"]
+    assert lines.splitlines()[-2] == "○ 1 pending   ► 1 running   ✓ 1 succeeded   ✗ 1 failed   ⊘ 1 blocked"
+
+
+def test_steps_stand_after_what_they_wait_for_and_otherwise_in_plan_order() -> None:
+    assert steps_in_order({"last": ("b", "a"), "b": (), "a": ("b",), "free": ()}) == ["b", "a", "last", "free"]
+
+
+def test_too_many_edges_for_rails_show_levels() -> None:
+    regions = tuple(Step(id=f"region_{n}", objective="Fetch its prices", tool="fetch_prices") for n in range(12))
+    join = Step(id="join", objective="Compare all", depends_on=tuple(step.id for step in regions))
+
+    lines = plan_text(Plan(steps=(*regions, join))).splitlines()
+
+    assert lines[0].startswith("1 ●  region_0 ")
+    assert lines[12].startswith("2 ●  join       Compare all       ← region_0, +11")
+
+
+def test_a_line_that_passes_a_join_is_no_part_of_it() -> None:
+    waits = {"a": (), "b": (), "c": (), "join": ("a", "c"), "end": ("b", "join")}
+
+    assert rails(waits, list(waits), lambda step: "o") == ["o", "│ o", "│ │ o", "o─│─╯", "o─╯"]
+
+
+def test_line_breaks_terminal_escapes_and_hidden_letters_are_shown_as_escapes() -> None:
+    step = Step(id="a", objective="wipe\x1b[2J\r\nthe \u202escreen\u202c\u200b", tool="t\x07", args={"x": "\x9b1m\n"})
+
+    assert plan_text(Plan(steps=(step,)), width=200) == (
+        '●  a  wipe\\u{1b}[2J\\u{d}\\u{a}the \\u{202e}screen\\u{202c}\\u{200b}  t\\u{7} x="\\u{9b}1m\\n"'
+    )
+
+
+def test_a_plan_without_steps_shows_its_answer() -> None:
+    assert plan_text(Plan(answer="Paris")) == 'no steps; answer: "Paris"'
+    assert plan_text(Plan()) == "no steps; answer: none"
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=8), st.integers(60, 160))
+def test_no_line_is_wider_than_asked(objectives: list[str], width: int) -> None:
+    steps = tuple(
+        Step(id=f"step_{n}", objective=text, tool=text, args={"text": text * n}, depends_on=("step_0",) if n else ())
+        for n, text in enumerate(objectives)
+    )
+
+    lines = plan_text(Plan(steps=steps), {}, width=width).split("\n")
+
+    assert len(lines) == len(steps) + 1
+    assert all(columns(line) <= width for line in lines)
