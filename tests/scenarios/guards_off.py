@@ -31,23 +31,23 @@ class Guard:
 
 
 GUARDS = (
-    Guard("a step's own tools", "run/grants.py", "if tool not in self.tools:", "if False:", "another tool"),
-    Guard("the number of calls", "run/grants.py", "if made[tool] >= self.calls:", "if False:", "calls without end"),
+    Guard("a step's own tools", "policy/grants.py", "if tool not in self.tools:", "if False:", "another tool"),
+    Guard("the number of calls", "policy/grants.py", "if made[tool] >= self.calls:", "if False:", "calls without end"),
     Guard(
         "pinned literals",
-        "run/grants.py",
+        "policy/grants.py",
         "if takes(name) and not is_same(args.setdefault(name, literal), literal):",
         "if takes(name) and args.setdefault(name, literal) is self:",
         "another recipient",
     ),
     Guard(
         "literals are compared as JSON",
-        "run/grants.py",
+        "policy/grants.py",
         "return canonical_json(given) == canonical_json(literal)",
         "return given == literal",
         "look-alike values",
     ),
-    Guard("no further arguments", "run/grants.py", "if extra and (", "if False and (", "one more argument"),
+    Guard("no further arguments", "policy/grants.py", "if extra and (", "if False and (", "one more argument"),
     Guard(
         "the tool's schema",
         "calls/gate.py",

@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage
 
 from graph import Agent
 from graph.errors import InputError, LedgerUnavailableError, RunOwnedError
-from graph.ledger.sqlite import vacuum
 from graph.ledger.seal import VARIABLE
+from graph.ledger.sqlite import vacuum
 from graph.testing import LoggedTools, ScriptedModel, step
 
 SECRET = 'tango "7 quebec"\nfünf'
