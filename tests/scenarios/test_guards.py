@@ -27,7 +27,7 @@ def test_without_this_guard_an_attack_gets_by(guard: Guard, escapes: dict[str, l
 
 
 def test_a_guard_that_is_not_where_it_was_is_told_of(tmp_path: Path) -> None:
-    gone = Guard("gone", "run/grants.py", "a rule that is not there", "", next(iter(ATTACKS)))
+    gone = Guard("gone", "policy/grants.py", "a rule that is not there", "", next(iter(ATTACKS)))
 
     with pytest.raises(SystemExit, match="has 0 times the rule"):
         without(gone, tmp_path)
