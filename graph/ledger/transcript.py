@@ -51,7 +51,7 @@ def event_of(row: Row) -> Event | None:
         return None
     if not isinstance(payload, dict):
         return None
-    return Event(row.seq, row.kind, row.step, row.at, payload)  # type: ignore[arg-type]
+    return Event(row.seq, row.kind, row.step, row.at, payload)
 
 
 def is_artifact(artifact_id: str, content: str | None) -> bool:

@@ -31,6 +31,12 @@ class Difference:
         )
         return "; ".join(words) or "nothing changed"
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "Difference":
+        """Read what `to_json` wrote."""
+        added, changed, removed = (tuple(raw.get(name, ())) for name in ("added", "changed", "removed"))
+        return cls(added, changed, removed, bool(raw.get("answer")))
+
     def to_json(self) -> dict[str, Any]:
         """Return the difference as the review shows it."""
         return {

@@ -16,7 +16,7 @@ from hashlib import sha256
 from pydantic import ValidationError
 
 from graph.errors import InputError, LedgerCorruptError
-from graph.ledger.chain import REDACTED, Row, fault_of, payload_digest
+from graph.ledger.chain import Row, fault_of, payload_digest
 from graph.ledger.protocol import Redacted, RunKey
 from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from graph.ledger.sqlite.event_writer import EventWriter
@@ -24,7 +24,7 @@ from graph.ledger.sqlite.queries import compact_json, run_id_of, transcript_of
 from graph.ledger.transcript import Transcript
 from graph.plan.schema import Plan
 from graph.record.artifacts import artifacts_named, with_artifacts
-from graph.record.events import Draft, Event
+from graph.record.events import Draft, Event, LeftPayload, PlanRevised, ValueRedacted
 from graph.record.projection import project
 from graph.record.redaction import Redactor, Unredactable, names_for, redacted_payload
 from graph.record.values import PREVIEW_CHARACTERS, Artifact
@@ -98,7 +98,7 @@ def erase(
         names.update(erasure.redactor.names)
         if erasure.rows:
             changed[run] = tuple(erasure.rows)
-            _write(db, writer, run, erasure, Draft(REDACTED, _told(erasure, by, reason), safe=False))
+            _write(db, writer, run, erasure, Draft(_told(erasure, by, reason)))
     redactor = Redactor(value, names)
     _replace_artifacts(db, runs, old)
     _erase_messages(db, runs, redactor)
@@ -120,9 +120,9 @@ def _erasure(transcript: Transcript, database: str, value: str, secret: bytes) -
         raise InputError("value", f"it cannot be taken out: {error}") from error
 
 
-def _told(erasure: Erasure, by: str, reason: str) -> dict[str, object]:
-    left = [{"seq": seq, "digest": payload_digest(b"", row.payload).hex()} for seq, row in erasure.rows.items()]
-    return {"left": left, "by": by, "reason": erasure.redactor.text(reason)}
+def _told(erasure: Erasure, by: str, reason: str) -> ValueRedacted:
+    left = (LeftPayload(seq, payload_digest(b"", row.payload).hex()) for seq, row in erasure.rows.items())
+    return ValueRedacted(left=tuple(left), by=by, reason=erasure.redactor.text(reason))
 
 
 def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Erasure, redacted: Draft) -> None:
@@ -177,6 +177,6 @@ def _check(before: list[Event], after: list[Event]) -> None:
 
 
 def _named(event: Event) -> list[tuple[str, tuple[str, ...]]]:
-    if event.kind != "plan_revised":
+    if not isinstance(event.data, PlanRevised):
         return []
-    return [(step.id, step.tool_names) for step in Plan.model_validate(event.payload["plan"]).steps]
+    return [(step.id, step.tool_names) for step in Plan.model_validate(event.data.plan).steps]

@@ -40,7 +40,7 @@ class EventWriter:
             row = row_of(draft, seq, link)
             link = row.link
             rows.append((run_id, *row))
-            events.append(Event(seq, draft.kind, draft.step, row.at, draft.payload))
+            events.append(Event.written(seq, row.at, draft))
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         seal = (self.key.id, self.key.seal(link)) if self.key is not None else (None, None)
         db.execute("UPDATE ledger_runs SET events = ?, key = ?, seal = ? WHERE id = ?", (seq, *seal, run_id))

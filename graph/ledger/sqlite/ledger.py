@@ -404,7 +404,7 @@ class SqliteLedger:
     def _open_run(self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> int:
         n = (last_number(db, thread) or 0) + 1
         db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (thread, n))
-        named = [Draft(d.kind, {**d.payload, "thread": thread, "n": n}, d.step, d.safe) for d in drafts]
+        named = [draft.of_run(thread, n) for draft in drafts]
         run = RunKey(thread, n)
         self._writer.write(db, run, run_id_of(db, run), named, artifacts)
         return n

@@ -1,6 +1,6 @@
 import pytest
 
-from graph.record.assessment import Assessment, Opinion
+from graph.record.assessment import Assessment
 from graph.record.check_results import Finding
 
 MET, UNMET = Finding({"cites": 1}, True, "1 citation(s): a.md:3"), Finding({"matches": "x"}, False, "not found in 'a'")
