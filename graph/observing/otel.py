@@ -28,10 +28,10 @@ from graph.record.events import (
     PlanRevised,
     ReviewRequested,
     RunEnded,
+    Steered,
     StepFinished,
     StepHeld,
     StepUncertain,
-    Steered,
 )
 from graph.record.results import StepResult
 from graph.record.run_state import run_name
@@ -150,9 +150,11 @@ class OtelObserver:
         span.end()
 
     def _reviewed(self, stretch: Stretch, data: ReviewRequested | Decided) -> None:
-        about: dict[str, Any] = {"decision": data.decision, "by": data.by, "approver": data.approver} if isinstance(
-            data, Decided
-        ) else {"revision": data.revision, "asked": list(data.asked)}
+        about: dict[str, Any] = (
+            {"decision": data.decision, "by": data.by, "approver": data.approver}
+            if isinstance(data, Decided)
+            else {"revision": data.revision, "asked": list(data.asked)}
+        )
         named = {f"planner_executor.{name}": value for name, value in about.items() if value is not None}
         self._child(stretch, "review", named).end()
 

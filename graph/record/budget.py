@@ -124,6 +124,9 @@ class Usage:
         return {name: dict(value) if name == "calls" else value for name, value in found.items() if value}
 
 
+NO_USAGE = Usage()
+
+
 def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
     """Return the budget that plain data describes, and (field, why) for each fault, with which it is none."""
     if not isinstance(raw, Mapping):

@@ -24,16 +24,16 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
-    ValueRedacted,
     ReviewRequested,
     RunEnded,
     RunStarted,
     SettledCall,
+    Steered,
     StepChecked,
     StepFinished,
     StepHeld,
     StepUncertain,
-    Steered,
+    ValueRedacted,
 )
 from graph.record.other_runs import other_calls
 from graph.record.replacement import Replaced
@@ -273,9 +273,7 @@ def _call_finished(record: RunState, event: Event, data: CallFinished) -> None:
     _worked(record, data.worked_s)
     started = record.calls[record.latest[event.step or "", data.item, data.call]]
     nothing = data.nothing_happened
-    record.calls[started.key] = replace(
-        started, result=data.result, ended_seq=event.seq, nothing_happened=nothing
-    )
+    record.calls[started.key] = replace(started, result=data.result, ended_seq=event.seq, nothing_happened=nothing)
     if started.is_the_step:
         _stand(record, event.step or "", data, started.revision)
 

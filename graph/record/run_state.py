@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from graph.plan.issues import Issue
 from graph.record.budget import NO_BUDGET, Budget, Usage
-from graph.record.events import Configuration, Decided, PlanRevised, RunEnded
+from graph.record.events import NO_CONFIGURATION, Configuration, Decided, PlanRevised, RunEnded
 from graph.record.replacement import Replaced
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
@@ -136,7 +136,7 @@ class RunState:
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
-    configuration: Configuration = Configuration()
+    configuration: Configuration = NO_CONFIGURATION
     budget: Budget = NO_BUDGET
     usage: Usage = field(default_factory=Usage)
     begun: set[str] = field(default_factory=set)

@@ -16,9 +16,9 @@ from graph.record.events import (
     ReviewRequested,
     RunEnded,
     RunStarted,
+    Steered,
     StepChecked,
     StepFinished,
-    Steered,
 )
 from graph.record.run_state import run_name
 
@@ -151,7 +151,7 @@ class Summarizer:
             return "waiting"
         return {"": "planning", "run_started": "planning", "paused": "paused"}.get(self._last_kind, "running")
 
-    def _fold(self, event: Event) -> None:  # noqa: C901, PLR0912  (one line for each kind that counts here)
+    def _fold(self, event: Event) -> None:  # noqa: C901  (one line for each kind that counts here)
         match event.data:
             case CallStarted() as data:
                 self._call_started(event, data)

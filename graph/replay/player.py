@@ -6,7 +6,6 @@ that leads nowhere, the replay differs.
 """
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any

@@ -21,8 +21,8 @@ from graph.record.events import (
     Paused,
     RunEnded,
     RunStarted,
-    StepChecked,
     Steered,
+    StepChecked,
     ValueRedacted,
 )
 from graph.replay.comparison import Difference, Names, differing

@@ -32,15 +32,15 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
-    ValueRedacted,
     ReviewRequested,
     RunEnded,
     RunStarted,
+    Steered,
     StepChecked,
     StepFinished,
     StepHeld,
     StepUncertain,
-    Steered,
+    ValueRedacted,
 )
 from graph.record.results import StepResult
 from graph.record.values import to_text

@@ -10,16 +10,34 @@ from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
 from graph.record.events.review import Decided, ReviewRequested, SettledCall
-from graph.record.events.run import ASKED, BY_FACADE, INTERRUPTED, WORDING, Configuration, Configured, LeftPayload, Paused, ValueRedacted, RunEnded, RunStarted, cancelled
+from graph.record.events.run import (
+    ASKED,
+    BY_FACADE,
+    INTERRUPTED,
+    NO_CONFIGURATION,
+    WORDING,
+    Configuration,
+    Configured,
+    LeftPayload,
+    Paused,
+    RunEnded,
+    RunStarted,
+    ValueRedacted,
+    cancelled,
+)
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
 
 __all__ = [
     "ASIDE",
     "ASKED",
-    "Arguments",
     "BY_FACADE",
-    "BudgetReached",
     "CONTROL",
+    "INTERRUPTED",
+    "NO_CONFIGURATION",
+    "TYPES",
+    "WORDING",
+    "Arguments",
+    "BudgetReached",
     "CallFinished",
     "CallRefused",
     "CallStarted",
@@ -33,7 +51,6 @@ __all__ = [
     "EventData",
     "Executing",
     "FailedAttempt",
-    "INTERRUPTED",
     "LeftPayload",
     "ModelFinished",
     "ModelStarted",
@@ -42,7 +59,6 @@ __all__ = [
     "PlanRefused",
     "PlanRevised",
     "Prompt",
-    "ValueRedacted",
     "ReviewRequested",
     "RunEnded",
     "RunStarted",
@@ -52,8 +68,7 @@ __all__ = [
     "StepFinished",
     "StepHeld",
     "StepUncertain",
-    "TYPES",
     "Tokens",
-    "WORDING",
+    "ValueRedacted",
     "cancelled",
 ]

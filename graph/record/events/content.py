@@ -33,9 +33,17 @@ class Content:
         artifact = raw.get("artifact")
         return cls(raw.get("value"), artifact if isinstance(artifact, Mapping) else None)
 
+    @property
+    def shown(self) -> Any:
+        """The value as the state shows it: itself, or `{"artifact": {...}}`."""
+        return self.value if self.artifact is None else self.to_json()
+
     def to_json(self) -> dict[str, Any]:
         """Return `{"value": ...}` or `{"artifact": {...}}`."""
         return {"artifact": dict(self.artifact)} if self.artifact is not None else {"value": self.value}
+
+
+NO_CONTENT = Content()
 
 
 def content_in(raw: Json, name: str) -> Content | None:

@@ -11,7 +11,7 @@ from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
 from graph.record.events.review import Decided, ReviewRequested
-from graph.record.events.run import Configured, Paused, ValueRedacted, RunEnded, RunStarted
+from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, ValueRedacted
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
 
 EventData = (

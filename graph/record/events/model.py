@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import Content
+from graph.record.events.content import NO_CONTENT, Content
 from graph.record.events.payload import Json, Payload, given, number, numbers
 
 
@@ -17,7 +17,7 @@ class Prompt:
     """
 
     continues: str | None = None
-    messages: Content = Content()
+    messages: Content = NO_CONTENT
     constants: tuple[Json, ...] = ()
 
     @classmethod

@@ -10,6 +10,8 @@ from graph.record.events.content import Content, content_in
 from graph.record.events.payload import Json, Payload, given, whole
 from graph.record.replacement import Replaced
 
+NO_DIFFERENCE = Difference()
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanRevised(Payload):
@@ -32,7 +34,7 @@ class PlanRevised(Payload):
     author: str
     reason: str | None = None
     cause: str = "failure"
-    diff: Difference = Difference()
+    diff: Difference = NO_DIFFERENCE
     replaced: tuple[Replaced, ...] | None = None
     dropped: tuple[str, ...] = ()
     tainted: tuple[str, ...] = ()

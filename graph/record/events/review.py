@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from graph.plan.issues import Issue
 from graph.record.budget import Budget, read_budget
-from graph.record.events.content import Content, content_in
+from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, whole
 
 
@@ -29,7 +29,7 @@ class ReviewRequested(Payload):
     revision: int | None = None
     asked: tuple[str, ...] = ()
     actions: tuple[Mapping[str, Any], ...] = ()
-    shown: Content = Content()
+    shown: Content = NO_CONTENT
     answer: Content | None = None
     unseen: bool = False
     error: str | None = None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.budget import NO_BUDGET, Budget, read_budget
-from graph.record.events.content import Content, content_in
+from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, whole
 
 WORDING = 2
@@ -44,6 +44,9 @@ class Configuration:
         """Return the configuration as the ledger keeps it."""
         told = {"settings": self.settings, "models": self.models, "executors": self.executors}
         return {**told, **given(tools=self.tools and self.tools.to_json())}
+
+
+NO_CONFIGURATION = Configuration()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,7 +187,7 @@ class RunEnded(Payload):
 
     status: str
     reason: str
-    answer: Content = Content()
+    answer: Content = NO_CONTENT
     read_as: tuple[str, ...] = ()
 
     @property
@@ -195,7 +198,7 @@ class RunEnded(Payload):
     @property
     def is_cancelled(self) -> bool:
         """Whether somebody cancelled the run."""
-        return (self.status, self.reason, self.answer) == ("cancelled", "cancelled", Content())
+        return (self.status, self.reason, self.answer) == ("cancelled", "cancelled", NO_CONTENT)
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.budget import NO_BUDGET, Budget, Usage, read_budget
+from graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
 from graph.record.check_results import Finding, Opinion
 from graph.record.events.content import result_from_json, result_json
 from graph.record.events.payload import Json, Payload, given, whole
@@ -103,7 +103,7 @@ class BudgetReached(Payload):
     limit: str
     by: str | None = None
     budget: Budget = NO_BUDGET
-    spent: Usage = Usage()
+    spent: Usage = NO_USAGE
     left: tuple[str, ...] = ()
 
     @property

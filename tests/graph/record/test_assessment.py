@@ -1,7 +1,7 @@
 import pytest
 
 from graph.record.assessment import Assessment
-from graph.record.check_results import Finding
+from graph.record.check_results import Finding, Opinion
 
 MET, UNMET = Finding({"cites": 1}, True, "1 citation(s): a.md:3"), Finding({"matches": "x"}, False, "not found in 'a'")
 YES, NO = Opinion("it is good", True, "it is"), Opinion("it is good", False, "it is not")
