@@ -80,6 +80,8 @@ def test_a_prompt_is_read_as_it_was_asked_whatever_it_has_in_common(system: str,
     recorded = Prompts((TOOLS, "x" * 300)).recorded(asked("k", prompt), "planner", "", prompt)
     contents = {kept.artifact.id: kept.text for kept in recorded.artifacts if kept.artifact}
 
-    assert with_values({"prompt": recorded.fields}, contents) == {"prompt": {"continues": None, "value": prompt}}
-    named = artifacts_named([Event(1, "model_started", None, 0.0, {"prompt": recorded.fields})])
+    told = {"prompt": recorded.prompt.to_json()}
+
+    assert with_values(told, contents) == {"prompt": {"continues": None, "value": prompt}}
+    named = artifacts_named([Event(1, "model_started", None, 0.0, told)])
     assert set(named) == set(contents)

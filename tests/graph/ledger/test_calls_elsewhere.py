@@ -12,6 +12,7 @@ from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.sqlite.queries import TO_KNOW, runs_to_know
 from graph.record.events import Draft
 from graph.record.run_state import Call
+from graph.testing import drafted
 
 STARTED = {"goal": "g", "constraints": []}
 CALL = {"key": "k1", "call": 0, "tool": "pay", "args": {"to": "x"}, "repeatable": False, "revision": 1}
@@ -19,21 +20,21 @@ DONE = {"call": 0, "status": "succeeded", "value": "paid"}
 
 
 def begun(**more: Any) -> Draft:
-    return Draft("call_started", {**CALL, **more}, "a")
+    return drafted("call_started", {**CALL, **more}, "a")
 
 
 def ended(**more: Any) -> Draft:
-    return Draft("call_finished", {**DONE, **more}, "a")
+    return drafted("call_finished", {**DONE, **more}, "a")
 
 
 def settled(happened: bool, **more: Any) -> Draft:
     entry = {"key": "k1", "happened": happened, "result": None, **more}
     about = {"decision": "settle", "by": "person", "digest": None, "binding": None, "message": None, "checkpoint": "c"}
-    return Draft("decided", {**about, "settled": [entry]})
+    return drafted("decided", {**about, "settled": [entry]})
 
 
 FAILED = {"status": "failed", "value": None, "error": "down"}
-UNMET = Draft("step_checked", {"met": False, "error": "will not do", "revision": 1, "checks": []}, "a")
+UNMET = drafted("step_checked", {"met": False, "error": "will not do", "revision": 1, "checks": []}, "a")
 WAITS = Draft(
     "step_uncertain",
     {"key": "k9", "tool": "pay", "args": {"to": "x"}, "revision": 1,
@@ -48,8 +49,8 @@ def told(*runs: list[Draft], n: int = 9, path: str | Path = ":memory:") -> list[
         ledger = SqliteLedger(path)
         try:
             for drafts in runs:
-                await ledger.open_run("t", [Draft("run_started", STARTED), *drafts])
-            await ledger.open_run("another thread", [Draft("run_started", STARTED), begun()])
+                await ledger.open_run("t", [drafted("run_started", STARTED), *drafts])
+            await ledger.open_run("another thread", [drafted("run_started", STARTED), begun()])
             return await ledger.calls_elsewhere(RunKey("t", n))
         finally:
             await ledger.close()

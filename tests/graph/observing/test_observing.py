@@ -22,9 +22,9 @@ from graph.observing.json_lines import JsonLines
 from graph.observing.log import log_events
 from graph.observing.otel import OtelObserver
 from graph.record.counters import Counters, RunCounter
-from graph.record.events import Draft, Event
+from graph.record.events import Event
 from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step
 
 Build = Callable[..., Any]
 SECRET = "hunter2-secret"
@@ -188,7 +188,7 @@ def test_a_graph_without_observers_is_built_as_before() -> None:
 
 def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.LogCaptureFixture) -> None:
     name = "send status=succeeded\nWARNING forged\u2028\u202e"
-    draft = Draft("call_started", {"tool": name, "role": 'a"b', "revision": 1}, "s")
+    draft = drafted("call_started", {"tool": name, "role": 'a"b', "revision": 1}, "s")
 
     with caplog.at_level(logging.DEBUG, "planner_executor.run"):
         log_events(RunKey("thread\nforged", 1), [draft])

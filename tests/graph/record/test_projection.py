@@ -9,10 +9,11 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.scope import in_force, repeats, within_approved
-from graph.record.events import CONTROL, Event, Kind
+from graph.record.events import CONTROL, Event
 from graph.record.projection import apply_events, project
 from graph.record.results import StepResult
 from graph.record.run_state import RunState, run_name
+from graph.testing import whole_payload
 
 TOOLS = {"send": ToolSpec("send", "", {}), "read": ToolSpec("read", "", {}, effect="read")}
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x", "n": 1}), Step(id="b", objective="o")))
@@ -25,9 +26,11 @@ class Told:
         self.events: list[Event] = []
         self.add("run_started", thread="t", n=2, goal="g", constraints=["c"], setup={"approval": "always"})
 
-    def add(self, kind: Kind, step: str | None = None, **payload: Any) -> "Told":
+    def add(self, kind: str, step: str | None = None, **payload: Any) -> "Told":
         seq = len(self.events) + 1
-        self.events.append(Event(seq, kind, step, 1000.0 + seq, {"checkpoint": f"c{seq}", **payload}))
+        self.events.append(
+            Event(seq, kind, step, 1000.0 + seq, whole_payload(kind, {"checkpoint": f"c{seq}", **payload}))
+        )
         return self
 
     def planned(self, plan: Plan = PLAN, revision: int = 1, author: str = "planner", **more: Any) -> "Told":

@@ -6,13 +6,13 @@ from graph import Agent
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.record.summary import DAMAGED, Summarizer
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, step, whole_payload
 
 GOAL = {"thread": "t", "n": 1, "goal": "g", "constraints": [], "tags": ["nightly"]}
 
 
 def event(seq: int, kind: str, name: str | None = None, **payload: object) -> Event:
-    return Event(seq, kind, name, 100.0 + seq, payload)  # type: ignore[arg-type]
+    return Event(seq, kind, name, 100.0 + seq, whole_payload(kind, payload))
 
 
 def test_a_run_is_summarised_event_by_event() -> None:

@@ -3,13 +3,18 @@
 from typing import Any
 
 from graph.record.amendment import Amendment
-from graph.record.events import CANCELLED, Draft, Event
+from graph.record.events import Draft, Event, cancelled
 from graph.replay.comparison import Difference
 from graph.replay.recording import Recording, is_cancelled
+from graph.testing import drafted, whole_payload
+
+CANCELLED = cancelled().to_json()
 
 
 def tape(*told: tuple[Any, str | None, dict[str, Any]], aside: str = "") -> Recording:
-    events = [Event(seq, kind, step, 0.0, payload) for seq, (kind, step, payload) in enumerate(told, 1)]
+    events = [
+        Event(seq, kind, step, 0.0, whole_payload(kind, payload)) for seq, (kind, step, payload) in enumerate(told, 1)
+    ]
     return Recording(events, frozenset({aside} if aside else ()))
 
 
@@ -22,7 +27,7 @@ def end(step: str, number: int = 0, **more: Any) -> tuple[Any, str, dict[str, An
 
 
 def draft(told: tuple[Any, str | None, dict[str, Any]]) -> Draft:
-    return Draft(told[0], told[2], told[1])
+    return drafted(told[0], told[2], told[1])
 
 
 TWO = (("executing", None, {}), call("a"), call("b"), end("b"), end("a"), ("run_ended", None, {"status": "failed"}))

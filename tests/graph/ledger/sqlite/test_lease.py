@@ -41,13 +41,13 @@ from graph.ledger.sqlite.lease import (
     take_over,
 )
 from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft
 from graph.record.values import keep
+from graph.testing import drafted
 
 Result = TypeVar("Result")
 RUN, OTHER = RunKey("t", 1), RunKey("t", 2)
-STARTED = Draft("run_started", {"goal": "g"})
-NOTE = Draft("paused", {})
+STARTED = drafted("run_started", {"goal": "g"})
+NOTE = drafted("paused", {})
 NEVER_S = 3600.0
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="start times are read from /proc")
@@ -763,7 +763,7 @@ def test_a_message_holds_up_only_those_who_heed_it(path: Path) -> None:
                 await ledger.append(lease, [NOTE, NOTE], heed=True)
             assert caught.value.run == "t.1" and isinstance(caught.value, StaleRunError)
             await ledger.append(elsewhere, [NOTE], heed=True)
-            await ledger.append(lease, [Draft("executing", {})])
+            await ledger.append(lease, [drafted("executing", {})])
             await ledger.take_messages(lease)
             await ledger.append(lease, [NOTE], heed=True)
         return await kinds(ledger, run)

@@ -17,11 +17,12 @@ from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite import busy_timeout
 from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import CONTROL, Draft, Event, Kind
+from graph.record.events import CONTROL, Draft, Event
 from graph.record.values import keep
+from graph.testing import drafted
 
 Result = TypeVar("Result")
-STARTED = Draft("run_started", {"goal": "g"})
+STARTED = drafted("run_started", {"goal": "g"})
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def tamper(path: Path, statement: str, *values: Any) -> None:
 
 
 def note(number: int = 0, **payload: Any) -> Draft:
-    return Draft("paused", {"number": number, **payload})
+    return drafted("paused", {"number": number, **payload})
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -76,7 +77,7 @@ def test_events_come_back_in_order_as_they_were_written(place: Path | str) -> No
 
     async def work(ledger: SqliteLedger) -> list[Event]:
         run = await ledger.open_run("t", [STARTED])
-        assert await write(ledger, run, [Draft("call_started", odd, "step_1"), note(2)]) == 3
+        assert await write(ledger, run, [drafted("call_started", odd, "step_1"), note(2)]) == 3
         return await ledger.events(run)
 
     first, second, third = use(place, work)
@@ -134,9 +135,9 @@ from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Draft
 async def main():
     ledger = SqliteLedger({str(path)!r})
-    run = await ledger.open_run("t", [Draft("run_started", {{"goal": "from a child"}}, safe=False)])
+    run = await ledger.open_run("t", [drafted("run_started", {{"goal": "from a child"}})])
     async with ledger.owned(run) as lease:
-        await ledger.append(lease, [Draft("paused", {{}})])
+        await ledger.append(lease, [drafted("paused", {{}})])
     # no close: the process just ends
 asyncio.run(main())
 """
@@ -231,11 +232,11 @@ def test_two_ledgers_start_runs_of_one_thread_side_by_side(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", CONTROL)
-def test_an_author_who_missed_a_decision_writes_nothing(place: Path | str, kind: Kind) -> None:
+def test_an_author_who_missed_a_decision_writes_nothing(place: Path | str, kind: str) -> None:
     async def work(ledger: SqliteLedger) -> list[Event]:
         run = await ledger.open_run("t", [STARTED])
-        seen = await write(ledger, run, [Draft("decided", {})])
-        await write(ledger, run, [Draft(kind, {})])
+        seen = await write(ledger, run, [drafted("decided", {})])
+        await write(ledger, run, [drafted(kind, {})])
         with pytest.raises(StaleRunError) as caught:
             await write(ledger, run, [note(), note()], artifacts=[keep("x" * 9000)], control_seq=seen)
         assert caught.value.run == "t.1"
@@ -248,9 +249,9 @@ def test_other_events_do_not_make_an_author_stale(place: Path | str) -> None:
     async def work(ledger: SqliteLedger) -> int:
         run = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as lease:
-            seen = await ledger.append(lease, [Draft("decided", {})])
+            seen = await ledger.append(lease, [drafted("decided", {})])
             for kind in ("call_started", "call_finished", "step_finished", "executing", "paused", "review_requested"):
-                await ledger.append(lease, [Draft(kind, {})])  # type: ignore[arg-type]
+                await ledger.append(lease, [drafted(kind, {})])  # type: ignore[arg-type]
             return await ledger.append(lease, [note()], control_seq=seen)
 
     assert use(place, work) == 9
@@ -267,7 +268,7 @@ def test_before_any_decision_the_number_is_nought(place: Path | str) -> None:
 def test_a_decision_about_another_run_makes_nobody_stale(place: Path | str) -> None:
     async def work(ledger: SqliteLedger) -> int:
         run, other = await ledger.open_run("t", [STARTED]), await ledger.open_run("t", [STARTED])
-        await write(ledger, other, [Draft("decided", {})])
+        await write(ledger, other, [drafted("decided", {})])
         return await write(ledger, run, [note()], control_seq=0)
 
     assert use(place, work) == 2
@@ -278,7 +279,7 @@ def test_of_two_who_decide_at_once_one_wins(path: Path) -> None:
         ledgers = [SqliteLedger(path), SqliteLedger(path)]
         run = await ledgers[0].open_run("t", [STARTED])
         async with ledgers[0].owned(run) as lease:
-            decided = [ledger.append(lease, [Draft("decided", {})], control_seq=0) for ledger in ledgers]
+            decided = [ledger.append(lease, [drafted("decided", {})], control_seq=0) for ledger in ledgers]
             outcomes = await asyncio.gather(*decided, return_exceptions=True)
         await asyncio.gather(*(ledger.close() for ledger in ledgers))
         return outcomes
@@ -288,7 +289,11 @@ def test_of_two_who_decide_at_once_one_wins(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [Draft("paused", {"x": "\ud800"}), Draft("paused", {"x": [float("nan")]}), Draft("paused", {}, step="\ud800")],
+    [
+        drafted("paused", {"x": "\ud800"}),
+        drafted("paused", {"x": [float("nan")]}),
+        drafted("paused", {}, step="\ud800"),
+    ],
     ids=["payload", "nan", "step"],
 )
 def test_all_events_of_an_append_are_written_or_none(place: Path | str, bad: Draft) -> None:
@@ -305,7 +310,7 @@ def test_all_events_of_an_append_are_written_or_none(place: Path | str, bad: Dra
 def test_a_run_whose_first_event_cannot_be_written_does_not_begin(place: Path | str) -> None:
     async def work(ledger: SqliteLedger) -> Any:
         with pytest.raises(LedgerError):
-            await ledger.open_run("t", [Draft("run_started", {"goal": "\ud800"})])
+            await ledger.open_run("t", [drafted("run_started", {"goal": "\ud800"})])
         return await ledger.runs(), await ledger.open_run("t", [STARTED])
 
     assert use(place, work) == ([], RunKey("t", 1))
@@ -368,7 +373,7 @@ CHANGES = [
 @pytest.mark.parametrize(("column", "value"), CHANGES)
 @pytest.mark.parametrize("seq", [1, 2, 3])
 def test_any_change_of_any_column_of_any_event_is_found(path: Path, column: str, value: Any, seq: int) -> None:
-    run = written(path, Draft("paused", {"number": 1}, "step_1"), Draft("paused", {"number": 2}, "step_2"))
+    run = written(path, drafted("paused", {"number": 1}, "step_1"), drafted("paused", {"number": 2}, "step_2"))
     if (column, value) == ("step", None) and seq == 1:
         value = "step_1"  # it has none
 

@@ -13,13 +13,14 @@ from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Draft
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
+from graph.testing import drafted
 
-ENDED = Draft("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
-ASKED = Draft("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
+ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
+ASKED = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
 
 
 def begun(goal: str = "g", **more: Any) -> Draft:
-    return Draft("run_started", {"goal": goal, "constraints": [], **more})
+    return drafted("run_started", {"goal": goal, "constraints": [], **more})
 
 
 @asynccontextmanager
@@ -45,7 +46,7 @@ def test_a_row_follows_each_event(tmp_path: Path) -> None:
         async with opened(tmp_path / "runs.db") as ledger:
             run = await ledger.open_run("t", [begun()])
             rows = [*await ledger.page(RunFilter())]
-            for draft in (ASKED, Draft("steered", {"approver": "os:ada"}), ENDED):
+            for draft in (ASKED, drafted("steered", {"approver": "os:ada"}), ENDED):
                 await written(ledger, run, draft)
                 rows += await ledger.page(RunFilter())
             assert await ledger.misindexed() == []
@@ -61,12 +62,12 @@ def test_a_transaction_that_was_rolled_back_leaves_no_trace_in_the_row(tmp_path:
         async with opened(tmp_path / "runs.db") as ledger:
             run = await ledger.open_run("t", [begun()])
             async with ledger.owned(run) as lease:
-                await ledger.append(lease, [Draft("paused", {"reason": "asked"})])
+                await ledger.append(lease, [drafted("paused", {"reason": "asked"})])
                 with pytest.raises(StaleRunError):
                     await ledger.append(lease, [ENDED], control_seq=99)
                 with pytest.raises(Exception, match="cannot hold"):
-                    await ledger.append(lease, [ASKED, Draft("steered", {"approver": float("nan")})])
-                await ledger.append(lease, [Draft("model_started", {"role": "planner", "model": "m"})])
+                    await ledger.append(lease, [ASKED, drafted("steered", {"approver": float("nan")})])
+                await ledger.append(lease, [drafted("model_started", {"role": "planner", "model": "m"})])
             (row,) = await ledger.page(RunFilter())
             assert (row.seq, row.status, row.asks, row.model_calls) == (3, "paused", (), 1)
             assert await ledger.misindexed() == []
@@ -79,8 +80,8 @@ def test_what_another_process_wrote_is_folded_in(tmp_path: Path) -> None:
     async def work() -> None:
         async with opened(tmp_path / "runs.db") as one, opened(tmp_path / "runs.db") as other:
             run = await one.open_run("t", [begun()])
-            await written(other, run, Draft("model_started", {"role": "planner", "model": "m"}))
-            await written(one, run, Draft("model_started", {"role": "executor", "model": "m"}))
+            await written(other, run, drafted("model_started", {"role": "planner", "model": "m"}))
+            await written(one, run, drafted("model_started", {"role": "executor", "model": "m"}))
             (row,) = await one.page(RunFilter())
             assert row.model_calls == 2
             counted = await other.counters()
@@ -116,7 +117,7 @@ def test_a_run_that_somebody_works_on_is_told_from_one_that_stands_still(tmp_pat
         async with opened(tmp_path / "runs.db") as ledger:
             run = await ledger.open_run("t", [begun()])
             async with ledger.owned(run) as lease:
-                await ledger.append(lease, [Draft("executing", {})])
+                await ledger.append(lease, [drafted("executing", {})])
                 assert await ids(ledger, status="running") == ["t.1"] and await ids(ledger, status="paused") == []
             assert await ids(ledger, status="running") == [] and await ids(ledger, status="paused") == ["t.1"]
 
