@@ -159,8 +159,14 @@ NOTHING: Mapping[str, Any] = {}
 
 
 def drafted(kind: str, payload: Mapping[str, Any] = NOTHING, step: str | None = None) -> Draft:
-    """Return an event to be written, with the least that its kind needs beside what is given of its payload."""
-    return Draft(TYPES[kind].from_json(whole_payload(kind, payload)), step)
+    """Return an event to be written, with the least that its kind needs beside what is given of its payload.
+
+    What no class of events has is written too: a ledger keeps whatever it is given.
+    """
+    whole = whole_payload(kind, payload)
+    draft = Draft(TYPES[kind].from_json(whole), step)
+    vars(draft)["payload"] = whole
+    return draft
 
 
 def whole_payload(kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class SqliteLedger:
         self._file = Database(self.name, beats_of(self._held), BEAT_S)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
-        """Start the thread's next run with its first events; each learns its thread and number."""
+        """Start the thread's next run with its first events; `run_started` learns its thread and number."""
         n = await self._file.do(partial(self._open_run, thread=thread, drafts=drafts, artifacts=artifacts))
         return RunKey(thread, n)
 

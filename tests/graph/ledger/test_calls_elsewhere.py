@@ -35,7 +35,7 @@ def settled(happened: bool, **more: Any) -> Draft:
 
 FAILED = {"status": "failed", "value": None, "error": "down"}
 UNMET = drafted("step_checked", {"met": False, "error": "will not do", "revision": 1, "checks": []}, "a")
-WAITS = Draft(
+WAITS = drafted(
     "step_uncertain",
     {"key": "k9", "tool": "pay", "args": {"to": "x"}, "revision": 1,
      "calls": [{"key": "k1", "run": "t.1", "step": "a", "seq": 2, "error": "down"}]}, "b",

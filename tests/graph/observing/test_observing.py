@@ -24,7 +24,7 @@ from graph.observing.otel import OtelObserver
 from graph.record.counters import Counters, RunCounter
 from graph.record.events import Event
 from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step, whole_payload
 
 Build = Callable[..., Any]
 SECRET = "hunter2-secret"
@@ -204,7 +204,10 @@ def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.
 
 def test_names_from_outside_begin_no_line_of_the_metrics_and_hide_nothing() -> None:
     tools = ("send\n# EOF", "send\x1b[2J\u2028\u200d")
-    refused = [Event(seq, "call_refused", "s", 0.0, {"tool": tool}) for seq, tool in enumerate(tools, 1)]
+    refused = [
+        Event(seq, "call_refused", "s", 0.0, whole_payload("call_refused", {"tool": tool}))
+        for seq, tool in enumerate(tools, 1)
+    ]
 
     lines = Counters(RunCounter().count(refused), {}).to_text().split("\n")
 

@@ -53,7 +53,9 @@ def test_a_result_counts_once_its_criteria_are_met() -> None:
 
 
 def test_a_run_with_an_event_that_cannot_be_read_is_damaged() -> None:
-    run = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), event(2, "plan_revised", revision=1)])
+    run = Summarizer("t", 1).apply(
+        [event(1, "run_started", **GOAL), Event(2, "plan_revised", None, 102.0, {"revision": 1})]
+    )
 
     assert run.summary.status == DAMAGED and run.summary.goal == "g"
 
