@@ -145,7 +145,8 @@ ODD = [
     "{}",
     '""',
 ]
-ODD += [b"yes", Unreadable(), {"approve": True}, {"answer": "yes"}, {"plan": PLAN}, {"message": "x"}, ("approve",), {True}]
+ODD += [Unreadable()]
+ODD += [b"yes", {"approve": True}, {"answer": "yes"}, {"plan": PLAN}, {"message": "x"}, ("approve",), {True}]
 ODD += [{"decision": "approve"}, {"action": "approve"}, {"Type": "approve"}, {"response": "yes"}, float("nan")]
 
 
@@ -375,7 +376,9 @@ def test_blank_or_unchanged_null_is_no_answer(args: dict[str, Any]) -> None:
     assert refused(edit("answer_question", **args), "answer_question")
 
 
-@pytest.mark.parametrize("result", ["a\ud800", "\0", float("nan"), 2**64, {"x": [float("inf")]}, '"\\ud800"', Unreadable()])
+@pytest.mark.parametrize(
+    "result", ["a\ud800", "\0", float("nan"), 2**64, {"x": [float("inf")]}, '"\\ud800"', Unreadable()]
+)
 def test_a_result_that_no_record_can_hold_is_asked_again(result: Any) -> None:
     refused(edit("settle_effect", happened=True, result=result), "settle_effect").encode()
 
