@@ -115,7 +115,9 @@ class Usage:
         for name, amount in more.items():
             changed[name] += amount
         if calls:
-            changed["calls"] = {**self.calls, **{tool: self.calls.get(tool, 0) + n for tool, n in calls.items()}}
+            changed["calls"] = counted = dict(self.calls)
+            for tool, count in calls.items():
+                counted[tool] = counted.get(tool, 0) + count
         return Usage(**changed)
 
     def to_json(self) -> dict[str, Any]:

@@ -8,8 +8,6 @@ from typing import Any, assert_never
 from graph.plan.canonical import digest
 from graph.record.amendment import in_words
 from graph.record.events import (
-    ASIDE,
-    CONTROL,
     BudgetReached,
     CallFinished,
     CallRefused,
@@ -55,7 +53,7 @@ def project(events: Iterable[Event]) -> RunState:
 
 def known(events: Iterable[Event]) -> list[Event]:
     """Return the events that this release can read: enough to look at a run, never to work on it."""
-    return [event for event in events if event.is_known]
+    return [event for event in events if event.data_if_known is not None]
 
 
 def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
@@ -67,9 +65,10 @@ def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
     for event in events:
         data = event.data
         record.seq = event.seq
-        record.last_kind = record.last_kind if event.kind in ASIDE else event.kind
         record.updated_at = event.at
-        if event.kind in CONTROL:
+        if not data.is_aside:
+            record.last_kind = event.kind
+        if data.is_control:
             record.control_seq = event.seq
         if data.checkpoint:
             record.checkpoints.add(data.checkpoint)
@@ -273,7 +272,7 @@ def _call_finished(record: RunState, event: Event, data: CallFinished) -> None:
     _worked(record, data.worked_s)
     started = record.calls[record.latest[event.step or "", data.item, data.call]]
     nothing = data.nothing_happened
-    record.calls[started.key] = replace(started, result=data.result, ended_seq=event.seq, nothing_happened=nothing)
+    record.calls[started.key] = started.ended(data.result, event.seq, nothing_happened=nothing)
     if started.is_the_step:
         _stand(record, event.step or "", data, started.revision)
 

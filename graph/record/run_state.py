@@ -98,6 +98,11 @@ class Call:
     args_artifact: str | None = None
     run: str = ""
 
+    def ended(self, result: StepResult, seq: int, *, nothing_happened: bool) -> "Call":
+        """Return the call with its outcome, which event `seq` tells."""
+        # a long run has many calls: `replace` would take as long as all the rest of reading one
+        return Call(**{**vars(self), "result": result, "ended_seq": seq, "nothing_happened": nothing_happened})
+
     @property
     def is_uncertain(self) -> bool:
         """Whether it may have had an effect that did not lead to what was wanted, as far as anybody knows."""

@@ -29,12 +29,12 @@ class OffRecord:
 
     @cached_property
     def _calls(self) -> dict[tuple[str, str], Event]:
-        begun = ((one.data, end) for one, end in self._ended())
+        begun = ((one.data_if_known, end) for one, end in self._ended())
         return {(data.tool, data.args.digest): end for data, end in begun if isinstance(data, CallStarted)}
 
     @cached_property
     def _answers(self) -> dict[str, Event]:
-        begun = ((one.data, end) for one, end in self._ended())
+        begun = ((one.data_if_known, end) for one, end in self._ended())
         return {data.prompt_digest: end for data, end in begun if isinstance(data, ModelStarted)}
 
     def _ended(self) -> list[tuple[Event, Event]]:

@@ -36,7 +36,7 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
     else:
         given["goal"] = started.goal
     for event in events:
-        match event.data:
+        match event.data_if_known:
             case PlanRefused(brought=Content() as brought):
                 return {**given, "plan": held(brought, artifacts)}
             case PlanRevised(author="caller", plan=plan):
@@ -48,7 +48,9 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
 
 def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any] | None:
     """Return the state that a run went on with which began as a fork, None where it began with its planner."""
-    following = next((event.data for event in events[1:] if not isinstance(event.data, Configured)), None)
+    following = next(
+        (event.data_if_known for event in events[1:] if not isinstance(event.data_if_known, Configured)), None
+    )
     if not isinstance(following, PlanRevised) or following.author != "state":
         return None
     started = events[0].data
@@ -58,7 +60,7 @@ def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, An
 
 def plan_in_state(event: Event) -> Any:
     """Return the plan that somebody put into the state, as this event tells; None where nobody did."""
-    match event.data:
+    match event.data_if_known:
         case PlanRevised(author="state", plan=plan):
             return plan
         case ReviewRequested(actions=actions):
@@ -98,11 +100,11 @@ def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifa
     """
     plan = None
     for event in coming[:3]:
-        match event.data:
+        match event.data_if_known:
             case ReviewRequested(answer=Content() as answer, unseen=unseen):
                 return Given.answer(held(answer, artifacts), unseen)
             case PlanRevised(author="person"):
-                plan = event.data.plan
+                plan = event.data_if_known.plan
             case Decided(by="person" | "unseen" as by, decisions=decisions):
                 return Given.answer(_decisions(decisions, request, plan), by == "unseen")
             case Configured():

@@ -164,8 +164,8 @@ class TapeLedger:
         """Return those calls of other runs that the record says this one came upon, as they were then."""
         found: dict[str, Call] = {}
         for event in self.tape.events:
-            if isinstance(event.data, StepHeld | StepUncertain):
-                for call in other_calls(event.data):
+            if isinstance(event.data_if_known, StepHeld | StepUncertain):
+                for call in other_calls(event.data_if_known):
                     found.setdefault(call.key, call)
         return list(found.values())
 
@@ -197,7 +197,7 @@ class TapeLedger:
             self._begins = False
             return 0.0
         barrier = self.tape.barrier
-        reached = barrier.data if barrier is not None else None
+        reached = barrier.data_if_known if barrier is not None else None
         is_over = isinstance(reached, BudgetReached) and reached.limit == "wall_s"
         return LONG_S if is_over and not self.tape.is_for(("call_started", "model_started")) else 0.0
 

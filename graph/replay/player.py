@@ -21,14 +21,23 @@ from graph.ledger.transcript import Transcript
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.record.artifacts import with_values
-from graph.record.events import Configuration, Configured, Event, PlanRevised, RunStarted, Steered, ValueRedacted
+from graph.record.events import (
+    Configuration,
+    Configured,
+    Event,
+    PlanRevised,
+    RunEnded,
+    RunStarted,
+    Steered,
+    ValueRedacted,
+)
 from graph.replay.comparison import Difference
 from graph.replay.divergence import OffRecord
 from graph.replay.graph_factory import staged
 from graph.replay.inputs import NOT_ASKED, Given, answer_on_record, first_input, plan_in_state, state_of_fork
 from graph.replay.ledger import ReplayStopped, TapeLedger
 from graph.replay.recorded import SubstituteModel
-from graph.replay.recording import Recording, is_cancelled
+from graph.replay.recording import Recording
 from graph.replay.report import Replay
 from graph.replay.scheduler import Scheduler
 from graph.saver import strict_serializer
@@ -56,7 +65,7 @@ class Player:
         self._events = [
             replace(event, payload=with_values(event.payload, transcript.artifacts)) for event in transcript.events()
         ]
-        started = self._events[0].data if self._events else None
+        started = self._events[0].data_if_known if self._events else None
         if not isinstance(started, RunStarted) or started.configured is None:
             raise InputError("run", f"{transcript.run} was not recorded by a graph, so it cannot be replayed")
         self._planner = SubstituteModel((), other=planner) if planner is not None else None
@@ -116,10 +125,10 @@ class Player:
             self._ledger.skip()
         if event is None:
             return Given()
-        if isinstance(event.data, Configured):
-            self._graph = self._staged(event.data.configuration)
-        if isinstance(event.data, Steered):
-            return Given.message(f"steer: {event.data.added[0]}")
+        if isinstance(event.data_if_known, Configured):
+            self._graph = self._staged(event.data_if_known.configuration)
+        if isinstance(event.data_if_known, Steered):
+            return Given.message(f"steer: {event.data_if_known.added[0]}")
         coming = [event for event in self._tape.ahead(LOOK_AHEAD) if event.kind != "configured"]
         state = await self._graph.aget_state(self._config)
         plan = plan_in_state(coming[0])
@@ -172,13 +181,16 @@ class Player:
 
 def _is_by_others(event: Event) -> bool:
     """Whether somebody wrote the event while nobody worked on the run: those who do name their checkpoint."""
-    by_anybody = isinstance(event.data, Steered) or is_cancelled(event)
-    return isinstance(event.data, ValueRedacted) or (by_anybody and event.data.checkpoint is None)
+    data = event.data_if_known
+    if isinstance(data, RunEnded) and not data.is_cancelled:
+        return False
+    by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
+    return by_anybody or isinstance(data, ValueRedacted)
 
 
 def _about_plans(found: Difference) -> str | None:
     """Return how two plans differ, where that is where a replay first differs."""
-    recorded = found.recorded.data if found.recorded is not None else None
+    recorded = found.recorded.data_if_known if found.recorded is not None else None
     replayed = found.replayed.data if found.replayed is not None else None
     if not isinstance(recorded, PlanRevised) or not isinstance(replayed, PlanRevised):
         return None

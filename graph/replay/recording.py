@@ -58,9 +58,9 @@ class Recording:
             self._places[event.kind, event.step].append(place)
         self._outcomes = _outcomes(self.events)
         self._names: Names = {}
-        started = self.events[0].data if self.events else None
+        started = self.events[0].data_if_known if self.events else None
         self._other_wording = isinstance(started, RunStarted) and started.wording != WORDING
-        redactions = [event.data for event in self.events if isinstance(event.data, ValueRedacted)]
+        redactions = [event.data_if_known for event in self.events if isinstance(event.data_if_known, ValueRedacted)]
         self._redacted = {one.seq for redaction in redactions for one in redaction.left}
 
     @property
@@ -85,7 +85,8 @@ class Recording:
 
     def is_aside(self, event: Event | Draft) -> bool:
         """Whether an event is one of those that are not compared."""
-        return isinstance(event.data, ModelStarted | ModelFinished) and event.data.role in self._aside
+        data = event.data if isinstance(event, Draft) else event.data_if_known
+        return isinstance(data, ModelStarted | ModelFinished) and data.role in self._aside
 
     def place(self, drafts: Sequence[Draft]) -> tuple[list[int], Difference | None]:
         """Return where events stand on record that are to be written at once, up to the first that does not."""
@@ -144,7 +145,7 @@ class Recording:
     def file_seen(self, path: str) -> str | None:
         """Return what a check of this pass over the plan saw at a path, None where it saw no file."""
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
-        events = (self.events[at].data for at in left)
+        events = (self.events[at].data_if_known for at in left)
         checked = (finding for data in events if isinstance(data, StepChecked) for finding in data.checks)
         found = next((finding for finding in checked if finding.check.get("file_exists") == path), None)
         return str(found.seen) if found is not None and found.met else None
@@ -153,13 +154,14 @@ class Recording:
         """Return the messages that were left for the run by the next barrier, as what was done about them tells."""
         messages = []
         for event in self.events[self._barrier_place :]:
-            data = event.data
+            data = event.data_if_known
             if isinstance(data, Steered) and data.checkpoint is None:
                 messages.append(steer_of(data).to_text())
                 continue
             if isinstance(data, Paused) and data.reason == ASKED:
                 return [*messages, "pause"]
-            return ["cancel"] if is_cancelled(event) and data.checkpoint is not None else messages
+            is_cancel = isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None
+            return ["cancel"] if is_cancel else messages
         return messages
 
     @property
@@ -197,11 +199,6 @@ class Recording:
         return self.events[-1].seq + 1 if self.events else 1
 
 
-def is_cancelled(event: Event) -> bool:
-    """Whether an event says that the run was cancelled."""
-    return isinstance(event.data, RunEnded) and event.data.is_cancelled
-
-
 def steer_of(said: Steered) -> Amendment:
     """Return what a user wanted changed, from the event that says so."""
     return Amendment(said.added, said.withdrawn, said.feedback, said.approver)
@@ -224,7 +221,7 @@ def _outcomes(events: Sequence[Event]) -> dict[int, int]:
     found: dict[int, int] = {}
     for place, event in enumerate(events):
         start: int | None = None
-        match event.data:
+        match event.data_if_known:
             case CallStarted(item=item, call=call):
                 begun[event.step, item, call] = place
             case ModelStarted(key=key):

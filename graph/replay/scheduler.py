@@ -52,7 +52,7 @@ class Scheduler:
 
     def _give(self, work: Work) -> None:
         event = self._tape.next
-        paused = event.data if event is not None else None
+        paused = event.data_if_known if event is not None else None
         interrupted = isinstance(paused, Paused) and paused.reason == INTERRUPTED
         if interrupted and not work.cancelling():
             work.cancel()

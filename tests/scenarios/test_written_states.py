@@ -192,8 +192,8 @@ def true_of(case: Case, state: dict[str, Any]) -> None:
     assert all(shown[name] == record.results[name].to_json() for name in shown)
     assert (state["goal"], tuple(state.get("constraints") or ())) == (record.goal, record.constraints)
     if record.ended:
-        assert state["status"] == record.ended["status"] and state["answer"] == record.ended["value"]
-        assert state["reason"] == record.ended["reason"] and state["plan"] == record.plan
+        assert state["status"] == record.ended.status and state["answer"] == record.ended.answer.value
+        assert state["reason"] == record.ended.reason and state["plan"] == record.plan
         assert set(shown) == {s["id"] for s in (record.plan or {"steps": []})["steps"]} & set(record.succeeded)
         assert state["digest"] == record.digest and (state["revision"] or 0) == record.revision
     else:

@@ -11,7 +11,7 @@ from graph.record.trust_label import TrustLabel
 
 
 def _item(raw: Json) -> int | None:
-    return whole(raw, "item") if raw.get("item") is not None else None
+    return whole(raw, "item") if "item" in raw else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import JsonValue
-
 from graph.plan.canonical import digest
 from graph.record.events.payload import Json, given, number
 from graph.record.results import StepResult
@@ -55,14 +53,14 @@ def content_in(raw: Json, name: str) -> Content | None:
 class Arguments:
     """What a tool is called with; `digest_beside` is there if `shown` holds the artifact of larger arguments."""
 
-    shown: Mapping[str, JsonValue] = field(default_factory=dict)
+    shown: Any = field(default_factory=dict)
     digest_beside: str | None = None
 
     @classmethod
     def of(cls, kept: Kept) -> "Arguments":
         """Return arguments as they are kept."""
         if kept.artifact is None:
-            return cls(kept.value)  # type: ignore[arg-type]  # of a call that is refused they may be anything
+            return cls(kept.value)
         return cls({"artifact": kept.artifact.to_json()}, digest(kept.value))
 
     @classmethod
@@ -77,7 +75,7 @@ class Arguments:
     @property
     def digest(self) -> str:
         """What tells arguments apart."""
-        return digest(dict(self.shown)) if self.digest_beside is None else self.digest_beside
+        return digest(self.shown) if self.digest_beside is None else self.digest_beside
 
     @property
     def artifact(self) -> Json | None:

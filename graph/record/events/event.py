@@ -103,10 +103,10 @@ class Event:
     def written(cls, seq: int, at: float, draft: Draft) -> "Event":
         """Return a draft as it was just written."""
         event = cls(seq, draft.kind, draft.step, at, draft.payload)
-        vars(event)["data"] = draft.data  # what the cached property would decode
+        vars(event)["_data"] = draft.data
         return event
 
-    @cached_property
+    @property
     def data(self) -> EventData:
         """What the event says.
 
@@ -114,6 +114,12 @@ class Event:
             UnknownEventError: A newer release wrote it.
             KeyError, TypeError, ValueError, AttributeError: It is not as this package writes it.
         """
+        found: EventData | None = vars(self).get("_data")  # a cached property takes a lock in Python 3.11
+        if found is None:
+            found = vars(self)["_data"] = self._decoded()
+        return found
+
+    def _decoded(self) -> EventData:
         known, version = TYPES.get(self.kind), self.payload.get("version", 1)
         if known is None:
             raise UnknownEventError(self.seq, f"is of the kind {self.kind!r}")
@@ -122,9 +128,9 @@ class Event:
         return known.from_json(self.payload)
 
     @property
-    def is_known(self) -> bool:
-        """Whether this release knows its kind and version."""
+    def data_if_known(self) -> EventData | None:
+        """What the event says, None if a newer release wrote it."""
         try:
-            return bool(self.data)
+            return self.data
         except UnknownEventError:
-            return False
+            return None

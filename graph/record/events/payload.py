@@ -1,6 +1,6 @@
 """What every kind of event has: a name, a version, and a payload that is written as JSON and read back."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -9,8 +9,10 @@ Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Payload(ABC):
+class Payload:
     """What an event says; each kind of event is a subclass.
+
+    It is no ABC, whose instance checks are slow: mypy refuses a subclass that lacks a method all the same.
 
     `is_control`: the event changes what is allowed, so an intent whose author has not seen it is refused. `is_aside`:
     it says nothing of where the run stands. `checkpoint` is the one at which a node wrote the event; what others write
