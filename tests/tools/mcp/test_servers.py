@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +72,9 @@ def test_the_servers_are_started_and_left_in_asynchronous_code_too_also_when_it_
     assert [is_alive(process) for process in small.starts] == [False]
 
 
-def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small) -> None:
+def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.mcp.servers.START_TIMEOUT_S", 3_600.0)  # who waits for it hangs
     small.behave("deaf")
-    began = time.monotonic()
 
     async def main() -> None:
         async with asyncio.timeout(0.5), McpServers({"small": small.entry()}):
@@ -84,7 +83,6 @@ def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small) -> None:
     with pytest.raises(TimeoutError):
         asyncio.run(main())
     assert [is_alive(process) for process in small.starts] == [False]
-    assert time.monotonic() - began < 20, "it waited for the server to start"
 
 
 def test_an_error_is_never_a_result(small: Small) -> None:

