@@ -7,7 +7,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import NoErrorsInLogs
+from tools.errors import NothingFound
 from tools.failures.changes import changes_before
 from tools.failures.grouping import grouped
 from tools.failures.normalize import Given, records_in
@@ -33,7 +33,9 @@ def group_errors(folder: Folder) -> BaseTool:
         given = list(records_in(records))[:_MOST_RECORDS]
         errors = [record for record in given if record.is_error]
         if not errors:
-            raise NoErrorsInLogs(len(given))
+            raise NothingFound(
+                f"none of the {len(given)} records is an error; read other logs, rotated ones, or another time"
+            )
         said = (record for record in errors if not record.is_access)
         groups = [found.to_json() for found in grouped(said, cache(folder.named_like))]
         requests = failed_requests(record for record in errors if record.is_access)

@@ -45,7 +45,7 @@ def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[Allowed
             PLANNER_EXECUTOR_HTTP_HOSTS names. A tool without any host is left out.
 
     Raises:
-        HostNotUsable: The environment names a host that cannot be understood.
+        ConfigInvalid: The environment names a host that cannot be understood.
     """
     hosts = hosts_from_environment() if http_hosts is None else tuple(http_hosts)
     library = Library(documents, without=(workspace,))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tools.convert_document import convert_document
-from tools.errors import DocumentNotReadable, NoSuchFile, PathRefused, WorkStopped
+from tools.errors import NoSuchFile, PathRefused, SourceNotReadable, WorkStopped
 from tools.files.root import Root
 
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -116,14 +116,14 @@ def test_a_part_says_where_the_next_one_begins(convert: Convert) -> None:
     ],
 )
 def test_what_cannot_be_converted_is_said(convert: Convert, name: str, content: bytes) -> None:
-    with pytest.raises(DocumentNotReadable) as failure:
+    with pytest.raises(SourceNotReadable) as failure:
         convert(name, content)
 
     assert failure.value.source == name
 
 
 def test_a_part_past_the_end_is_said(convert: Convert) -> None:
-    with pytest.raises(DocumentNotReadable) as failure:
+    with pytest.raises(SourceNotReadable) as failure:
         convert("a.docx", docx(paragraph("words")), start=5)
 
     assert failure.value.reason == "it has 5 characters, none at 5"
@@ -135,7 +135,7 @@ def test_no_file_and_no_address_that_a_document_names_is_fetched(convert: Conver
     entity = f'<!DOCTYPE d [<!ENTITY x SYSTEM "file://{secret}">]>'
     picture = f'<Relationship Id="r9" Type="{OFFICE}/image" Target="file://{secret}" TargetMode="External"/>'
 
-    with pytest.raises(DocumentNotReadable):
+    with pytest.raises(SourceNotReadable):
         convert("entity.docx", docx(paragraph("[&x;]"), entity))
     linked = convert("picture.docx", docx(PICTURE + paragraph("words"), relations=picture))
 
@@ -145,7 +145,7 @@ def test_no_file_and_no_address_that_a_document_names_is_fetched(convert: Conver
 def test_entities_that_multiply_are_refused(convert: Convert) -> None:
     entities = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(9))
 
-    with pytest.raises((DocumentNotReadable, WorkStopped)):
+    with pytest.raises((SourceNotReadable, WorkStopped)):
         convert("a.docx", docx(paragraph("&e9;"), f'<!DOCTYPE d [<!ENTITY e0 "x">{entities}]>'))
 
 
@@ -187,6 +187,6 @@ def test_without_the_package_the_error_names_what_to_install(tmp_path: Path, mon
     tool = convert_document([Root(tmp_path, "workspace")])
 
     assert tool.description == "Not installed, do not use: it needs: pip install 'planner-executor[office]'"
-    with pytest.raises(DocumentNotReadable) as failure:
+    with pytest.raises(SourceNotReadable) as failure:
         tool.invoke({"path": "a.docx"})
     assert "pip install 'planner-executor[office]'" in failure.value.reason

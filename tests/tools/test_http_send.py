@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.tools import BaseTool
 
-from tools.errors import AnsweredWithError, NotConnected, NothingHappened, RequestFailed, RequestRejected, UrlRefused
+from tools.errors import NotConnected, NothingHappened, RequestFailed, UrlRefused
 from tools.http_send import http_send
 from tools.web.allowed_hosts import AllowedHost, AllowList
 from tools.web.service import Service
@@ -78,21 +78,20 @@ def test_a_body_that_is_too_large_is_not_sent(site: Any, send: BaseTool) -> None
 def test_a_service_that_says_it_did_nothing_is_believed(site: Any, send: BaseTool, status: int) -> None:
     site.serve("/", f"not with {KEY}", status=status)
 
-    with pytest.raises(RequestRejected) as failure:
+    with pytest.raises(NothingHappened) as failure:
         send.invoke({"url": site.url()})
 
-    assert isinstance(failure.value, NothingHappened)
-    assert failure.value.said == "not with [hidden]"
+    assert str(failure.value).endswith(": not with [hidden]")
 
 
 @pytest.mark.parametrize("status", [307, 308])
 def test_a_service_that_has_moved_did_nothing(site: Any, send: BaseTool, status: int) -> None:
     site.serve("/", status=status, Location="/there")
 
-    with pytest.raises(RequestRejected) as failure:
+    with pytest.raises(NothingHappened) as failure:
         send.invoke({"url": site.url()})
 
-    assert failure.value.said == "it has moved to /there"
+    assert str(failure.value).endswith(": it has moved to /there")
     assert len(site.asked) == 1
 
 
@@ -100,7 +99,7 @@ def test_a_service_that_has_moved_did_nothing(site: Any, send: BaseTool, status:
 def test_a_service_that_failed_may_have_done_it(site: Any, send: BaseTool, status: int) -> None:
     site.serve("/", status=status)
 
-    with pytest.raises(AnsweredWithError) as failure:
+    with pytest.raises(RequestFailed) as failure:
         send.invoke({"url": site.url()})
 
     assert not isinstance(failure.value, NothingHappened)

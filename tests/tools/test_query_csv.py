@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import FileNotReadable, NoSuchFile, PathRefused, QueryRefused
+from tools.errors import FileNotReadable, InputRefused, NoSuchFile, PathRefused
 from tools.files.root import Root
 from tools.query_csv import query_csv
 
@@ -138,7 +138,7 @@ def test_a_limit_cuts_and_says_so(ask: Ask) -> None:
     ],
 )
 def test_what_is_no_table_is_said(ask: Ask, content: str | bytes, reason: str) -> None:
-    with pytest.raises(QueryRefused) as refusal:
+    with pytest.raises(InputRefused) as refusal:
         ask(content)
 
     assert reason in refusal.value.reason
@@ -158,12 +158,12 @@ def test_what_is_no_table_is_said(ask: Ask, content: str | bytes, reason: str) -
     ],
 )
 def test_what_does_more_than_read_the_table_is_refused(ask: Ask, sql: str) -> None:
-    with pytest.raises(QueryRefused):
+    with pytest.raises(InputRefused):
         ask(sql=sql)
 
 
 def test_a_wrong_column_is_answered_with_those_there_are(ask: Ask) -> None:
-    with pytest.raises(QueryRefused) as refusal:
+    with pytest.raises(InputRefused) as refusal:
         ask(sql="SELECT town FROM data")
 
     assert "data(city, amount, zip)" in refusal.value.reason
@@ -182,7 +182,7 @@ def test_the_first_folder_that_has_the_file_is_taken(tmp_path: Path) -> None:
     assert (one["folder"], one["rows"]) == ("documents", [{"a": 3}])
     with pytest.raises(NoSuchFile) as missing:
         tool.invoke({"path": "on.csv"})
-    assert "one.csv" in missing.value.there
+    assert "one.csv" in missing.value.similar
 
 
 @pytest.mark.parametrize("path", ["../a.csv", "link.csv", "/etc/passwd", ".env.csv"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import QueryRefused
+from tools.errors import InputRefused
 from tools.files.root import Root
 from tools.query_json import query_json
 
@@ -70,7 +70,7 @@ def test_a_long_list_is_cut_and_says_so(ask: Ask) -> None:
     ],
 )
 def test_what_has_no_answer_says_why(ask: Ask, expression: str, content: str | bytes, reason: str) -> None:
-    with pytest.raises(QueryRefused) as refusal:
+    with pytest.raises(InputRefused) as refusal:
         ask(expression, content)
 
     assert reason in refusal.value.reason

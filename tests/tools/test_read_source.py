@@ -44,7 +44,7 @@ def test_what_is_no_line_of_source_is_an_error(tmp_path: Path, path: str, line: 
 
     with pytest.raises(SourceNotReadable) as error:
         read(tmp_path, path, line=line)
-    assert error.value.path == path
+    assert error.value.source == path
 
 
 @pytest.mark.parametrize("path", ["../a.py", "/etc/a.py", ".secret/a.py", "link.py"])

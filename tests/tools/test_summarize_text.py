@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tools.documents.library import Library
-from tools.errors import NothingFound, NothingToSummarise
+from tools.errors import NothingFound
 from tools.search_documents import search_documents
 from tools.summarize_text import summarize, summarize_text
 
@@ -146,7 +146,7 @@ def test_results_of_a_web_search_are_cited_by_their_address() -> None:
 
 @pytest.mark.parametrize("nothing", ["", "  \n", [], {}, [[], {"passages": []}], {"a": 1}, "# Heading only"])
 def test_nothing_to_summarise_is_an_error(nothing: Any) -> None:
-    with pytest.raises(NothingToSummarise):
+    with pytest.raises(NothingFound):
         summarize_text().invoke({"text": nothing})
 
 
@@ -159,7 +159,7 @@ def test_deeply_nested_lists_end_in_an_error_and_not_in_a_crash() -> None:
     for _ in range(500):
         nested = [nested]
 
-    with pytest.raises(NothingToSummarise):
+    with pytest.raises(NothingFound):
         summarize(nested)
 
 
@@ -182,7 +182,7 @@ def test_every_statement_stands_word_for_word_where_its_citation_says(tmp_path: 
 @settings(deadline=None)
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 def test_any_json_is_summarised_or_refused(value: Any) -> None:
-    with suppress(NothingToSummarise):
+    with suppress(NothingFound):
         assert summarize(value)["statements"]
 
 
@@ -190,7 +190,7 @@ def test_any_json_is_summarised_or_refused(value: Any) -> None:
 def test_a_text_of_odd_signs_is_looked_through_in_time(unit: str) -> None:
     begun = time.process_time()
 
-    with suppress(NothingToSummarise):
+    with suppress(NothingFound):
         summarize(unit * 10_000)
 
     assert time.process_time() - begun < 5

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tools.errors import LogNotReadable
+from tools.errors import SourceNotReadable
 from tools.logs.content import DAMAGED, MOST_BYTES, LogBytes, TooMuch, opened
 from tools.logs.formats import format_of
 from tools.logs.moments import shown
@@ -100,7 +100,7 @@ def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) ->
     """Return what a log holds; where it is damaged or too large, what stands before that, and the reason.
 
     Raises:
-        LogNotReadable: Nothing of it can be read.
+        SourceNotReadable: Nothing of it can be read.
     """
     reading = Reading(source)
     try:
@@ -109,7 +109,7 @@ def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) ->
     except DAMAGED as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         if not reading.entries:
-            raise LogNotReadable(source, reason) from error
+            raise SourceNotReadable(source, reason) from error
         reading.cut = True
         reading.skip(f"damaged, the rest was not read: {reason}")
     return reading
@@ -130,7 +130,7 @@ def in_order(readings: list[Reading], limit: int) -> Iterator[dict[str, Any]]:
 def _read(reading: Reading, content: LogBytes, wanted: Wanted) -> None:
     found = format_of(content)
     if found is None:
-        raise LogNotReadable(reading.source, "it is no text")
+        raise SourceNotReadable(reading.source, "it is no text")
     reading.format, parse = found
     try:
         for entry in parse(content):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tools.declaration import Effect
-from tools.errors import McpConfigInvalid
+from tools.errors import ConfigInvalid
 from tools.mcp.variables import fill, hide
 
 CALL_TIMEOUT_S = 60.0
@@ -95,17 +95,18 @@ def read_config(file: Path) -> list[StdioServer | HttpServer]:
     """Return the servers that a file lists, without those that are disabled.
 
     Raises:
-        McpConfigInvalid: It cannot be read, or says something that cannot be meant.
+        ConfigInvalid: It cannot be read, or says something that cannot be meant.
     """
+    source = f"MCP servers in {file}"
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise McpConfigInvalid(str(file), f"cannot be read ({error.strerror})") from error
+        raise ConfigInvalid(source, f"cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise McpConfigInvalid(str(file), f"is no JSON ({error})") from error
+        raise ConfigInvalid(source, f"is no JSON ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("mcpServers"), dict):
-        raise McpConfigInvalid(str(file), 'has no object "mcpServers"')
-    return servers_of(document["mcpServers"], str(file), file.absolute().parent)
+        raise ConfigInvalid(source, 'has no object "mcpServers"')
+    return servers_of(document["mcpServers"], source, file.absolute().parent)
 
 
 def servers_of(entries: Mapping[str, Any], source: str, folder: Path) -> list[StdioServer | HttpServer]:
@@ -117,13 +118,13 @@ def servers_of(entries: Mapping[str, Any], source: str, folder: Path) -> list[St
         folder: Where a relative `cwd` starts, and where a server runs that names none.
 
     Raises:
-        McpConfigInvalid: An entry cannot be meant, or needs environment variables that are not set; all are named.
+        ConfigInvalid: An entry cannot be meant, or needs environment variables that are not set; all are named.
     """
     filled = {name: fill(entry, os.environ) for name, entry in entries.items() if not _is_off(entry)}
     missing = {name: sorted(entry.missing) for name, entry in filled.items() if entry.missing}
     if missing:
         needs = "; ".join(f"server {name!r} needs {', '.join(variables)}" for name, variables in missing.items())
-        raise McpConfigInvalid(source, f"{needs}: set what is missing in the environment, or write ${{NAME:-default}}")
+        raise ConfigInvalid(source, f"{needs}: set what is missing in the environment, or write ${{NAME:-default}}")
     return [_server(name, entry.value, entry.secrets, source, folder) for name, entry in filled.items()]
 
 
@@ -133,7 +134,7 @@ def _is_off(entry: Any) -> bool:
 
 def _server(name: str, entry: Any, secrets: frozenset[str], source: str, folder: Path) -> StdioServer | HttpServer:
     if not isinstance(entry, Mapping):
-        raise McpConfigInvalid(source, f"server {name!r} is no object")
+        raise ConfigInvalid(source, f"server {name!r} is no object")
     given = {key: value for key, value in entry.items() if key not in OF_OTHER_PROGRAMS}
     kind = _kind(name, given, source)
     if kind is StdioServer:
@@ -141,17 +142,17 @@ def _server(name: str, entry: Any, secrets: frozenset[str], source: str, folder:
     try:
         return kind.model_validate({**given, "name": name, "secrets": secrets})
     except ValidationError as error:
-        raise McpConfigInvalid(source, hide(f"server {name!r}: {_words(error)}", secrets)) from None
+        raise ConfigInvalid(source, hide(f"server {name!r}: {_words(error)}", secrets)) from None
 
 
 def _kind(name: str, entry: dict[str, Any], source: str) -> type[StdioServer] | type[HttpServer]:
     """Return what kind of server an entry tells of; its `type`, which only repeats that, is taken out."""
     declared = entry.pop("type", None) or entry.pop("transport", None)
     if ("command" in entry) == ("url" in entry):
-        raise McpConfigInvalid(source, f"server {name!r} needs either a command to start or a url to reach it by")
+        raise ConfigInvalid(source, f"server {name!r} needs either a command to start or a url to reach it by")
     kind, types = (HttpServer, STREAMABLE_HTTP) if "url" in entry else (StdioServer, ("stdio",))
     if declared is not None and declared not in types:
-        raise McpConfigInvalid(source, f"server {name!r} is of type {declared!r}; it can be {' or '.join(types)}")
+        raise ConfigInvalid(source, f"server {name!r} is of type {declared!r}; it can be {' or '.join(types)}")
     return kind
 
 

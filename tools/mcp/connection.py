@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from tools.errors import McpServerUnavailable, McpToolChanged
+from tools.errors import McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.offer import Offer
 from tools.mcp.session import NoListing, Session
@@ -23,7 +23,7 @@ class Connection:
         """Start or reach the server and return what it offers.
 
         Raises:
-            McpServerUnavailable: It cannot be started or reached, or does not say what it offers.
+            McpUnavailable: It cannot be started or reached, or does not say what it offers.
         """
         self._session = Session(self.server, self._start_timeout_s)
         await self._session.begun()
@@ -31,7 +31,7 @@ class Connection:
             async with asyncio.timeout(self._start_timeout_s):
                 tools = await self._session.tools()
         except (NoListing, TimeoutError) as error:
-            raise McpServerUnavailable(self.server.name, f"it does not list its tools: {error}") from None
+            raise McpUnavailable(self.server.name, f"it does not list its tools: {error}") from None
         return [offer for tool in tools.values() if (offer := Offer.of(tool, self.server)) is not None]
 
     async def close(self) -> None:
@@ -46,17 +46,15 @@ class Connection:
         was called when the server does not answer.
 
         Raises:
-            McpServerUnavailable: The server has died or does not answer; nothing was called.
-            McpToolChanged: The tool is no longer what it was; nothing was called.
-            McpToolFailed: The server says that the call failed.
-            McpCallLost: The server died in the middle of the call.
+            McpUnavailable: The server does not answer, or the tool has changed; nothing was called.
+            McpCallFailed: The server reported a failure, or ended during the call.
         """
         before_s = offer.timeout_s / 2
         try:
             async with asyncio.timeout(before_s):
                 session = await self._session_with(offer)
         except TimeoutError:
-            raise McpServerUnavailable(self.server.name, f"it gave no answer within {before_s:g} s") from None
+            raise McpUnavailable(self.server.name, f"it gave no answer within {before_s:g} s") from None
         value = await session.call(offer.tool, args)
         self._restarted = False
         return value
@@ -72,13 +70,13 @@ class Connection:
         try:
             return await self._checked(session, offer)
         except NoListing as gone:
-            raise McpServerUnavailable(self.server.name, str(gone)) from None
+            raise McpUnavailable(self.server.name, str(gone)) from None
 
     async def _checked(self, session: Session, offer: Offer) -> Session:
         tool = (await session.tools()).get(offer.tool)
         now = Offer.of(tool, self.server) if tool is not None else None
         if now is None or now.face != offer.face:
-            raise McpToolChanged(self.server.name, offer.tool, is_gone=now is None)
+            raise McpUnavailable(self.server.name, _changed(offer.tool, is_gone=now is None))
         return session
 
     async def _after(self, dead: Session, why: NoListing) -> Session:
@@ -86,10 +84,18 @@ class Connection:
         async with self._restarting:
             if self._session is dead:
                 if self._restarted:
-                    raise McpServerUnavailable(self.server.name, f"it died again after it was started anew ({why})")
+                    raise McpUnavailable(self.server.name, f"it died again after it was started anew ({why})")
                 self._restarted = True
                 await dead.end()
                 self._session = Session(self.server, self._start_timeout_s)
             assert self._session is not None
             await self._session.begun()
             return self._session
+
+
+def _changed(tool: str, is_gone: bool) -> str:
+    change = "is no longer offered" if is_gone else "has changed its arguments or its effect"
+    return (
+        f"its tool {tool!r} {change} and was not called; "
+        "start again, so that the tool is listed, planned with and approved as it is now"
+    )

@@ -10,7 +10,7 @@ from typing import Any, Self
 from anyio import CancelScope
 from langchain_core.tools import BaseTool, StructuredTool
 
-from tools.errors import McpConfigInvalid, McpServerUnavailable
+from tools.errors import ConfigInvalid, McpUnavailable
 from tools.mcp.config import read_config, servers_of
 from tools.mcp.connection import Connection
 from tools.mcp.launch import package_fault
@@ -38,14 +38,14 @@ class McpServers:
             start_timeout_s: How long a server may take to start.
 
         Raises:
-            McpConfigInvalid: The file cannot be read, an entry cannot be meant, or a variable it needs is not set.
+            ConfigInvalid: The file cannot be read, an entry cannot be meant, or a variable it needs is not set.
         """
         if isinstance(config, Mapping):
-            self._servers = servers_of(config.get("mcpServers", config), "mcpServers", Path.cwd())
+            self._servers = servers_of(config.get("mcpServers", config), "MCP servers", Path.cwd())
         else:
             self._servers = read_config(Path(config))
         if self._servers and (fault := package_fault()):
-            raise McpConfigInvalid("this environment", fault)
+            raise ConfigInvalid("MCP servers", fault)
         self._start_timeout_s = start_timeout_s
         self._offered: list[tuple[Connection, list[Offer]]] = []
         self._loop: LoopThread | None = None
@@ -57,7 +57,7 @@ class McpServers:
         """Start all servers at once.
 
         Raises:
-            McpServerUnavailable: One of them cannot be started or reached; the others are left.
+            McpUnavailable: One of them cannot be started or reached; the others are left.
         """
         self._loop = LoopThread()
         try:
@@ -108,7 +108,7 @@ class McpServers:
         async def call(**args: Any) -> Any:
             if self._loop is None:
                 left = "it has been left; use its tools within the `with` block only"
-                raise McpServerUnavailable(connection.server.name, left)
+                raise McpUnavailable(connection.server.name, left)
             return await asyncio.wrap_future(self._loop.submit(connection.call(offer, args)))
 
         return StructuredTool(

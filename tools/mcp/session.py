@@ -5,7 +5,7 @@ import logging
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from tools.errors import McpCallLost, McpServerUnavailable, McpToolFailed
+from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.content import error_of, size_fault, value_of
 from tools.mcp.launch import entered, reason_of
@@ -21,6 +21,7 @@ END_TIMEOUT_S = 8.0
 
 WORDS = 500
 MAX_PAGES = 100
+_LOST = "the server ended during the call, which may have had its effect; it is started again when it is next needed"
 
 for noisy in ("mcp", "client"):  # the client's own loggers: without a handler their warnings go to the terminal
     logging.getLogger(noisy).addHandler(logging.NullHandler())
@@ -44,7 +45,7 @@ class Session:
         """Wait until the server can be used.
 
         Raises:
-            McpServerUnavailable: It cannot be started or reached in time.
+            McpUnavailable: It cannot be started or reached in time.
         """
         return await asyncio.shield(self._ready)
 
@@ -85,8 +86,7 @@ class Session:
         """Call a tool and return its value.
 
         Raises:
-            McpToolFailed: The server says so, or its answer cannot be read.
-            McpCallLost: The connection ended before the answer.
+            McpCallFailed: The server says so, its answer cannot be read, or the connection ended before it.
         """
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED
@@ -95,15 +95,15 @@ class Session:
             answer = await (await self.begun()).call_tool(tool, args)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                raise McpCallLost(self._server.name, tool) from None
-            raise McpToolFailed(self._server.name, tool, self._words(error)) from None
+                raise McpCallFailed(self._server.name, tool, _LOST) from None
+            raise McpCallFailed(self._server.name, tool, self._words(error)) from None
         except (ValueError, RuntimeError) as error:  # breaks the protocol or its own schema, or asks for input
-            raise McpToolFailed(self._server.name, tool, self._words(error)) from None
+            raise McpCallFailed(self._server.name, tool, self._words(error)) from None
         if answer.is_error:
-            raise McpToolFailed(self._server.name, tool, self._server.hide(error_of(answer)))
+            raise McpCallFailed(self._server.name, tool, self._server.hide(error_of(answer)))
         value = self._server.hide(value_of(answer))
         if fault := size_fault(value):
-            raise McpToolFailed(self._server.name, tool, fault)
+            raise McpCallFailed(self._server.name, tool, fault)
         return value
 
     def _words(self, error: Exception) -> str:
@@ -126,6 +126,6 @@ class Session:
                 return
             if standard_error and (said := await asyncio.to_thread(standard_error.last_words, LAST_WORDS_S)):
                 reason = f"{reason}; it said: {said}"
-            self._ready.set_exception(McpServerUnavailable(server.name, server.hide(reason)))
+            self._ready.set_exception(McpUnavailable(server.name, server.hide(reason)))
         finally:
             self._ready.cancel()

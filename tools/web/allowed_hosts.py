@@ -9,7 +9,8 @@ from typing import Literal, get_args
 
 import httpx
 
-from tools.errors import HostNotUsable, UrlRefused
+from tools.errors import ConfigInvalid, UrlRefused
+from tools.url_display import display_url
 from tools.web.addresses import Address, kind_of
 from tools.web.guard import leading, port_of
 from tools.web.urls import checked_url, host_of
@@ -39,7 +40,7 @@ class AllowedHost:
         headers: Sent to this origin only, and never shown: the place for a key.
 
     Raises:
-        HostNotUsable: The origin is none, or a method is unknown.
+        ConfigInvalid: The origin is none, or a method is unknown.
     """
 
     origin: str
@@ -48,14 +49,14 @@ class AllowedHost:
 
     def __post_init__(self) -> None:
         if unknown := [method for method in self.methods if method not in METHODS]:
-            raise HostNotUsable(self.origin, f"{unknown[0]!r} is none of {', '.join(METHODS)}")
+            raise _invalid(self.origin, f"{unknown[0]!r} is none of {', '.join(METHODS)}")
         if not self.methods:
-            raise HostNotUsable(self.origin, "it allows no method")
+            raise _invalid(self.origin, "it allows no method")
         if self.url.raw_path != b"/":
-            raise HostNotUsable(self.origin, "it holds a path")
+            raise _invalid(self.origin, "it holds a path")
         for name, value in self.headers.items():
             if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-                raise HostNotUsable(self.origin, f"its header {name!r} is none that can be sent")
+                raise _invalid(self.origin, f"its header {name!r} is none that can be sent")
 
     @cached_property
     def url(self) -> httpx.URL:
@@ -63,7 +64,7 @@ class AllowedHost:
         try:
             return checked_url(self.origin.replace("://*.", "://", 1))
         except UrlRefused as refusal:
-            raise HostNotUsable(self.origin, refusal.reason) from refusal
+            raise _invalid(self.origin, refusal.reason) from refusal
 
     @property
     def is_wildcard(self) -> bool:
@@ -87,6 +88,10 @@ class AllowedHost:
 
     def __str__(self) -> str:
         return f"{self.origin} ({', '.join(self.methods)})"
+
+
+def _invalid(origin: str, reason: str) -> ConfigInvalid:
+    return ConfigInvalid(f"allowed host {display_url(origin)!r}", f"{reason}; write it like 'https://api.example.org'")
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ def hosts_from_environment() -> tuple[AllowedHost, ...]:
     `https://api.example.org GET,POST=http://localhost:8080` allows reading at the one, and sending at the other.
 
     Raises:
-        HostNotUsable: An entry cannot be understood.
+        ConfigInvalid: An entry cannot be understood.
     """
     return tuple(_read(entry) for entry in os.environ.get(VARIABLE, "").split())
 

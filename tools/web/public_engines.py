@@ -2,7 +2,7 @@
 
 import re
 
-from tools.url_display import without_passwords
+from tools.url_display import strip_passwords
 from tools.web.searching import Found, NoAnswerError
 
 _TIMEOUT_S = 10
@@ -45,4 +45,4 @@ def _no_answer(words: str) -> NoAnswerError:
         return NoAnswerError("nothing found, or asked too often", _SLOW_DOWN)
     if found := _UNREACHED.search(words):
         return NoAnswerError(f"the public engines cannot be reached: {found[0]}")
-    return NoAnswerError(without_passwords(" ".join(words.split()))[:_LONGEST_REASON])
+    return NoAnswerError(strip_passwords(" ".join(words.split()))[:_LONGEST_REASON])

@@ -7,7 +7,8 @@ from typing import Any
 
 import httpx
 
-from tools.errors import AnsweredWithError, RequestFailed, RequestRejected, UrlRefused
+from tools.errors import NothingHappened, RequestFailed, UrlRefused
+from tools.url_display import display_url
 from tools.web.allowed_hosts import AllowList, Method
 from tools.web.charset import text_of
 from tools.web.exchange import Answer, exchange, within
@@ -39,8 +40,8 @@ class Service:
         """Ask for something, follow redirects to allowed hosts, and return the answer.
 
         Raises:
-            UrlRefused, NotConnected, RequestFailed: There is no answer.
-            AnsweredWithError: The answer is no.
+            UrlRefused, NotConnected: Nothing was sent.
+            RequestFailed: There is no answer, or its status is an error.
         """
         target = checked_url(url)
 
@@ -64,8 +65,8 @@ class Service:
             The answer; where its body cannot be read, `omitted` says why, since what was asked for was done.
 
         Raises:
-            UrlRefused, NotConnected, RequestRejected: It was not done.
-            RequestFailed, AnsweredWithError: It may have been done.
+            NothingHappened: It was not done.
+            RequestFailed: It may have been done.
         """
         target = checked_url(url)
         entry = self.allowed.entry(target, method)
@@ -76,7 +77,9 @@ class Service:
                 request = request_for(method, target, {**headers, **entry.headers}, content)
                 answer = await exchange(transport.handle_async_request, request, MOST_BYTES)
         if answer.status in _NOT_DONE:
-            raise RequestRejected(url, answer.phrase, self._said(answer))
+            said = self._said(answer)
+            rejected = f"{display_url(url)} rejected the request with {answer.phrase}"
+            raise NothingHappened(f"{rejected}: {said}" if said else rejected)
         if not answer.is_success and answer.status not in _DONE_ELSEWHERE:
             raise self._refusal(answer)
         body, fault = self._body(answer)
@@ -112,9 +115,10 @@ class Service:
         said = self.allowed.without_secrets(" ".join(words.replace("\0", " ").split()))
         return said if len(said) <= _LONGEST_SAYING else f"{said[:_LONGEST_SAYING]}…"
 
-    def _refusal(self, answer: Answer) -> AnsweredWithError:
+    def _refusal(self, answer: Answer) -> RequestFailed:
         next_move, said = advice(answer.status, answer.headers), self._said(answer)
-        return AnsweredWithError(str(answer.url), answer.phrase, f"{next_move}; it said: {said}" if said else next_move)
+        reason = f"it answered {answer.phrase}; {next_move}"
+        return RequestFailed(str(answer.url), f"{reason}; it said: {said}" if said else reason)
 
 
 def _json(text: str) -> Any:

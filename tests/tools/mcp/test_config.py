@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import McpConfigInvalid
+from tools.errors import ConfigInvalid
 from tools.mcp.config import HttpServer, Server, StdioServer, read_config, servers_of
 
 FILES = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}
@@ -16,7 +16,7 @@ def server(entry: dict[str, Any], folder: Path = Path("/here")) -> Any:
 
 
 def fault(entry: Any) -> str:
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         servers_of({"one": entry}, "mcpServers", Path("/here"))
     assert "'one'" in refused.value.reason
     return refused.value.reason
@@ -96,7 +96,7 @@ def test_variables_that_are_not_set_are_named_for_every_server(monkeypatch: pyte
     monkeypatch.delenv("NOT_SET_1", raising=False)
     entries = {"a": {"command": "${NOT_SET_1}", "args": ["${NOT_SET_2}"]}, "b": {"url": "https://${NOT_SET_3}/mcp"}}
 
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         servers_of(entries, "servers.json", Path())
 
     assert refused.value.source == "servers.json"
@@ -139,14 +139,14 @@ def test_a_file_of_another_form_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "servers.json"
     file.write_text(text)
 
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         read_config(file)
 
-    assert refused.value.source == str(file)
+    assert refused.value.source == f"MCP servers in {file}"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         read_config(tmp_path / "nowhere.json")
 
     assert "no such file" in refused.value.reason.lower()
