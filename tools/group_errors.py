@@ -10,7 +10,7 @@ from tools.declaration import ToolArgs, declare
 from tools.errors import NothingFound
 from tools.failures.changes import changes_before
 from tools.failures.grouping import grouped
-from tools.failures.normalize import Given, records_in
+from tools.failures.normalize import LogRecord, normalize_records
 from tools.failures.requests import failed_requests
 from tools.folder import Folder
 
@@ -30,7 +30,7 @@ def group_errors(folder: Folder) -> BaseTool:
     """Return the tool; which frames of a traceback are the service's own is told by the files of the folder."""
 
     def group(records: list[Any] | dict[str, Any], limit: int = 10) -> dict[str, Any]:
-        given = list(records_in(records))[:_MOST_RECORDS]
+        given = list(normalize_records(records))[:_MOST_RECORDS]
         errors = [record for record in given if record.is_error]
         if not errors:
             raise NothingFound(
@@ -54,7 +54,7 @@ def group_errors(folder: Folder) -> BaseTool:
         name="group_errors",
         description=(
             "Group errors in logs. The result is {summary, groups: [{where, file, line, function, expression, "
-            "exception, message, count, first, last, request, common, sample, guard}], requests, request_lines, "
+            "exception, message, count, first, last, request, common, sample}], requests, request_lines, "
             "changes, sources}: file:line is the deepest frame in the folder's own code, groups with one first; "
             "changes are records just before the first error."
         ),
@@ -75,7 +75,7 @@ def _summary(groups: list[dict[str, Any]], requests: list[dict[str, Any]], error
     return " ".join(said)
 
 
-def _sources(given: list[Given]) -> list[str]:
+def _sources(given: list[LogRecord]) -> list[str]:
     counts: dict[str, int] = {}
     for record in given:
         counts[record.source] = counts.get(record.source, 0) + 1

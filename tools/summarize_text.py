@@ -8,7 +8,7 @@ from pydantic import Field
 from tools.citation import citation
 from tools.declaration import ToolArgs, declare
 from tools.errors import NothingFound
-from tools.summary.normalize import pieces_of
+from tools.summary.normalize import normalize_pieces
 from tools.summary.ranking import choose
 from tools.summary.sentences import Sentence, is_statement, sentences_of
 
@@ -48,7 +48,7 @@ def summarize(
     Raises:
         NothingFound: There is no sentence in what was given.
     """
-    sentences = sentences_of(pieces_of(text))[:_MOST_SENTENCES_WEIGHED]
+    sentences = sentences_of(normalize_pieces(text))[:_MOST_SENTENCES_WEIGHED]
     if not sentences:
         given = "an empty text" if isinstance(text, str) else f"a {type(text).__name__} without text"
         raise NothingFound(f"nothing to summarise in {given}; give a text, passages, or results of search_documents")

@@ -70,7 +70,7 @@ def test_a_place_in_the_services_code_comes_before_what_is_more_frequent(folder:
     first, second = group(folder, *said, failed(9))["groups"]
 
     assert first["where"] == "service/cart.py:7"
-    assert (second["count"], second["exception"], second["where"], second["guard"]) == (5, None, None, None)
+    assert (second["count"], second["exception"], second["where"]) == (5, None, None)
 
 
 def test_a_traceback_without_own_code_has_no_place(tmp_path: Path) -> None:

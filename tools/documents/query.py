@@ -1,6 +1,6 @@
 """Words of a question -> an FTS5 query that cannot be wrong."""
 
-from tools.words import telling_words, words_in
+from tools.words import content_words, words_in
 
 _MOST_WORDS = 40
 
@@ -11,7 +11,7 @@ def query_words(query: str) -> tuple[str, ...]:
     >>> query_words('what is "offshore wind" (2024)?'), query_words("to be or not")
     (('offshore', 'wind', '2024'), ('to', 'be', 'or', 'not'))
     """
-    words = telling_words(query) or list(dict.fromkeys(words_in(query)))
+    words = content_words(query) or list(dict.fromkeys(words_in(query)))
     return tuple(word.encode("utf-8", "replace").decode("utf-8") for word in words[:_MOST_WORDS])
 
 

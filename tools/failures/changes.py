@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from tools.failures.grouping import one_line
-from tools.failures.normalize import Given
+from tools.failures.normalize import LogRecord
 from tools.logs.moments import moment, shown
 
 NOTHING = "no record before the first error speaks of a change"
@@ -19,7 +19,7 @@ _BEFORE = timedelta(hours=1)
 _MOST = 6
 
 
-def changes_before(records: Iterable[Given], first_error: str | None) -> list[str]:
+def changes_before(records: Iterable[LogRecord], first_error: str | None) -> list[str]:
     """Return the last records in the hour before that speak of a change, in order of time, each with its place."""
     end = moment(first_error)
     if end is None:

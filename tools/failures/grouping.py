@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.failures.guards import guard_against
-from tools.failures.normalize import Given
+from tools.failures.normalize import LogRecord
 from tools.failures.stack_trace import Frame, Trace, traces_in
 
 _VARIABLE = re.compile(
@@ -22,7 +21,7 @@ HereIs = Callable[[str], str | None]
 class Failure:
     """What one error record tells: the exception, and the deepest frame in the service's own code."""
 
-    record: Given
+    record: LogRecord
     trace: Trace | None = None
     frame: Frame | None = None
     file: str | None = None
@@ -72,11 +71,10 @@ class Group:
             "request": request_of(record),
             "common": common_fields([failure.record for failure in self.failures]),
             "sample": {"place": record.place, "at": record.at or None, "message": one_line(record.message)},
-            "guard": guard_against(exception, said) if exception else None,
         }
 
 
-def grouped(records: Iterable[Given], here_is: HereIs) -> list[Group]:
+def grouped(records: Iterable[LogRecord], here_is: HereIs) -> list[Group]:
     """Return the groups, the most telling first.
 
     Args:
@@ -90,7 +88,7 @@ def grouped(records: Iterable[Given], here_is: HereIs) -> list[Group]:
     return sorted(groups.values(), key=lambda group: group.rank)
 
 
-def failure_in(record: Given, here_is: HereIs) -> Failure:
+def failure_in(record: LogRecord, here_is: HereIs) -> Failure:
     """Return what a record tells; of a chain of exceptions the earliest that passed through the service's code."""
     traces = traces_in(record.trace)
     for trace in traces:
@@ -100,7 +98,7 @@ def failure_in(record: Given, here_is: HereIs) -> Failure:
     return Failure(record, traces[0] if traces else None)
 
 
-def request_of(record: Given) -> str | None:
+def request_of(record: LogRecord) -> str | None:
     """Return the request that a record belongs to, such as `POST /pay (request req-7)`."""
     found = record.fields
     path = _first_text(found, ("path", "url", "uri", "route", "endpoint", "http.path"))
@@ -109,7 +107,7 @@ def request_of(record: Given) -> str | None:
     return " ".join(filter(None, (words, number and f"(request {number})"))) or None
 
 
-def common_fields(records: Sequence[Given]) -> dict[str, Any]:
+def common_fields(records: Sequence[LogRecord]) -> dict[str, Any]:
     """Return the short fields that all records share, where there are several records."""
     if len(records) < 2:
         return {}

@@ -9,7 +9,7 @@ _TRACES = ("exc_info", "exc_text", "exception", "traceback", "stack_trace", "sta
 
 
 @dataclass(frozen=True)
-class Given:
+class LogRecord:
     """One record as it was given; what is missing in it is empty."""
 
     source: str
@@ -41,18 +41,18 @@ class Given:
         return f"{self.source}:{self.line}"
 
 
-def records_in(given: object, depth: int = _DEEPEST) -> Iterator[Given]:
+def normalize_records(given: object, depth: int = _DEEPEST) -> Iterator[LogRecord]:
     """Yield the records in the order given."""
     if depth == 0:
         return
     if isinstance(given, list):
         for item in given:
-            yield from records_in(item, depth - 1)
+            yield from normalize_records(item, depth - 1)
     elif isinstance(given, dict) and isinstance(given.get("records"), list):
-        yield from records_in(given["records"], depth - 1)
+        yield from normalize_records(given["records"], depth - 1)
     elif isinstance(given, dict) and isinstance(given.get("message"), str) and "level" in given:
         fields = given.get("fields")
-        yield Given(
+        yield LogRecord(
             source=str(given.get("source") or "unknown"),
             line=_whole(given.get("line")),
             at=str(given.get("at") or ""),

@@ -26,7 +26,7 @@ class Piece:
     block: str | None = None
 
 
-def pieces_of(given: object) -> list[Piece]:
+def normalize_pieces(given: object) -> list[Piece]:
     """Return paragraphs, list items and table rows in the order given; headings and code are left out.
 
     JSON inside a text is taken apart like any other: a plan may put search results into a sentence.

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from tools.summary.sentences import Sentence
-from tools.words import stem, telling_words
+from tools.words import content_words, stem
 
 Vector = Mapping[str, float]
 
@@ -74,7 +74,7 @@ def _met(wanted: Set[str], sentence: Sentence, stems: Iterable[str]) -> float:
 
 
 def _stems(text: str) -> list[str]:
-    return [stem(word) for word in telling_words(text)]
+    return [stem(word) for word in content_words(text)]
 
 
 def _marginal(worth: float, overlap: float, source_uses: int) -> float:
