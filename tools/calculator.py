@@ -115,7 +115,7 @@ def _power(base: Number, exponent: Number) -> Number:
 
 
 def _divide(left: Number, right: Number) -> Number:
-    """Divide; exactly, where one integer divides the other."""
+    """Divide; two integers exactly, if there is no remainder."""
     if isinstance(left, int) and isinstance(right, int) and right and left % right == 0:
         return left // right
     return left / right

@@ -1,4 +1,4 @@
-"""Tool `group_errors`: which errors are the same, where in the code they arise, and what came before them."""
+"""Tool `group_errors`: errors of logs, grouped by exception and place in the code."""
 
 from functools import cache
 from typing import Any
@@ -27,7 +27,7 @@ class GroupErrorsArgs(ToolArgs):
 
 
 def group_errors(folder: Folder) -> BaseTool:
-    """Return the tool; which frames of a traceback are the service's own is told by the files of the folder."""
+    """Return the tool; a frame of a traceback is the service's own if its file is in the folder."""
 
     def group(records: list[Any] | dict[str, Any], limit: int = 10) -> dict[str, Any]:
         given = list(normalize_records(records))[:_MOST_RECORDS]
@@ -44,7 +44,7 @@ def group_errors(folder: Folder) -> BaseTool:
             "summary": _summary(groups, requests, len(errors)),
             "groups": groups[:limit],
             "requests": requests[:limit],
-            "request_lines": [row["text"] for row in requests[:limit]] or ["no access log tells of a failed request"],
+            "request_lines": [row["text"] for row in requests[:limit]] or ["no access log has a failed request"],
             "changes": changes_before(given, began),
             "sources": _sources(given),
         }

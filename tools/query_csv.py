@@ -58,7 +58,7 @@ def query_csv(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         description=(
             "Read a CSV file with one SELECT over the table data. Delimiter, encoding and numbers are recognised. The "
             "result is {path, folder, columns, rows: [{column: value}], returned, cut, cells_cut, table: {rows, "
-            "delimiter, encoding, uneven_rows, columns: {name: kind}}}; cut is true where there are more rows."
+            "delimiter, encoding, uneven_rows, columns: {name: kind}}}; cut is true if there are more rows."
         ),
         args_schema=QueryCsvArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("params",)),

@@ -46,7 +46,7 @@ def query_json(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         name="query_json",
         description=(
             "Take a part out of a JSON file, or of one of JSON lines, by JMESPath. The result is {path, folder, value, "
-            "total, cut}; cut is true where value holds only the first of a list's total items."
+            "total, cut}; cut is true if value holds only the first of a list's total items."
         ),
         args_schema=QueryJsonArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 5, trusted=False),

@@ -1,4 +1,4 @@
-"""Tool `query_sqlite`: what an SQLite file says, read only."""
+"""Tool `query_sqlite`: rows of an SQLite database, read only."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,7 +53,7 @@ def query_sqlite(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         name="query_sqlite",
         description=(
             "Read an SQLite database with one SELECT. The result is {path, folder, columns, rows: [{column: value}], "
-            "returned, cut, cells_cut}; cut is true where there are more rows."
+            "returned, cut, cells_cut}; cut is true if there are more rows."
         ),
         args_schema=QuerySqliteArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("params",)),

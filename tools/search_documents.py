@@ -1,4 +1,4 @@
-"""Tool `search_documents`: passages of local documents, each with the place where it stands."""
+"""Tool `search_documents`: passages of local documents, each with its place."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tool `summarize_text`: the sentences that matter, word for word, with their citations. No model is asked."""
+"""Tool `summarize_text`: key sentences, verbatim, with citations; uses no model"""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ def summarize(
     """Return the summary and its statements, in reading order.
 
     Raises:
-        NothingFound: There is no sentence in what was given.
+        NothingFound: The input has no sentence.
     """
     sentences = sentences_of(normalize_pieces(text))[:_MOST_SENTENCES_WEIGHED]
     if not sentences:

@@ -19,7 +19,7 @@ _LONGEST_SNIPPET = 2000
 class WebSearchArgs(ToolArgs):
     """Arguments of `web_search`."""
 
-    query: str = Field(min_length=1, max_length=400, description="what to look for")
+    query: str = Field(min_length=1, max_length=400, description="words to search for")
     limit: int = Field(default=5, ge=1, le=20, description="how many results at most")
 
 
@@ -27,7 +27,7 @@ def web_search(engine: Engine | None = None) -> BaseTool:
     """Return the tool.
 
     Args:
-        engine: Left out: Tavily where TAVILY_API_KEY is set, else the public engines that `ddgs` asks.
+        engine: Default: Tavily if TAVILY_API_KEY is set, else the public engines of `ddgs`.
     """
     ask = engine or Tavily.configured() or ask_public_engines
     asked = "Tavily" if isinstance(ask, Tavily) else "public search engines"

@@ -90,6 +90,6 @@ def _encoded(markdown: str, path: str) -> bytes:
 
 
 def _shown(file: Path) -> str:
-    """Return the path relative to the current folder where it lies inside it."""
+    """Return the path, relative to the current folder if it is inside."""
     here, file = Path.cwd().resolve(), file.resolve()
     return file.relative_to(here).as_posix() if file.is_relative_to(here) else str(file)

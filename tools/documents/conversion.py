@@ -75,14 +75,14 @@ def _converted(content: bytes, kind: str) -> tuple[str | None, str]:
 
 
 def _comes_of_memory(error: BaseException | None) -> bool:
-    """Whether an error is, or arose while handling, one of memory: libraries stumble over it in many ways."""
+    """Whether an error is a `MemoryError` or arose while handling one: libraries fail in many ways then."""
     while error is not None and not isinstance(error, MemoryError):
         error = error.__context__
     return error is not None
 
 
 def _as_utf8(content: bytes, kind: str) -> bytes:
-    """Return pages in the one encoding that the converter is told of, and anything else as it is."""
+    """Return pages in the encoding that is passed to the converter, and anything else unchanged."""
     if kind not in (".html", ".htm"):
         return content
     decoded = decode(content)

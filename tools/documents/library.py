@@ -26,7 +26,7 @@ Stamp = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What a folder holds now: documents in order of their path, and source -> why it was skipped."""
+    """The current content of a folder: documents in order of their path, and source -> why it was skipped."""
 
     documents: tuple[Document, ...]
     skipped: dict[str, str]
@@ -36,9 +36,9 @@ class Library:
     """Reads documents of one folder and nothing outside it; may be used from several threads.
 
     Args:
-        folder: Where the documents are; may come into being later.
+        folder: The folder of the documents; may be created later.
         without: Folders inside it that hold no documents, such as the one that reports are written to.
-        pdf_bounds: What the reading of one PDF may take.
+        pdf_bounds: The limits for reading one PDF.
     """
 
     def __init__(self, folder: Path, without: Sequence[Path] = (), pdf_bounds: Bounds = PDF_BOUNDS) -> None:
@@ -49,7 +49,7 @@ class Library:
         self._read: dict[str, tuple[Stamp, Document | SourceNotReadable]] = {}
 
     def catalogue(self) -> Catalogue:
-        """Return what the folder holds, reading only files that are new or changed.
+        """Return the documents, reading only files that are new or changed.
 
         Raises:
             NothingFound: The folder is missing or nothing in it can be read.

@@ -29,7 +29,7 @@ def load(source: str, file: Path, pdf_bounds: Bounds = PDF_BOUNDS) -> Document:
     """Read one file into passages.
 
     Raises:
-        SourceNotReadable: It cannot be opened, is not what its suffix says, or takes too long.
+        SourceNotReadable: It cannot be opened, does not match its suffix, or takes too long.
     """
     kind = KINDS[file.suffix.lower()]
     if kind == "pdf":

@@ -1,4 +1,4 @@
-"""Errors that are one and the same: by the exception and the place where it left the service's own code."""
+"""Equal errors: same exception, raised at the same line of the service's own code."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ HereIs = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class Failure:
-    """What one error record tells: the exception, and the deepest frame in the service's own code."""
+    """One error record: its exception, and the deepest frame in the service's own code."""
 
     record: LogRecord
     trace: Trace | None = None
@@ -28,7 +28,7 @@ class Failure:
 
     @property
     def signature(self) -> tuple[object, ...]:
-        """What errors of one kind have in common."""
+        """The key of the group."""
         if self.trace is None:
             return "said", self.record.fields.get("logger"), _VARIABLE.sub("*", one_line(self.record.message))
         return self.trace.exception, self.file or one_line(self.trace.message), self.frame.line if self.frame else None
@@ -52,7 +52,7 @@ class Group:
         return sorted(failure.record.at for failure in self.failures if failure.record.at)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the group; what is not known is null."""
+        """Return the group; unknown fields are null."""
         first = min(self.failures, key=lambda failure: (failure.record.at, failure.record.line))
         trace, frame, record, times = first.trace, first.frame, first.record, self.times
         exception, said = (trace.exception, trace.message) if trace else (None, record.message)
@@ -75,7 +75,7 @@ class Group:
 
 
 def grouped(records: Iterable[LogRecord], here_is: HereIs) -> list[Group]:
-    """Return the groups, the most telling first.
+    """Return the groups, ordered by `Group.rank`.
 
     Args:
         records: Errors, requests of access logs left out.
@@ -89,7 +89,7 @@ def grouped(records: Iterable[LogRecord], here_is: HereIs) -> list[Group]:
 
 
 def failure_in(record: LogRecord, here_is: HereIs) -> Failure:
-    """Return what a record tells; of a chain of exceptions the earliest that passed through the service's code."""
+    """Return the failure in a record; of a chain of exceptions the earliest that passed through the service's code."""
     traces = traces_in(record.trace)
     for trace in traces:
         for frame in reversed(trace.frames):
@@ -108,7 +108,7 @@ def request_of(record: LogRecord) -> str | None:
 
 
 def common_fields(records: Sequence[LogRecord]) -> dict[str, Any]:
-    """Return the short fields that all records share, where there are several records."""
+    """Return the short fields that all records share, if there are several records."""
     if len(records) < 2:
         return {}
     shared = {
@@ -122,7 +122,7 @@ def common_fields(records: Sequence[LogRecord]) -> dict[str, Any]:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return the first of a text on one line."""
+    """Return a text on one line, cut to `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1] + "…"
 

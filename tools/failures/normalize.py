@@ -10,7 +10,7 @@ _TRACES = ("exc_info", "exc_text", "exception", "traceback", "stack_trace", "sta
 
 @dataclass(frozen=True)
 class LogRecord:
-    """One record as it was given; what is missing in it is empty."""
+    """One record of the input; missing fields are empty."""
 
     source: str
     line: int
@@ -21,7 +21,7 @@ class LogRecord:
 
     @property
     def is_error(self) -> bool:
-        """Whether it tells of a failure."""
+        """Whether its level is error or critical."""
         return self.level in ("error", "critical")
 
     @property
@@ -31,18 +31,18 @@ class LogRecord:
 
     @property
     def trace(self) -> str:
-        """The text in which a traceback may stand."""
+        """The text that may contain a traceback."""
         found = (self.fields.get(name) for name in _TRACES)
         return next((each for each in found if isinstance(each, str) and each), self.message)
 
     @property
     def place(self) -> str:
-        """Where it stands, as `file:line`."""
+        """Its place, as `file:line`."""
         return f"{self.source}:{self.line}"
 
 
 def normalize_records(given: object, depth: int = _DEEPEST) -> Iterator[LogRecord]:
-    """Yield the records in the order given."""
+    """Yield the records in the order of the input."""
     if depth == 0:
         return
     if isinstance(given, list):

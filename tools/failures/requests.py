@@ -1,4 +1,4 @@
-"""Requests that failed, as an access log tells them."""
+"""Failed requests in access logs."""
 
 import re
 from collections.abc import Iterable

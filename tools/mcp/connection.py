@@ -1,4 +1,4 @@
-"""A server for as long as it is needed: started again once when it dies, and its tools held to what they were."""
+"""A connection to one server: restarts it once if it dies, and refuses tools that changed."""
 
 import asyncio
 from typing import Any
@@ -20,10 +20,10 @@ class Connection:
         self._restarting = asyncio.Lock()
 
     async def open(self) -> list[Offer]:
-        """Start or reach the server and return what it offers.
+        """Start or reach the server and return its tools.
 
         Raises:
-            McpUnavailable: It cannot be started or reached, or does not say what it offers.
+            McpUnavailable: It cannot be started or reached, or does not list its tools.
         """
         self._session = Session(self.server, self._start_timeout_s)
         await self._session.begun()
@@ -40,10 +40,10 @@ class Connection:
             await self._session.end()
 
     async def call(self, offer: Offer, args: dict[str, Any]) -> Any:
-        """Call a tool that is still what it was, and return its value.
+        """Check that a tool is unchanged, call it, and return its value.
 
-        Half of the time that a call may take is for finding that out, so that the caller can be told that nothing
-        was called when the server does not answer.
+        Half of the call's time limit is for that check: if the server does not answer, the error can state that nothing
+        was called.
 
         Raises:
             McpUnavailable: The server does not answer, or the tool has changed; nothing was called.
@@ -60,7 +60,7 @@ class Connection:
         return value
 
     async def _session_with(self, offer: Offer) -> Session:
-        """Return a session in which the tool is what it was, starting the server again where it has died."""
+        """Return a session whose tool is unchanged; restarts the server if it has died."""
         session = self._session
         assert session is not None
         try:
@@ -80,7 +80,7 @@ class Connection:
         return session
 
     async def _after(self, dead: Session, why: NoListing) -> Session:
-        """Return the session that takes the place of one that died; the first who needs it starts it."""
+        """Return the session that replaces a dead one; the first caller starts it."""
         async with self._restarting:
             if self._session is dead:
                 if self._restarted:

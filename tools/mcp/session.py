@@ -1,4 +1,4 @@
-"""One life of a server: what is entered for it is left in the same task, and used from any task of the loop."""
+"""One session with a server: its contexts are entered and left in one task, and used from any task of the loop."""
 
 import asyncio
 import logging
@@ -21,14 +21,14 @@ END_TIMEOUT_S = 8.0
 
 WORDS = 500
 MAX_PAGES = 100
-_LOST = "the server ended during the call, which may have had its effect; it is started again when it is next needed"
+_LOST = "the server ended during the call, which may have had its effect; it is started again when next needed"
 
 for noisy in ("mcp", "client"):  # the client's own loggers: without a handler their warnings go to the terminal
     logging.getLogger(noisy).addHandler(logging.NullHandler())
 
 
 class NoListing(Exception):
-    """The server does not say which tools it has; its text says why."""
+    """The server does not list its tools; the message is the reason."""
 
 
 class Session:
@@ -50,7 +50,7 @@ class Session:
         return await asyncio.shield(self._ready)
 
     async def end(self) -> None:
-        """Leave the server; one that was started here is stopped. One that does not let go is not waited for."""
+        """Leave the server; one that was started here is stopped. Does not wait for one that does not end."""
         self._leave.set()
         if self._ready.done():
             await asyncio.wait([self._keeper], timeout=END_TIMEOUT_S)
@@ -62,7 +62,7 @@ class Session:
         """Return the server's tools as they are now, by name.
 
         Raises:
-            NoListing: It does not answer, or not in a form that can be read.
+            NoListing: It does not answer, or its response is unreadable.
         """
         from mcp import MCPError
         from mcp.types import PaginatedRequestParams

@@ -15,9 +15,9 @@ _SLOW_DOWN = (
 
 
 def ask_public_engines(query: str, limit: int) -> list[Found]:
-    """Return what the engines found; honours the proxy in `DDGS_PROXY`.
+    """Return the results of the engines; honours the proxy in `DDGS_PROXY`.
 
-    An engine that refuses to be asked so often looks like one that found nothing, so the advice is the same.
+    A rate limit looks like an empty result, so the advice is the same.
 
     Raises:
         NoAnswerError: No network, no engine answered, nothing found, or `ddgs` is not installed.

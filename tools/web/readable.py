@@ -1,4 +1,4 @@
-"""What a server sent -> the text a person would read."""
+"""A response of a web server -> the text that a person would read."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ _START = 200
 
 @dataclass(frozen=True)
 class Page:
-    """The words of a page; title and date of publication where it names them."""
+    """The text of a page; title and date of publication if it names them."""
 
     text: str
     title: str | None = None
@@ -34,7 +34,7 @@ class Page:
 
 
 def read_page(answer: Answer, time_s: int = EXTRACTION_S) -> Page:
-    """Return the page that a server sent; blocks for as long as reading it takes.
+    """Return the page in a response; blocks until it is read.
 
     Args:
         answer: What the server sent.

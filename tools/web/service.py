@@ -1,4 +1,4 @@
-"""Requests to hosts that a person allowed, and what they answer."""
+"""Requests to allowed hosts, and their responses."""
 
 import json
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class Service:
     seconds: float = SECONDS
 
     async def read(self, url: str, method: Method) -> dict[str, Any]:
-        """Ask for something, follow redirects to allowed hosts, and return the answer.
+        """Send a reading request, follow redirects to allowed hosts, and return the response.
 
         Raises:
             UrlRefused, NotConnected: Nothing was sent.
@@ -59,10 +59,11 @@ class Service:
         return {**self._start(answer), "body": body}
 
     async def send(self, url: str, method: Method, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-        """Ask for something to be done, once; no redirect is followed.
+        """Send a request that may change something, once; follow no redirect.
 
         Returns:
-            The answer; where its body cannot be read, `omitted` says why, since what was asked for was done.
+            The response. If its body cannot be read, `omitted` is the reason; the request was carried out, so it is
+            not an error.
 
         Raises:
             NothingHappened: It was not done.
@@ -95,7 +96,7 @@ class Service:
         }
 
     def _body(self, answer: Answer) -> tuple[Any, str | None]:
-        """Return JSON or text, and why there is none."""
+        """Return JSON or text, and the reason if there is none."""
         if answer.fault:
             return None, answer.fault
         text = self.allowed.without_secrets(text_of(answer.body, answer.headers.get("content-type", "")))
@@ -122,7 +123,7 @@ class Service:
 
 
 def _json(text: str) -> Any:
-    """Return what JSON says; NaN, infinities and half surrogate pairs are no JSON that can be kept."""
+    """Parse JSON; NaN, infinities and lone surrogates are refused, since they cannot be recorded."""
     value = json.loads(text) if text.strip() else None
     json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     return value

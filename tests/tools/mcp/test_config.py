@@ -108,7 +108,7 @@ def test_variables_that_are_not_set_are_named_for_every_server(monkeypatch: pyte
     [
         ({}, "either a command to start or a url"),
         ({"command": "x", "url": "https://example.com"}, "either a command to start or a url"),
-        ("npx", "is no object"),
+        ("npx", "is not an object"),
         ({**FILES, "type": "sse"}, "it can be stdio"),
         ({"url": "https://example.com/sse", "type": "sse"}, "it can be http or streamable-http"),
         ({"url": "file:///etc/passwd"}, "url"),
@@ -121,7 +121,7 @@ def test_variables_that_are_not_set_are_named_for_every_server(monkeypatch: pyte
         ({**FILES, "tools": {"read": {"command": "x"}}}, "tools.read.command"),
     ],
 )
-def test_an_entry_that_cannot_be_meant_is_refused_by_the_place_it_is_at(entry: Any, words: str) -> None:
+def test_an_invalid_entry_is_refused_and_its_field_is_named(entry: Any, words: str) -> None:
     assert words in fault(entry)
 
 
