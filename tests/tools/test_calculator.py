@@ -64,7 +64,7 @@ def test_it_refuses_what_is_not_arithmetic_with_a_finite_value(expression: str) 
         calculator().invoke({"expression": expression})
 
 
-def test_a_refusal_says_how_to_write_a_power() -> None:
+def test_a_refusal_names_the_operator_for_powers() -> None:
     with pytest.raises(InputRefused) as refusal:
         compute("2 ^ 3")
 

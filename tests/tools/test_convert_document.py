@@ -90,7 +90,7 @@ def test_a_pdf_and_a_page_are_converted_too(convert: Convert, pdf: Callable[...,
     assert (html["title"], html["text"]) == ("Köln", "# Höhe")
 
 
-def test_a_part_says_where_the_next_one_begins(convert: Convert) -> None:
+def test_a_part_has_the_start_of_the_next_one(convert: Convert) -> None:
     content = docx(paragraph("0123456789"))
 
     part = convert("a.docx", content, start=2, max_characters=3)
@@ -115,14 +115,14 @@ def test_a_part_says_where_the_next_one_begins(convert: Convert) -> None:
         ("a", b"x"),
     ],
 )
-def test_what_cannot_be_converted_is_said(convert: Convert, name: str, content: bytes) -> None:
+def test_an_inconvertible_file_is_an_error(convert: Convert, name: str, content: bytes) -> None:
     with pytest.raises(SourceNotReadable) as failure:
         convert(name, content)
 
     assert failure.value.source == name
 
 
-def test_a_part_past_the_end_is_said(convert: Convert) -> None:
+def test_a_part_past_the_end_is_an_error(convert: Convert) -> None:
     with pytest.raises(SourceNotReadable) as failure:
         convert("a.docx", docx(paragraph("words")), start=5)
 

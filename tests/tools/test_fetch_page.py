@@ -69,7 +69,7 @@ def test_it_can_be_awaited_and_called_while_a_loop_runs(site: Any, fetch: BaseTo
         (302, {}, "does not serve this request"),
     ],
 )
-def test_a_status_that_says_no_is_an_error_with_the_next_move(
+def test_an_error_status_is_an_error_with_the_next_move(
     site: Any, fetch: BaseTool, status: int, headers: dict[str, str], advice: str
 ) -> None:
     site.serve("/", PAGE, status=status, **headers)
@@ -111,7 +111,7 @@ def test_a_forbidden_address_is_never_fetched_named_or_redirected_to(
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "http://2130706433/", "http://me:secret@example.org/"])
-def test_what_is_no_address_of_a_page_is_refused(fetch: BaseTool, url: str) -> None:
+def test_an_invalid_address_is_refused(fetch: BaseTool, url: str) -> None:
     with pytest.raises(UrlRefused):
         fetch.invoke({"url": url})
 
@@ -150,7 +150,7 @@ def test_a_page_that_is_too_large_is_never_cut(site: Any, guard: Any) -> None:
     assert failure.value.reason == "it is larger than 100 bytes"
 
 
-def test_a_server_that_says_nothing_is_left_in_time(site: Any, guard: Any) -> None:
+def test_a_silent_server_is_left_at_the_time_limit(site: Any, guard: Any) -> None:
     site.routes["/"] = lambda request: site.closing.wait() and None
 
     with pytest.raises(RequestFailed) as failure:
@@ -180,7 +180,7 @@ def test_it_declares_that_a_url_may_carry_data_out(fetch: BaseTool) -> None:
     assert "url" not in declared["free_args"]
 
 
-def test_html_without_the_package_says_what_to_install(
+def test_html_without_the_package_is_an_error_that_names_it(
     site: Any, fetch: BaseTool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "trafilatura", None)
@@ -202,7 +202,7 @@ def test_a_summary_of_a_page_cites_its_address_and_heading(site: Any, fetch: Bas
     assert (statement["source"], statement["heading"]) == (site.url("/wind"), "Wind")
 
 
-def test_a_run_reads_a_page_and_ends_honestly_where_it_may_not(site: Any, fetch: BaseTool, build: Any) -> None:
+def test_a_run_reads_a_page_and_ends_failed_if_it_may_not(site: Any, fetch: BaseTool, build: Any) -> None:
     site.serve("/", "words", Content_Type="text/plain")
     steps = [
         {"id": "page", "objective": "Read", "tool": "fetch_page", "args": {"url": site.url()}},

@@ -90,7 +90,7 @@ def test_failed_requests_are_counted_by_path_and_status_the_earliest_first(folde
     assert "First to fail: POST /cart/*" in result["summary"]
 
 
-def test_what_changed_in_the_hour_before_is_named_and_nothing_else(folder: Path) -> None:
+def test_changes_in_the_hour_before_are_listed_and_nothing_else(folder: Path) -> None:
     result = group(
         folder,
         record(1, "notice", "deploy: 2.14.0 is active\nnew: Norway", source="journal"),

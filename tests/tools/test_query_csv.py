@@ -100,7 +100,7 @@ def test_the_encoding_is_recognised(ask: Ask, content: bytes, encoding: str) -> 
         (["2026-01-01"], "text"),
     ],
 )
-def test_a_column_is_of_numbers_only_where_no_digit_is_lost(ask: Ask, cells: list[str], kind: str) -> None:
+def test_a_column_is_numeric_only_if_no_digit_is_lost(ask: Ask, cells: list[str], kind: str) -> None:
     content = "n;other\n" + "".join(f"{cell};x\n" for cell in cells)
 
     assert ask(content)["table"]["columns"]["n"] == kind
@@ -123,7 +123,7 @@ def test_rows_of_other_widths_are_kept_and_counted(ask: Ask) -> None:
     assert found["table"]["uneven_rows"] == 2
 
 
-def test_a_limit_cuts_and_says_so(ask: Ask) -> None:
+def test_a_result_over_the_limit_is_cut_and_marked(ask: Ask) -> None:
     assert ask(limit=2)["cut"] is True
     assert ask(limit=3)["cut"] is False
 
@@ -137,7 +137,7 @@ def test_a_limit_cuts_and_says_so(ask: Ask) -> None:
         ("a," * 600 + "\n", "601"),
     ],
 )
-def test_what_is_no_table_is_said(ask: Ask, content: str | bytes, reason: str) -> None:
+def test_a_file_that_is_not_a_table_is_an_error(ask: Ask, content: str | bytes, reason: str) -> None:
     with pytest.raises(InputRefused) as refusal:
         ask(content)
 
@@ -157,7 +157,7 @@ def test_what_is_no_table_is_said(ask: Ask, content: str | bytes, reason: str) -
         "SELECT readfile('/etc/passwd')",
     ],
 )
-def test_what_does_more_than_read_the_table_is_refused(ask: Ask, sql: str) -> None:
+def test_any_statement_but_a_reading_one_is_refused(ask: Ask, sql: str) -> None:
     with pytest.raises(InputRefused):
         ask(sql=sql)
 

@@ -84,7 +84,7 @@ def test_values_are_bound_and_never_read_as_sql(ask: Ask) -> None:
         "SELECT city, row_number() OVER (ORDER BY amount) FROM sales",
     ],
 )
-def test_whatever_reads_is_answered(ask: Ask, sql: str) -> None:
+def test_reading_statements_are_answered(ask: Ask, sql: str) -> None:
     assert ask(sql)["returned"] >= 1
 
 
@@ -129,7 +129,7 @@ def test_whatever_reads_is_answered(ask: Ask, sql: str) -> None:
         "SELECT\0 1",
     ],
 )
-def test_whatever_does_more_than_read_is_refused_and_changes_nothing(ask: Ask, folder: Path, sql: str) -> None:
+def test_any_writing_statement_is_refused_and_changes_nothing(ask: Ask, folder: Path, sql: str) -> None:
     before = (folder / "shop.db").read_bytes()
 
     with pytest.raises(InputRefused) as refusal:
@@ -175,7 +175,7 @@ def test_a_value_without_bound_is_refused(ask: Ask, sql: str) -> None:
         ask(sql)
 
 
-def test_rows_and_cells_are_bounded_and_it_is_said(ask: Ask) -> None:
+def test_rows_and_cells_are_bounded_and_marked(ask: Ask) -> None:
     many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
 
     assert (ask(many, limit=3)["rows"], ask(many, limit=3)["cut"]) == ([{"i": 1}, {"i": 2}, {"i": 3}], True)
@@ -206,7 +206,7 @@ def test_a_number_beyond_64_bits_is_refused_with_a_way_out(ask: Ask) -> None:
     assert "as text" in refusal.value.reason
 
 
-def test_what_is_no_database_is_said(ask: Ask, folder: Path) -> None:
+def test_a_file_that_is_not_a_database_is_an_error(ask: Ask, folder: Path) -> None:
     (folder / "a.txt").write_text("words")
     (folder / "empty.db").write_bytes(b"")
     (folder / "broken.db").write_bytes((folder / "shop.db").read_bytes()[:2000])
@@ -233,7 +233,7 @@ def test_a_database_that_others_write_to_is_read_and_nothing_is_left_beside_it(a
     assert sorted(file.name for file in folder.iterdir()) == before == ["live.db", "shop.db"]
 
 
-def test_a_log_that_nobody_has_open_is_not_passed_over_in_silence(ask: Ask, folder: Path) -> None:
+def test_a_write_ahead_log_that_nobody_has_open_is_an_error(ask: Ask, folder: Path) -> None:
     with closing(sqlite3.connect(folder / "live.db")) as writer:
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("CREATE TABLE t(a)")
@@ -247,7 +247,7 @@ def test_a_log_that_nobody_has_open_is_not_passed_over_in_silence(ask: Ask, fold
     assert not (folder / "left.db-shm").exists()
 
 
-def test_a_transaction_under_way_is_said(ask: Ask, folder: Path) -> None:
+def test_an_open_transaction_is_an_error_that_names_it(ask: Ask, folder: Path) -> None:
     with closing(sqlite3.connect(folder / "shop.db", isolation_level=None)) as writer:
         writer.execute("BEGIN EXCLUSIVE")
 

@@ -16,7 +16,7 @@ def read(folder: Path, **args: Any) -> dict[str, Any]:
     return result
 
 
-def test_a_part_says_its_lines_and_where_to_go_on(tmp_path: Path) -> None:
+def test_a_part_has_its_lines_and_the_next_line(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("one\ntwo\nthree\nfour\n")
 
     assert read(tmp_path, path="a.md", start_line=2, max_lines=2) == {

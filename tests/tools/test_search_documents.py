@@ -29,7 +29,7 @@ def search(folder: Path, query: str, limit: int = 5) -> list[dict[str, Any]]:
     return passages
 
 
-def test_a_passage_says_where_it_stands(tmp_path: Path) -> None:
+def test_a_passage_has_its_place(tmp_path: Path) -> None:
     (tmp_path / "wind.md").write_text("# Wind\n\n## Cost\n\nOffshore wind costs more\nto build.\n")
 
     (passage,) = search(tmp_path, "what does offshore wind cost?")
@@ -68,7 +68,7 @@ def test_no_two_passages_have_the_same_words(tmp_path: Path) -> None:
     assert [passage["source"] for passage in search(tmp_path, "wind")] == ["a.md"]
 
 
-def test_nothing_found_says_which_words_and_how_many_documents(tmp_path: Path) -> None:
+def test_nothing_found_names_the_words_and_the_number_of_documents(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Words.")
 
     with pytest.raises(NothingFound) as error:

@@ -26,7 +26,7 @@ def test_results_have_title_url_and_snippet_and_are_no_more_than_asked_for() -> 
     }
 
 
-def test_long_texts_are_cut_visibly_and_what_is_no_page_is_left_out() -> None:
+def test_long_texts_are_cut_visibly_and_other_addresses_are_left_out() -> None:
     found = [
         Found("t" * 301, "https://example.org/", " a\n b " + "s" * 2000),
         Found("an advertisement", "/click?x", ""),
@@ -50,7 +50,7 @@ def test_no_results_are_an_error_and_never_an_empty_success() -> None:
     assert "'wind' found nothing; use other words" in str(failure.value)
 
 
-def test_an_engine_that_cannot_answer_says_why_and_what_to_do() -> None:
+def test_a_failing_engine_gives_the_reason_and_the_next_move() -> None:
     def limited(query: str, limit: int) -> Sequence[Found]:
         raise NoAnswerError("too many requests", "wait")
 
@@ -120,7 +120,7 @@ def test_without_a_key_the_public_engines_are_asked(engines: Any) -> None:
         ("DDGSException", "cannot use socks5://me:secret@proxy.example", "socks5://…@proxy.example", "later"),
     ],
 )
-def test_what_the_engines_refuse_is_an_error_that_helps(
+def test_a_refusal_by_the_engines_is_an_error_with_the_next_move(
     engines: Any, name: str, words: str, reason: str, advice: str
 ) -> None:
     from ddgs import exceptions

@@ -81,7 +81,7 @@ def test_an_object_becomes_sections(tmp_path: Path) -> None:
     assert written(tmp_path, {"Cost": 48, "Points": ["a", "b"]}) == "## Cost\n\n48\n\n## Points\n\n- a\n- b\n"
 
 
-def test_the_result_says_where_the_report_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_has_the_path_of_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     near = write_report(Path("workspace")).invoke({"content": {"statements": STATEMENTS}, "path": "sub/a.md"})
@@ -141,7 +141,7 @@ def test_content_that_cannot_be_stored_leaves_the_old_report(content: str, tmp_p
     assert (tmp_path / "report.md").read_text() == "old"
 
 
-def test_a_file_where_a_folder_is_needed_is_said(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("file")
 
     with pytest.raises(FileNotWritten) as error:
@@ -174,7 +174,7 @@ def test_a_report_takes_the_place_of_one_that_was_written_before(tmp_path: Path)
 
 
 @pytest.mark.parametrize("edit", [lambda file: file.write_text("mine"), lambda file: file.write_text("One.\nmine\n")])
-def test_a_file_of_somebody_else_is_replaced_only_if_the_call_says_so(edit: Any, tmp_path: Path) -> None:
+def test_a_file_of_another_author_is_replaced_only_with_overwrite(edit: Any, tmp_path: Path) -> None:
     written(tmp_path, "One.")
     edit(tmp_path / "report.md")
     before = (tmp_path / "report.md").read_text()

@@ -35,7 +35,7 @@ def test_hidden_and_foreign_folders_are_not_read(tmp_path: Path) -> None:
         library.file(".git/a.md")
 
 
-def test_a_link_out_of_the_folder_is_skipped_and_said(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_listed_as_skipped(tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("words")
@@ -47,7 +47,7 @@ def test_a_link_out_of_the_folder_is_skipped_and_said(tmp_path: Path) -> None:
     assert "link" in catalogue.skipped["b.md"]
 
 
-def test_large_files_binary_files_and_pipes_are_skipped_and_said(tmp_path: Path) -> None:
+def test_large_files_binary_files_and_pipes_are_listed_as_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("words")
     (tmp_path / "large.md").write_bytes(b"x" * (LARGEST_FILE_BYTES + 1))
     (tmp_path / "binary.txt").write_bytes(b"a\0b")
@@ -87,7 +87,7 @@ def test_only_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert after[1].passages[0].text == "three"
 
 
-def test_a_name_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_name_that_is_not_a_document_is_refused_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x")
     library = Library(tmp_path)
 
@@ -97,7 +97,7 @@ def test_a_name_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -
         assert error.value.source == name
 
 
-def test_without_pypdf_other_documents_are_read_and_the_pdf_says_what_to_install(
+def test_without_pypdf_other_documents_are_read_and_the_pdf_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)

@@ -57,7 +57,7 @@ def test_only_a_server_on_this_machine_is_here() -> None:
     assert not server({"url": "http://localhost.example.com/mcp"}).is_here
 
 
-def test_the_place_of_a_server_is_another_where_it_would_work_elsewhere_and_the_same_with_a_new_key() -> None:
+def test_the_place_of_a_server_changes_with_its_address_and_not_with_its_key() -> None:
     here = server({**FILES, "env": {"ROOT": "/a", "API_KEY": "0123456789"}})
 
     same = server({**FILES, "env": {"ROOT": "/a", "API_KEY": "9876543210"}, "trusted": True})
@@ -72,7 +72,7 @@ def test_the_place_of_a_server_is_another_where_it_would_work_elsewhere_and_the_
     assert len({each.place for each in (here, *others)}) == 5
 
 
-def test_what_is_said_of_a_tool_goes_before_what_is_said_of_its_server() -> None:
+def test_rules_for_a_tool_override_rules_for_its_server() -> None:
     rules = {"effect": "external", "timeout_s": 5, "tools": {"read": {"effect": "read", "trusted": True}}}
 
     made = server({**FILES, **rules})
@@ -86,7 +86,7 @@ def test_a_server_that_is_disabled_is_left_out_with_all_that_it_lacks() -> None:
     assert servers_of({"off": {"command": "${NOT_SET}", "disabled": True}}, "mcpServers", Path()) == []
 
 
-def test_what_other_programs_write_beside_a_server_has_no_effect() -> None:
+def test_keys_of_other_programs_have_no_effect() -> None:
     assert server({**FILES, "autoApprove": ["write_file"], "alwaysAllow": ["move"], "description": "files"}) == server(
         FILES
     )
@@ -125,7 +125,7 @@ def test_an_invalid_entry_is_refused_and_its_field_is_named(entry: Any, words: s
     assert words in fault(entry)
 
 
-def test_no_secret_is_in_an_error_or_in_what_a_server_looks_like(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_in_an_error_or_the_repr_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "sk-0123456789")
 
     words = fault({"command": "x", "env": {"A": "${API_TOKEN}"}, "effect": "${API_TOKEN}"})

@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -75,16 +74,14 @@ def test_the_servers_are_started_and_left_in_asynchronous_code_too_also_when_it_
 
 def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small) -> None:
     small.behave("deaf")
-    began = time.monotonic()
 
     async def main() -> None:
-        async with asyncio.timeout(0.5), McpServers({"small": small.entry()}):
+        async with asyncio.timeout(0.5), McpServers({"small": small.entry()}, start_timeout_s=3600):
             raise AssertionError("it never answers")
 
     with pytest.raises(TimeoutError):
         asyncio.run(main())
     assert [is_alive(process) for process in small.starts] == [False]
-    assert time.monotonic() - began < 20, "it waited for the server to start"
 
 
 def test_an_error_is_never_a_result(small: Small) -> None:
@@ -235,7 +232,7 @@ def test_two_servers_with_the_same_tools_are_told_apart_by_their_names(small: Sm
     assert {"a_echo", "b_echo"} <= both and "echo" not in both
 
 
-def test_a_server_gets_what_is_configured_and_the_least_of_our_environment(
+def test_a_server_gets_its_configured_variables_and_the_least_of_our_environment(
     small: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
@@ -269,7 +266,7 @@ def test_a_key_that_a_server_tells_is_in_no_result_no_error_and_no_log(
     assert "small: small server ***" in caplog.text
 
 
-def test_what_a_server_says_on_its_standard_error_is_no_matter_for_the_terminal(
+def test_the_standard_error_of_a_server_never_reaches_the_terminal(
     small: Small, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with McpServers({"small": small.entry()}) as servers:
@@ -278,9 +275,7 @@ def test_what_a_server_says_on_its_standard_error_is_no_matter_for_the_terminal(
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_a_server_says_beside_the_protocol_disturbs_nobody(
-    small: Small, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_output_outside_the_protocol_is_ignored(small: Small, capfd: pytest.CaptureFixture[str]) -> None:
     small.behave("chatty")
 
     with McpServers({"small": small.entry()}) as servers:
@@ -289,7 +284,7 @@ def test_what_a_server_says_beside_the_protocol_disturbs_nobody(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_tool_declares_what_the_user_says_of_it(small: Small) -> None:
+def test_a_tool_declares_the_rules_of_the_configuration(small: Small) -> None:
     rules = {"timeout_s": 5, "tools": {"note": {"effect": "external", "idempotent": True, "free_args": ["text"]}}}
 
     with McpServers({"small": small.entry(**rules)}) as servers:

@@ -89,7 +89,7 @@ def test_a_method_that_is_not_allowed_is_refused() -> None:
         ("2001:db8::1", "2001:db8::1", 81, True),
     ],
 )
-def test_a_named_host_may_be_near_and_nothing_may_lead_where_nobody_is(
+def test_a_named_host_may_be_private_and_no_host_may_be_a_reserved_address(
     host: str, address: str, port: int, allowed: bool
 ) -> None:
     assert (HOSTS.rule(host, ip_address(address), port) is None) is allowed

@@ -49,7 +49,7 @@ def test_a_question_is_asked_with_the_key_and_answered(site: Any, tavily: Tavily
         (500, {}, "Tavily answered 500 Internal Server Error", "try again later"),
     ],
 )
-def test_a_refusal_says_what_to_do(
+def test_a_refusal_names_the_next_move(
     site: Any, tavily: Tavily, status: int, headers: dict[str, str], reason: str, advice: str
 ) -> None:
     site.serve("/search", json.dumps({"detail": {"error": f"no, {KEY}"}}), status=status, **headers)
@@ -77,7 +77,7 @@ def test_a_refusal_says_what_to_do(
         (b"x", {"Content_Encoding": "br"}),
     ],
 )
-def test_what_is_no_list_of_results_is_a_failure(
+def test_a_response_without_results_is_a_failure(
     site: Any, tavily: Tavily, body: bytes, headers: dict[str, str]
 ) -> None:
     site.serve("/search", body, **headers)
