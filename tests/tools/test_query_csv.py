@@ -133,7 +133,7 @@ def test_a_result_over_the_limit_is_cut_and_marked(ask: Ask) -> None:
     [
         ("", "empty"),
         ("\n\n", "empty"),
-        (b"\0\1", "no text"),
+        (b"\0\1", "not text"),
         ("a," * 600 + "\n", "601"),
     ],
 )
