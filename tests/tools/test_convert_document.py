@@ -82,34 +82,10 @@ def test_a_word_document_keeps_its_tables(convert: Convert) -> None:
     }
 
 
-def test_a_pdf_and_a_page_are_converted_too(convert: Convert, pdf: Callable[..., bytes]) -> None:
-    page = "<html><head><title>Köln</title></head><body><script>x()</script><h1>Höhe</h1></body></html>"
-
-    assert "First words about wind." in convert("a.pdf", pdf("First words about wind.", "More"))["text"]
-    html = convert("a.html", page.encode("windows-1252"))
-    assert (html["title"], html["text"]) == ("Köln", "# Höhe")
-
-
-def test_a_part_has_the_start_of_the_next_one(convert: Convert) -> None:
-    content = docx(paragraph("0123456789"))
-
-    part = convert("a.docx", content, start=2, max_characters=3)
-
-    assert (part["text"], part["next_start"], part["total"]) == ("234", 5, 10)
-    assert convert("a.docx", content, start=5, max_characters=5)["next_start"] is None
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.docx", b"no zip"),
-        ("a.docx", b""),
-        ("a.pdf", b"%PDF-1.4 no"),
-        ("a.epub", b"PK\3\4"),
-        ("a.ipynb", b"{"),
-        ("a.html", b"\0\1"),
-        ("a.html", b"<html></html>"),
-        ("a.docx", docx("")),
         ("a.txt", b"words"),
         ("a.exe", b"MZ"),
         ("a", b"x"),
@@ -120,13 +96,6 @@ def test_an_inconvertible_file_is_an_error(convert: Convert, name: str, content:
         convert(name, content)
 
     assert failure.value.source == name
-
-
-def test_a_part_past_the_end_is_an_error(convert: Convert) -> None:
-    with pytest.raises(SourceNotReadable) as failure:
-        convert("a.docx", docx(paragraph("words")), start=5)
-
-    assert failure.value.reason == "it has 5 characters, none at 5"
 
 
 def test_no_file_and_no_address_that_a_document_names_is_fetched(convert: Convert, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def _converted(content: bytes, kind: str) -> tuple[str | None, str]:
         if _comes_of_memory(error):
             raise MemoryError from error
         said = " ".join(str(error).split())[:300] or type(error).__name__
-        raise Fault(f"it is damaged, locked or no {kind} file ({said})") from error
+        raise Fault(f"it is damaged, locked or not a {kind} file ({said})") from error
     title = " ".join(str(made.title).split())[:200] if made.title else None
     return title, made.markdown.replace("\0", "\ufffd")
 
@@ -87,5 +87,5 @@ def _as_utf8(content: bytes, kind: str) -> bytes:
         return content
     decoded = decode(content)
     if decoded is None:
-        raise Fault("it is no text")
+        raise Fault("it is not text")
     return decoded.text.encode("utf-8", "replace")
