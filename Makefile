@@ -21,10 +21,10 @@ EXAMPLES ?= 1000
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check e2e static bench faults fuzz clean
+.PHONY: help run studio test check e2e static bench faults fuzz mutants clean
 
 help: ## Say what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=dir] [GOAL="..."]
 	@$(BIN)/planner-executor run "$(GOAL)" --docs "$(DOCS)" --yes
@@ -61,6 +61,9 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 
 fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -q tests/fuzz
+
+mutants: $(VENV)/.dev ## Change lines of modules that carry a promise and see a test fail [MODULE=graph.calls.gate] [SAMPLE=20]
+	$(BIN)/python tests/mutants/mutate.py $(if $(MODULE),--module $(MODULE)) --sample $(or $(SAMPLE),0)
 
 clean: ## Remove the environment and what tests and tools leave behind
 	rm -rf $(VENV) tests/node/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
