@@ -83,7 +83,7 @@ def test_there_is_no_way_out_of_the_sandbox(code: str) -> None:
         ("while True: print('x' * 1000)", "TimeoutError"),
         ("10 ** 10 ** 8", "time"),
         ("[0] * 10 ** 10", "MemoryError"),
-        ("x = 'a'\nwhile True: x += x", "MemoryError"),
+        ("x = 'a'\nwhile True: x += x", "Error"),  # of memory, or of time on a busy machine
         ("x = []\nwhile True: x.append(x * 2)", "Error"),
         ("def f(n): return f(n + 1)\nf(0)", "RecursionError"),
         ("[" * 5000 + "]" * 5000, "SyntaxError"),
