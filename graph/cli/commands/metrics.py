@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import typer
 
 from graph.cli import options
-from graph.cli.exits import reported
-from graph.cli.reading import with_runs
+from graph.cli.exit_codes import reported
+from graph.cli.run_lookup import with_runs
 from graph.cli.screen import Screen
 from graph.errors import AgentError, InputError
 from graph.serving.hosts import read_host
