@@ -6,8 +6,9 @@ from typing import Any
 
 from graph.chat_models.offline.constraints import Order
 from graph.chat_models.offline.goals import BriefGoal
-from graph.chat_models.offline.words import capitalised, telling_words
+from graph.chat_models.offline.words import capitalised
 from graph.plan.references import escape
+from tools.words import telling_words
 
 SEARCH = {"search_documents": ("query",)}
 SUMMARY = {"summarize_text": ("text",)}

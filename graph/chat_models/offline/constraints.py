@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
-from graph.chat_models.offline.words import one_line, telling_words
+from graph.chat_models.offline.words import one_line
+from tools.words import telling_words
 
 
 @dataclass(frozen=True)

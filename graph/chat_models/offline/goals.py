@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from graph.chat_models.offline.words import one_line, telling_words
+from graph.chat_models.offline.words import one_line
+from tools.words import telling_words
 
 _MOST_CHARACTERS = 1000
 _LONGEST_TOPIC = 200

@@ -9,8 +9,9 @@ from graph.chat_models.offline import brief
 from graph.chat_models.offline.constraints import SEARCH_FOR
 from graph.chat_models.offline.goals import brief_goal
 from graph.chat_models.offline.remaining import NoOtherWay, Remaining
-from graph.chat_models.offline.words import one_line, slug, telling_words
+from graph.chat_models.offline.words import one_line, slug
 from graph.plan.references import escape, references_in
+from tools.words import telling_words
 
 _NO_DOCUMENTS = re.compile(r"\bdocuments? folder\b|\bno (?:readable )?documents\b", re.I)
 _NOTHING_FOUND = re.compile(
