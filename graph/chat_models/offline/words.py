@@ -1,4 +1,4 @@
-"""Words as file names, titles and lines."""
+"""Texts for plans: one line, a capital, a file name."""
 
 from tools.words import words_in
 
