@@ -10,8 +10,8 @@ from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
 
 
-def _item(raw: Json) -> int | None:
-    return whole(raw, "item") if "item" in raw else None
+def _optional(raw: Json, name: str) -> int | None:
+    return whole(raw, name) if name in raw else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +57,7 @@ class CallStarted(Payload):
         return cls(
             key=raw["key"],
             call=whole(raw, "call"),
-            item=_item(raw),
+            item=_optional(raw, "item"),
             tool=raw["tool"],
             args=Arguments.from_json(raw),
             effect=raw.get("effect"),
@@ -108,7 +108,7 @@ class CallFinished(Payload):
         return cls(
             result=result_from_json(raw),
             call=whole(raw, "call"),
-            item=_item(raw),
+            item=_optional(raw, "item"),
             nothing_happened=raw.get("nothing_happened", False),
             unchecked=raw.get("unchecked", False),
             worked_s=number(raw.get("worked_s")),
@@ -162,7 +162,7 @@ class EarlierCall:
     def from_json(cls, raw: Json) -> "EarlierCall":
         """Read what `to_json` wrote."""
         get = raw.get
-        return cls(raw["key"], get("run"), get("step"), get("seq"), get("error"), get("unmet"))
+        return cls(raw["key"], get("run"), get("step"), _optional(raw, "seq"), get("error"), get("unmet"))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""

@@ -123,7 +123,7 @@ class Event:
         known, version = TYPES.get(self.kind), self.payload.get("version", 1)
         if known is None:
             raise UnknownEventError(self.seq, f"is of the kind {self.kind!r}")
-        if version != 1 and not (type(version) is int and 1 <= version <= known.version):
+        if type(version) is not int or not 1 <= version <= known.version:
             raise UnknownEventError(self.seq, f"is of version {version} of {self.kind!r}")
         return known.from_json(self.payload)
 

@@ -73,7 +73,7 @@ class ReviewRequested(Payload):
             unseen=raw.get("unseen", False),
             error=raw["error"],
             issues=tuple(map(Issue.from_json, raw["issues"])),
-            skip=raw["skip"],
+            skip=whole(raw, "skip"),
             checkpoint=raw.get("checkpoint"),
         )
 
