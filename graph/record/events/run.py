@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
-from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.events.payload import Json, Payload, given, number, whole
 
 WORDING = 2
 """Which words prompts and reviews are written in; it changes with a release that changes them. Absent means 1."""
@@ -93,7 +93,7 @@ class RunStarted(Payload):
             goal=raw["goal"],
             constraints=tuple(raw["constraints"]),
             tags=tuple(raw.get("tags", ())),
-            wording=raw.get("wording", 1),
+            wording=number(raw.get("wording")) or 1,
             history=tuple(raw.get("history", ())),
             setup=raw.get("setup") or {},
             setup_by=raw.get("setup_by"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from full_payloads import ARTIFACT, FULL
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from graph.errors import UnknownEventError
@@ -65,6 +65,7 @@ def test_what_an_earlier_release_left_out_has_a_default(kind: str) -> None:
     assert TYPES[kind].from_json(data.to_json()) == data
 
 
+@settings(max_examples=2 * len(PLACES))
 @given(place=st.sampled_from(PLACES))
 def test_a_payload_is_read_whatever_field_of_it_was_redacted(place: tuple[str, Path]) -> None:
     kind, path = place
