@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from graph.plan.depth import json_or_text
 from graph.plan.issues import Issue, storable
-from graph.plan.validation import json_faults
+from graph.plan.json_values import json_faults
 from graph.review.request import Action, ReviewRequest
 
 YES = ("approve", "yes", "y", "ok")

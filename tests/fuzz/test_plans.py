@@ -12,10 +12,11 @@ from graph.errors import ExpressionError, UnresolvedReferenceError
 from graph.plan.catalog import ToolSpec
 from graph.plan.expressions import evaluate, expression_fault
 from graph.plan.inline_schema import misfits, schema_fault
+from graph.plan.json_values import json_faults
+from graph.plan.reading import read_plan
 from graph.plan.references import references_in, resolve
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.plan.validation import json_faults, read_plan
 from graph.review.decision import UnreadableAnswer, read_answer
 from graph.review.request import ALLOWED, Action, ReviewRequest
 from graph.text.drawing import plan_svg, plan_text

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from graph.calls.toolbox import Toolbox, bind
 from graph.errors import ToolConfigError
-from graph.plan.validation import read_plan
+from graph.plan.reading import read_plan
 from graph.testing import LoggedTools
 from tools import tool as declaring_tool
 
