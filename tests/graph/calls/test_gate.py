@@ -12,7 +12,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from graph.calls.gate import CallGate
 from graph.calls.model_gate import ModelCall
-from graph.calls.tool_call import Finished, ToolCall, Uncertain
+from graph.calls.tool_call import CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
@@ -459,7 +459,7 @@ def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> Non
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
-        with pytest.raises(Uncertain) as doubt:
+        with pytest.raises(CallUncertain) as doubt:
             await (await desk.gate()).admit(STEP, "send", {}, {})
         assert doubt.value.keys == (call.key,)
 
@@ -498,9 +498,9 @@ def test_no_step_repeats_a_call_that_raised_a_moment_ago() -> None:
         first = await admit(gate, STEP, "send", {"to": "x"})
         await gate.commit([], [first])
         await gate.commit([await gate.perform(first)], [])
-        with pytest.raises(Uncertain):
+        with pytest.raises(CallUncertain):
             await gate.admit(STEP, "send", {"to": "x"}, {})
-        with pytest.raises(Uncertain):
+        with pytest.raises(CallUncertain):
             await gate.admit(Step(id="b", objective="o", tools=("send",)), "send", {"to": "x"}, {})
         await admit(gate, STEP, "send", {"to": "y"})
 
