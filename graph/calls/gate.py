@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.calls.effects import Effects
-from graph.calls.failures import error_of, in_words
+from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
@@ -271,9 +271,9 @@ class CallGate:
                 raise
             error = "the tool cancelled itself"
         except TimeoutError as failure:
-            error = in_words(failure)
+            error = failure_words(failure)
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
-            error, nothing = in_words(failure), isinstance(failure, NothingHappened)
+            error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
             result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.plan.canonical import digest
-from graph.record.amendment import in_words
+from graph.record.amendment import amendment_words
 from graph.record.artifacts import held_artifact
 from graph.record.budget import read_budget
 from graph.record.events import ASIDE, CONTROL, Event
@@ -143,7 +143,7 @@ def _decided(record: RunState, event: Event) -> None:
 def _steered(record: RunState, event: Event) -> None:
     said = event.payload
     record.constraints, record.request = tuple(said["constraints"]), None
-    words = in_words(said["added"], said["withdrawn"], said["feedback"])
+    words = amendment_words(said["added"], said["withdrawn"], said["feedback"])
     record.steered = f"{record.steered}; {words}" if record.steered else words
     if said["feedback"]:
         record.feedback.append(said["feedback"])

@@ -72,7 +72,7 @@ def _decisions(actions: Sequence[Action], said: ReviewResponse) -> list[dict[str
         _edited(action, **next(settled)) if action["name"] == "settle_effect" else _decision(action, said)
         for action in actions
     ]
-    if left := [in_words(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
+    if left := [action_words(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
         raise InputError("decision", f"not decided yet: {'; '.join(left)}")
     return [decision for decision in made if decision is not None]
 
@@ -111,7 +111,7 @@ def _raised(budget: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, A
 def _beside_the_point(actions: Sequence[Action], said: ReviewResponse) -> Iterator[tuple[str, str]]:
     """Yield (what was said, why) for what is about nothing that is asked, and for calls that nothing was said of."""
     names = [action["name"] for action in actions]
-    calls, questions = ([in_words(a) for a in actions if a["name"] == n] for n in ("settle_effect", "answer_question"))
+    calls, questions = ([action_words(a) for a in actions if a["name"] == n] for n in ("settle_effect", "answer_question"))
     steps = {action["args"]["step"] for action in actions if action["name"] == "answer_question"}
     if len(said.happened) != len(calls):
         yield "happened", f"say once of each: {'; '.join(calls)}" if calls else "no call is uncertain"
@@ -130,10 +130,10 @@ def _beside_the_point(actions: Sequence[Action], said: ReviewResponse) -> Iterat
         yield "feedback", "it is only asked whether a call happened"
 
 
-def in_words(action: Action) -> str:
+def action_words(action: Action) -> str:
     """Return what an action asks about.
 
-    >>> in_words({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {}}})
+    >>> action_words({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {}}})
     'send with mail'
     """
     return WORDS[action["name"]].format(**action["args"])

@@ -11,7 +11,7 @@ from graph.markdown import unfenced
 from graph.plan.checks import check_in_words
 from graph.plan.kinds.table import kind_spec
 from graph.plan.step_kind import kind_of
-from graph.record.amendment import in_words
+from graph.record.amendment import amendment_words
 from graph.record.artifacts import held_artifact
 from graph.record.budget import Usage, read_budget, spent_in_words, unit_in_words
 from graph.record.events import Event
@@ -235,7 +235,7 @@ def _budget_reached(_: str, payload: Payload) -> Iterator[str]:
 
 
 def _steered(_: str, payload: Payload) -> Iterator[str]:
-    yield in_words(payload["added"], payload["withdrawn"], payload["feedback"])
+    yield amendment_words(payload["added"], payload["withdrawn"], payload["feedback"])
     yield f"said by {payload['approver']}"
     yield from (f"to respect: {constraint}" for constraint in payload["constraints"])
 
