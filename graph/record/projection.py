@@ -13,7 +13,7 @@ from graph.record.events import ASIDE, CONTROL, Event
 from graph.record.other_runs import other_calls
 from graph.record.replacement import Replaced
 from graph.record.results import StepResult, StepStatus
-from graph.record.run_state import Approval, BudgetExhausted, Call, Held, Request, RunState, WaitingCall
+from graph.record.run_state import Approval, BudgetExhausted, Call, HeldCall, Request, RunState, WaitingCall
 from graph.record.trust_label import USER, TrustLabel
 
 UNCHECKED = "its result has not been checked yet"
@@ -223,7 +223,7 @@ def _step_held(record: RunState, event: Event) -> None:
     labels = {name: TrustLabel.of(label) for name, label in held["labels"].items()}
     key = held["key"]
     before = tuple(dict.fromkeys(call["run"] for call in held.get("before", ())))
-    record.held[key] = Held(key, event.step or "", held["tool"], held["args"], labels, held["revision"], before)
+    record.held[key] = HeldCall(key, event.step or "", held["tool"], held["args"], labels, held["revision"], before)
 
 
 def _step_uncertain(record: RunState, event: Event) -> None:

@@ -17,7 +17,7 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.revision import PlanDiff, difference
 from graph.plan.schema import Plan, Step
 from graph.record.budget import Budget, Usage, limit_in_words, unit_in_words
-from graph.record.run_state import BudgetExhausted, Call, Held
+from graph.record.run_state import BudgetExhausted, Call, HeldCall
 from graph.record.values import to_text
 from graph.sanitize import escaped, visible
 from graph.text.drawing.labels import plain
@@ -107,7 +107,7 @@ def _what_to_settle(call: Call) -> str:
     )
 
 
-def held_description(held: Held) -> str:
+def held_description(held: HeldCall) -> str:
     """Return the question whether a call may be made that happened before, or whose arguments are untrusted."""
     whence = escaped("; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items()))
     untrusted = f"Not to be trusted: {whence}. " if whence else ""
