@@ -5,6 +5,7 @@ from typing import Any
 from desk import Desk, at_desk
 
 from graph.record.budget import Budget
+from graph.record.events import Draft
 from graph.testing import LoggedTools, ScriptedModel, step
 
 MET, UNMET = {"met": True, "why": "it is"}, {"met": False, "why": "it is not"}
@@ -67,6 +68,26 @@ def test_a_result_that_was_not_checked_is_looked_at_when_it_is_recalled(prepared
     limit, result = at_desk(work, tools.tool("look", effect="read"))
 
     assert limit == "model_calls"
+    assert (result.status, len(tools.calls)) == ("failed", 1)
+
+
+def test_a_result_that_a_person_gave_for_a_call_has_to_meet_the_checks(prepared: Any) -> None:
+    checked = {**step("a", "send"), "checks": [{"non_empty": True}]}
+
+    def broken(**_: Any) -> None:
+        raise ValueError("broken")
+
+    async def work(desk: Desk) -> Any:
+        await (await prepared(desk, checked)).run()
+        (key,) = (await desk.record()).calls
+        decided = {"decision": "settle", "by": "person", "digest": "", "checkpoint": "", "request": "r"}
+        settled = [{"key": key, "happened": True, "result": ""}]
+        await desk.ledger.append(desk.lease, [Draft("decided", {**decided, "settled": settled})])
+        return (await (await prepared(desk, checked)).run()).results["a"]
+
+    tools = LoggedTools()
+    result = at_desk(work, tools.tool("send", broken))
+
     assert (result.status, len(tools.calls)) == ("failed", 1)
 
 
