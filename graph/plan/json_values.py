@@ -4,6 +4,7 @@ from math import isfinite
 from typing import Any
 
 from graph.plan.shortening import value_in_words
+from graph.sanitize import is_utf8
 
 MAX_DEPTH = 100
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
@@ -49,6 +50,4 @@ def _scalar_fault(item: Any) -> str | None:
 
 
 def _is_plain_text(item: object) -> bool:
-    if not isinstance(item, str) or "\0" in item:
-        return False
-    return item.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in item)
+    return isinstance(item, str) and "\0" not in item and is_utf8(item)
