@@ -129,9 +129,7 @@ def _told(erasure: Erasure, by: str, reason: str) -> dict[str, object]:
 def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Erasure, redacted: Draft) -> None:
     run_id = run_id_of(db, run)
     query = "UPDATE ledger_events SET payload = ?, salt = ? WHERE run = ? AND seq = ?"
-    changed = [
-        (stored_payload(row.kind, row.payload), row.salt, run_id, seq) for seq, row in erasure.rows.items()
-    ]
+    changed = [(stored_payload(row.kind, row.payload), row.salt, run_id, seq) for seq, row in erasure.rows.items()]
     db.executemany(query, changed)
     writer.index.forget(db, run_id)
     writer.write(db, run, run_id, [redacted])

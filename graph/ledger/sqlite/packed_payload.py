@@ -1,4 +1,4 @@
-"""Payloads of events as they are stored: JSON text, or bytes if it is long and packing makes it shorter.
+"""Payloads of events as they are stored: JSON text, packed if it is long; packing makes every text shorter.
 
 The chain, exports and readers have the text alone; see `docs/decisions/0038-packed-payloads.md`.
 """
@@ -43,13 +43,18 @@ def stored_payload(kind: str, text: str) -> str | bytes:
     if len(text) < LEAST_BYTES or kind in SEARCHED:
         return text
     data = text.encode()
-    packed = FORM + pack(data, DICTIONARY)
-    return packed if len(packed) < len(data) <= MOST_BYTES else text
+    return FORM + pack(data, DICTIONARY) if len(data) <= MOST_BYTES else text
 
 
 def payload_text(kind: str, stored: str | bytes) -> str:
-    """Return the JSON text of a stored payload; what was never packed comes back as it is, and its check fails."""
-    return _unpacked(stored) if type(stored) is bytes and kind not in SEARCHED else stored  # type: ignore[return-value]
+    """Return the JSON text of a stored payload.
+
+    Bytes that were never packed come back as they are, and so does a packed payload of a kind that is not to be packed:
+    the check of the row names them.
+    """
+    if type(stored) is bytes and kind not in SEARCHED:
+        return _unpacked(stored)  # type: ignore[return-value]
+    return stored  # type: ignore[return-value]
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
