@@ -98,8 +98,8 @@ def read_rows(db: sqlite3.Connection, run_id: int, after: int = ALL) -> Iterator
         "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events "
         "WHERE run = ? AND seq >= ? ORDER BY seq"
     )
-    for seq, kind, step, at, payload, *proof in db.execute(query, (run_id, after)):
-        yield Row(seq, kind, step, at, payload_text(kind, payload), *proof)
+    for row in map(Row._make, db.execute(query, (run_id, after))):
+        yield row if type(row.payload) is str else row._replace(payload=payload_text(row.kind, row.payload))
 
 
 def stored_row(row: Row) -> Sequence[Any]:
