@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graph.record.check_results import Finding, Opinion
+from graph.record.check_results import CheckResult, Opinion
 from graph.record.events import Draft, StepChecked
 
 WHY_CHARACTERS = 500
@@ -13,7 +13,7 @@ WHY_CHARACTERS = 500
 class Assessment:
     """What came of all criteria of one step; `opinion` is None where no judge was asked."""
 
-    findings: Sequence[Finding] = ()
+    findings: Sequence[CheckResult] = ()
     opinion: Opinion | None = None
 
     @property

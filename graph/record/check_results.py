@@ -29,7 +29,7 @@ Seen = tuple[bool, str]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """Whether a check is met, and what was seen; `seen` may quote the result, and is not to be trusted."""
 
     check: Check
@@ -41,7 +41,7 @@ class Finding:
         return f"{check_in_words(self.check)}: {self.seen}"
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "Finding":
+    def from_json(cls, raw: Mapping[str, Any]) -> "CheckResult":
         """Read what `to_json` wrote."""
         return cls(raw["check"], raw["met"], raw["seen"])
 
@@ -82,12 +82,12 @@ class Evidence:
     file: Looks
 
 
-def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[Finding, ...]:
+def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[CheckResult, ...]:
     """Return what came of each check, in order; a part that is not there is null."""
     return tuple(_finding(check, evidence) for check in checks)
 
 
-def _finding(check: Check, evidence: Evidence) -> Finding:
+def _finding(check: Check, evidence: Evidence) -> CheckResult:
     kind = kind_of(check)
     wanted: Any = check[kind]
     if kind == "called":
@@ -102,7 +102,7 @@ def _finding(check: Check, evidence: Evidence) -> Finding:
                 met, seen = LOOKERS[kind](wanted, part)
         except (ExpressionError, TooMuchWork, ValueError, TypeError, RecursionError) as error:
             met, seen = False, f"it cannot be told: {(str(error).splitlines() or ['nested too deeply'])[0]}"
-    return Finding(check, met, _cut(folded(storable(seen))))
+    return CheckResult(check, met, _cut(folded(storable(seen))))
 
 
 def _called(tool: str, called: Mapping[str, int]) -> Seen:

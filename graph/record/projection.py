@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from graph.plan.canonical import digest
-from graph.record.amendment import in_words
+from graph.record.amendment import amendment_words
 from graph.record.events import (
     BudgetReached,
     CallFinished,
@@ -36,7 +36,7 @@ from graph.record.events import (
 from graph.record.other_runs import other_calls
 from graph.record.replacement import Replaced
 from graph.record.results import StepResult, StepStatus
-from graph.record.run_state import Approval, BudgetExhausted, Call, Held, Request, RunState, WaitingCall
+from graph.record.run_state import Approval, BudgetExhausted, Call, HeldCall, Request, RunState, WaitingCall
 from graph.record.trust_label import USER
 
 UNCHECKED = "its result has not been checked yet"
@@ -209,7 +209,7 @@ def _approved(record: RunState, event: Event, data: Decided) -> None:
 
 def _steered(record: RunState, data: Steered) -> None:
     record.constraints, record.request = data.constraints, None
-    words = in_words(data.added, data.withdrawn, data.feedback)
+    words = amendment_words(data.added, data.withdrawn, data.feedback)
     record.steered = f"{record.steered}; {words}" if record.steered else words
     if data.feedback:
         record.feedback.append(data.feedback)
@@ -284,7 +284,7 @@ def _worked(record: RunState, worked_s: float | None) -> None:
 
 def _step_held(record: RunState, event: Event, data: StepHeld) -> None:
     before = tuple(dict.fromkeys(call.run for call in data.before if call.run is not None))
-    held = Held(data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before)
+    held = HeldCall(data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before)
     record.held[data.key] = held
 
 

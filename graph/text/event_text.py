@@ -12,7 +12,9 @@ from graph.errors import UnknownEventError
 from graph.markdown import unfenced
 from graph.plan.checks import check_in_words
 from graph.plan.issues import Issue
-from graph.record.amendment import in_words
+from graph.plan.kinds.table import kind_spec
+from graph.plan.step_kind import kind_of
+from graph.record.amendment import amendment_words
 from graph.record.budget import Budget, spent_in_words, unit_in_words
 from graph.record.events import (
     Arguments,
@@ -206,7 +208,7 @@ def _plan_revised(data: PlanRevised) -> Words:
     yield f"digest {data.digest}"
     steps = {step.get("id"): step for step in data.plan.get("steps", ())}
     for word, ids in (("added", data.diff.added), ("changed", data.diff.changed)):
-        yield from (f"{word} {step_in_words(steps[name])}" for name in ids if name in steps)
+        yield from (f"{word} {step_words(steps[name])}" for name in ids if name in steps)
     if data.diff.removed:
         yield f"removed {', '.join(data.diff.removed)}"
     for one in data.replaced or ():
@@ -222,26 +224,16 @@ def _plan_revised(data: PlanRevised) -> Words:
         yield f"answer {_value(data.plan.get('answer'))}"
 
 
-def step_in_words(step: Mapping[str, Any]) -> str:
+def step_words(step: Mapping[str, Any]) -> str:
     """Return what a step of a plan does, and what has to hold of its result."""
-    does = _done(step) + (f" for each of {_value(step['for_each'])}" if "for_each" in step else "")
+    does = kind_spec(kind_of(step)).work(step, _value) + (
+        f" for each of {_value(step['for_each'])}" if "for_each" in step else ""
+    )
     args = f" {_value(step['args'])}" if step.get("args") else ""
     after = f", after {', '.join(step['depends_on'])}" if step.get("depends_on") else ""
     checked = f", if all of {_value(step['checks'])}" if step.get("checks") else ""
     instead = f", instead of {step['replaces']}" if step.get("replaces") else ""
     return f"{step['id']}: {does}{args}{after}{instead} ({step.get('objective')}){checked}"
-
-
-def _done(step: Mapping[str, Any]) -> str:
-    tools = ", ".join(step.get("tools") or ()) or "no tools"
-    if tool := step.get("tool"):
-        return str(tool)
-    if step.get("refine"):
-        return f"a planner, when it is due, with {tools}"
-    if "gather" in step:
-        return f"put together {_value(step['gather'])}"
-    asked = step.get("ask") or step.get("gate")
-    return f"a person, about {asked!r}" if asked else f"a model with {tools}"
 
 
 def _plan_refused(data: PlanRefused) -> Words:
@@ -317,7 +309,7 @@ def _budget_reached(data: BudgetReached) -> Words:
 
 
 def _steered(data: Steered) -> Words:
-    yield in_words(data.added, data.withdrawn, data.feedback)
+    yield amendment_words(data.added, data.withdrawn, data.feedback)
     yield f"said by {data.approver}"
     yield from (f"to respect: {constraint}" for constraint in data.constraints)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from graph.plan.issues import Issue
-from graph.plan.revision import Difference
+from graph.plan.revision import PlanDiff
 from graph.record.events.content import Content, content_in
 from graph.record.events.payload import Json, Payload, given, whole
 from graph.record.replacement import Replaced
 
-NO_DIFFERENCE = Difference()
+NO_DIFFERENCE = PlanDiff()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +34,7 @@ class PlanRevised(Payload):
     author: str
     reason: str | None = None
     cause: str = "failure"
-    diff: Difference = NO_DIFFERENCE
+    diff: PlanDiff = NO_DIFFERENCE
     replaced: tuple[Replaced, ...] | None = None
     dropped: tuple[str, ...] = ()
     tainted: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class PlanRevised(Payload):
             author=raw["author"],
             reason=raw.get("reason"),
             cause=raw.get("cause", "failure"),
-            diff=Difference.from_json(raw.get("diff", {})),
+            diff=PlanDiff.from_json(raw.get("diff", {})),
             replaced=tuple(map(Replaced.of, raw["replaced"])) if "replaced" in raw else None,
             dropped=tuple(raw.get("dropped", ())),
             tainted=tuple(raw.get("tainted", ())),

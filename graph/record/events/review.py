@@ -65,7 +65,7 @@ class ReviewRequested(Payload):
             request=whole(raw, "request"),
             digest=raw.get("digest"),
             subject=raw["subject"],
-            revision=raw.get("revision"),
+            revision=whole(raw, "revision") if raw.get("revision") is not None else None,
             asked=tuple(raw.get("asked", ())),
             actions=tuple(raw.get("actions", ())),
             shown=Content.from_json(raw.get("shown", {})),
@@ -148,7 +148,7 @@ class Decided(Payload):
         """See `Payload`."""
         budget = raw.get("budget")
         return cls(
-            request=raw.get("request", 0),
+            request=whole(raw, "request") if "request" in raw else 0,
             digest=raw["digest"],
             binding=raw["binding"],
             settled=tuple(map(SettledCall.from_json, raw.get("settled", ()))),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
-from graph.record.check_results import Finding, Opinion
+from graph.record.check_results import CheckResult, Opinion
 from graph.record.events.content import result_from_json, result_json
 from graph.record.events.payload import Json, Payload, given, whole
 from graph.record.results import StepResult
@@ -63,7 +63,7 @@ class StepChecked(Payload):
     kind: ClassVar[Literal["step_checked"]] = "step_checked"
 
     met: bool
-    checks: tuple[Finding, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
     judged: Opinion | None = None
     error: str | None = None
     revision: int
@@ -85,7 +85,7 @@ class StepChecked(Payload):
         judged = raw.get("judged")
         return cls(
             met=raw["met"],
-            checks=tuple(map(Finding.from_json, raw.get("checks", ()))),
+            checks=tuple(map(CheckResult.from_json, raw.get("checks", ()))),
             judged=Opinion.from_json(judged) if judged else None,
             error=raw.get("error"),
             revision=whole(raw, "revision"),
