@@ -30,7 +30,7 @@ WORDS = "many words of a result, and more of them: ß \U0001f600 \0 " * 40
 LONG = {"call": 0, "status": "succeeded", "value": WORDS, "thread": "t", "n": 1}
 DRAFTS = [
     drafted("run_started", {"goal": "g", "constraints": []}),
-    Draft(
+    drafted(
         "call_started", {"key": "k", "call": 0, "tool": "pay", "args": LONG, "repeatable": False, "revision": 1}, "a"
     ),
     drafted("call_finished", LONG, "a"),
