@@ -75,9 +75,9 @@ def test_the_executor_runs_no_other_plan_than_the_approved_one(build: Build, too
     other = {"steps": [step("z", "send", to="attacker")]}
     graph.update_state(on_thread(), {"plan": other, "status": "running"}, as_node="review")
 
-    graph.invoke(None, on_thread())
+    state = graph.invoke(None, on_thread())
 
-    assert tools.named("send") == []
+    assert tools.calls == [] and asked(state)["action_requests"][0]["args"]["plan"]["steps"][0]["id"] == "z"
 
 
 def test_the_replanner_changes_no_step_that_has_finished(build: Build, tools: LoggedTools) -> None:
