@@ -13,6 +13,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so S
 
 from graph.errors import InputError
 from graph.record.goal import Goal
+from graph.route import Route
 
 
 def latest(_before: Any, after: Any) -> Any:
@@ -60,9 +61,11 @@ class State(Input, total=False):
 
     `run` names the run in the ledger, its `seq` is the last event that this state knows of. `brought` is set where
     the caller brought the plan, `doubts` are the keys of calls that may have taken effect. `proof` shows that a node
-    left the end of a run as it stands.
+    left the end of a run as it stands. `route` is where the node sends the run next, `status` and `reason` are for
+    people.
     """
 
+    route: Annotated[Route, latest]
     doubts: Annotated[list[str], latest]
     run: Annotated[dict[str, Any], furthest]
     proof: Annotated[str, latest]

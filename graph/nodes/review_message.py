@@ -19,7 +19,6 @@ from graph.run_context import RunContext
 from graph.state import REVIEW, State
 from graph.text.review import plan_message
 
-SAY_FIRST = "what is asked is said first"
 HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection as an approval."
 
 
