@@ -36,6 +36,7 @@ from graph.route import headed
 from graph.runs import Log, Run, RunPage, Runs, open_runs
 from graph.text.audit import Audit
 from graph.text.event_text import Section
+from graph.text.notebook import draw_plans
 from graph.tool_servers import Servers, Tools, awith_servers
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -106,6 +107,7 @@ class AsyncAgent:
             AgentClosedError: When it is used after it was closed.
         """
         self._open = OpenOnUse(str(database), partial(opened, database, tools, mcp, options))
+        draw_plans()
 
     @classmethod
     def open(cls, database: str | Path = DATABASE, **options: Any) -> Self:
