@@ -113,7 +113,7 @@ class Planner:
         return self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
     async def _answered(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run with an answer that needs no step; where steps have failed before, it says so."""
+        """End the run with an answer that needs no step; if steps have failed before, it says so."""
         run, plan = writer.run, proposal.plan or Plan()
         lost = [one.step for one in run.replaced_in(plan) if not one.is_made_up_for]
         ending = ending_of(plan, run.record.results, {}, list(dict.fromkeys(lost)))

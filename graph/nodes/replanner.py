@@ -83,7 +83,7 @@ class Replanner:
         return await self._taken(writer, current, cause, proposal)
 
     async def _taken(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
-        """Make the proposal the plan; one that gets no further is for a person, and the end where nobody is asked."""
+        """Make the proposal the plan; one that gets no further is for a person, and the end if nobody is asked."""
         run = writer.run
         if proposal.plan is not None and proposal.plan.digest == current.digest and cause == "step":
             return self._to_review(run, current)

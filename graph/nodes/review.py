@@ -1,6 +1,7 @@
 """Review: the only node that asks; it asks once for everything that needs a person now."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
@@ -67,8 +68,11 @@ class Review:
         return state_with_plan(run, plan, "execute", doubts=[])
 
     async def _asked(self, writer: RunWriter, state: State, subject: Subject, request: ReviewRequest) -> StateUpdate:
-        """Ask until there is a decision; an answer counts only at the checkpoint where this was shown last."""
-        run, unseen = writer.run, caller_on(writer.run.key.thread).unseen
+        """Ask until there is a decision; an answer counts only at the checkpoint at which this was shown last.
+
+        A resumed node starts again: `interrupt` then returns the answer, which may be to an older request (decision 4).
+        """
+        run = writer.run
         shown = run.record.request if is_open(run, request) else None
         if shown is not None and shown.checkpoint != run.checkpoint:
             shown = None
@@ -78,13 +82,20 @@ class Review:
             if not (is_said(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
                 return _announced(run, request, subject)
             if shown is None:
-                asked, values = requested(run, request)
-                await writer.write(asked, artifacts=values)
+                event, values = requested(run, request)
+                await writer.write(event, artifacts=values)
             raise
         if shown is not None and shown.skip:
             return _announced(run, request, subject)
+        return await self._answered(writer, subject, request, answer, is_shown=shown is not None)
+
+    async def _answered(
+        self, writer: RunWriter, subject: Subject, request: ReviewRequest, answer: Any, *, is_shown: bool
+    ) -> StateUpdate:
+        """Carry an answer out; one that cannot be read is noted with its error, and the request is announced again."""
+        run, unseen = writer.run, caller_on(writer.run.key.thread).unseen
         try:
-            if shown is None:
+            if not is_shown:
                 raise UnreadableAnswer(STALE)
             if unseen and run.record.stalled is not None:
                 raise UnreadableAnswer("the plan makes no progress; somebody has to look at it")
@@ -92,8 +103,8 @@ class Review:
             return await decide(writer, subject, verdict)
         except UnreadableAnswer as fault:
             again = request.again(escaped(str(fault)), [issue.to_json() for issue in fault.issues])
-            asked, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
-            await writer.write(asked, artifacts=values)
+            event, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
+            await writer.write(event, artifacts=values)
             return _announced(run, again, subject)
 
 
