@@ -111,11 +111,11 @@ class Setup:
         from graph.configuration import tools_in_file
         from graph.own_tools import beside, tools_named
         from tools import default_tools
-        from tools.errors import HostNotUsable
+        from tools.errors import ConfigInvalid
 
         try:
             own = default_tools(documents=Path(self.documents), workspace=Path(self.workspace))
-        except HostNotUsable as error:
+        except ConfigInvalid as error:
             raise ToolConfigError("http_get", str(error)) from error
         return beside(own, tools_named([*tools_in_file(self.config), *self.own_tools]))
 
