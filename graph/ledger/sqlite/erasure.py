@@ -20,6 +20,7 @@ from graph.ledger.chain import REDACTED, Row, fault_of, payload_digest
 from graph.ledger.protocol import Redacted, RunKey
 from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.packed_payload import UNPACKED, stored_payload
 from graph.ledger.sqlite.queries import compact_json, run_id_of, transcript_of
 from graph.ledger.transcript import Transcript
 from graph.plan.schema import Plan
@@ -128,7 +129,8 @@ def _told(erasure: Erasure, by: str, reason: str) -> dict[str, object]:
 def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Erasure, redacted: Draft) -> None:
     run_id = run_id_of(db, run)
     query = "UPDATE ledger_events SET payload = ?, salt = ? WHERE run = ? AND seq = ?"
-    db.executemany(query, [(row.payload, row.salt, run_id, seq) for seq, row in erasure.rows.items()])
+    changed = [(stored_payload(row.kind, row.payload), row.salt, run_id, seq) for seq, row in erasure.rows.items()]
+    db.executemany(query, changed)
     writer.index.forget(db, run_id)
     writer.write(db, run, run_id, [redacted])
 
@@ -151,7 +153,7 @@ def _replace_artifacts(db: sqlite3.Connection, runs: list[RunKey], old: Mapping[
     for name in old:
         query = (
             "SELECT 1 FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
-            "WHERE thread != ? AND instr(payload, ?) LIMIT 1"
+            f"WHERE thread != ? AND instr({UNPACKED.format('payload')}, ?) LIMIT 1"
         )
         if db.execute(query, (runs[0].thread, name)).fetchone() is None:
             db.execute("DELETE FROM ledger_artifacts WHERE id = ?", (name,))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from graph.errors import LedgerCorruptError, LedgerSealError
 from graph.ledger.protocol import RunKey
 from graph.ledger.seal import SealKey, seal_fault
-from graph.ledger.sqlite.queries import head_of, row_of, standing_of
+from graph.ledger.sqlite.queries import head_of, row_of, standing_of, stored_row
 from graph.ledger.sqlite.run_index import RunIndex
 from graph.record.events import Draft, Event
 from graph.record.run_state import run_name
@@ -39,7 +39,7 @@ class EventWriter:
             seq += 1
             row = row_of(draft, seq, link)
             link = row.link
-            rows.append((run_id, *row))
+            rows.append((run_id, *stored_row(row)))
             events.append(Event(seq, draft.kind, draft.step, row.at, draft.payload))
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         seal = (self.key.id, self.key.seal(link)) if self.key is not None else (None, None)

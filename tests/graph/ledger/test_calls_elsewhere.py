@@ -9,6 +9,7 @@ import pytest
 
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.sqlite.packed_payload import add_functions
 from graph.ledger.sqlite.queries import TO_KNOW, runs_to_know
 from graph.record.events import Draft
 from graph.record.run_state import Call
@@ -32,6 +33,7 @@ def settled(happened: bool, **more: Any) -> Draft:
     return Draft("decided", {**about, "settled": [entry]})
 
 
+LONG = {"value": "a long receipt, which is stored packed " * 50}
 FAILED = {"status": "failed", "value": None, "error": "down"}
 UNMET = Draft("step_checked", {"met": False, "error": "will not do", "revision": 1, "checks": []}, "a")
 WAITS = Draft(
@@ -63,6 +65,7 @@ def told(*runs: list[Draft], n: int = 9, path: str | Path = ":memory:") -> list[
         [begun()],
         [begun(), ended(**FAILED)],
         [begun(), ended(), UNMET],
+        [begun(), ended(**FAILED, note=LONG)],
         [begun(), begun(key="k2", args={"to": "y"}), ended()],
         [begun(), ended(), begun(), ended(**FAILED)],
         [begun(), ended(**FAILED), settled(happened=False), begun()],
@@ -78,6 +81,7 @@ def test_a_call_that_may_have_happened_is_told(drafts: list[Draft]) -> None:
     "drafts",
     [
         [begun(), ended()],
+        [begun(), ended(**LONG)],
         [begun(repeatable=True)],
         [begun(), ended(**FAILED, nothing_happened=True)],
         [begun(), ended(**FAILED), settled(happened=False)],
@@ -113,9 +117,10 @@ def test_a_person_who_said_in_its_own_run_that_it_happened_is_told() -> None:
 
 def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
-    told(*[[begun(), ended()]] * 5, [begun()], path=path)
+    told(*[[begun(), ended(**LONG)]] * 5, [begun()], path=path)
 
     with sqlite3.connect(path) as db:
+        add_functions(db)
         assert runs_to_know(db, RunKey("t", 9)) == [6]
         query = f"SELECT n FROM ledger_runs JOIN ledger_events ON run = id WHERE thread = 't' AND {TO_KNOW}"
         assert "ledger_to_know" in str(db.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
