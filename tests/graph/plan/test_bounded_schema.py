@@ -9,7 +9,7 @@ import pytest
 from graph.plan.bounded_schema import MOST_WORK, errors_of, schema_fault
 from graph.plan.catalog import ToolSpec
 from graph.plan.inline_schema import misfits
-from graph.plan.validation import read_plan
+from graph.plan.reading import read_plan
 from graph.plan.work import TooMuchWork
 
 MOST_S = 5.0
@@ -164,7 +164,7 @@ def test_a_schema_that_cannot_be_used_is_named_before_it_is(schema: dict[str, An
 
 
 def test_the_schemas_of_one_plan_share_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.plan.validation.MAX_WORK", 5_000)
+    monkeypatch.setattr("graph.plan.reading.MAX_WORK", 5_000)
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     steps = [{"id": f"s{number}", "objective": "o", "output": schema} for number in range(100)]
 

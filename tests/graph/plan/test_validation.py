@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
+from graph.plan.json_values import json_faults
+from graph.plan.reading import Reading, read_plan
 from graph.plan.schema import Plan
-from graph.plan.validation import Reading, json_faults, read_plan
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 SEARCH = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
