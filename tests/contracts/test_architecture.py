@@ -33,7 +33,7 @@ def test_the_tree_names_each_package_and_module() -> None:
     there = {
         f"{each.name}/" if each.is_dir() else each.name
         for each in (ROOT / "graph").iterdir()
-        if not each.name.startswith("__")
+        if not each.name.startswith("__") and (each.is_file() or any(each.rglob("*.py")))
     }
 
     assert set(re.findall(r"^  ([\w.]+/?) ", block("The tree"), re.MULTILINE)) == there
