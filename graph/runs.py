@@ -9,7 +9,8 @@ from typing import Any, overload
 from pydantic import JsonValue
 
 from graph.errors import InputError, NothingToDecideError, UnknownRunError, listed
-from graph.ledger.protocol import RunKey, RunStore
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
 from graph.ledger.seal import key_from_environment
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.values import answer_from_results, value_of

@@ -1,25 +1,26 @@
 """The audit ledger as the rest of the package sees it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph.ledger.transcript import Transcript
-from graph.record.counters import Counters
 from graph.record.events import Draft, Event
-from graph.record.run_filter import RunFilter
-from graph.record.run_state import Call
-from graph.record.summary import RunSummary
+from graph.record.run_state import Call, run_name
 from graph.record.values import Kept
 
 
 @dataclass(frozen=True)
 class RunKey:
-    """A run in the ledger: the `n`-th of its thread."""
+    """A run in the ledger: the `n`-th of its thread, counted from 1."""
 
     thread: str
     n: int
+
+    @property
+    def id(self) -> str:
+        """The run's name."""
+        return run_name(self.thread, self.n)
 
 
 @dataclass(frozen=True)
@@ -56,39 +57,6 @@ class Owned:
     lease: Lease
     news: News
     opened: bool = False
-
-
-@dataclass(frozen=True)
-class Health:
-    """What was found; sizes are in bytes, `tables` holds rows and bytes of content per table.
-
-    `damage` is what SQLite's own check says, empty where the file is whole. `dead` are runs whose owner is gone.
-    """
-
-    file: int
-    write_ahead_log: int
-    runs: int
-    tables: dict[str, tuple[int, int]]
-    damage: tuple[str, ...]
-    dead: tuple[str, ...]
-
-    @property
-    def per_run(self) -> int:
-        """Bytes of the file per run."""
-        return self.file // max(self.runs, 1)
-
-
-@dataclass(frozen=True)
-class Redacted:
-    """What a redaction changed: events per run, artifacts, and rows of LangGraph's checkpoints.
-
-    `remaining` names where the value still is: in what belongs to other threads, or in names.
-    """
-
-    events: Mapping[RunKey, tuple[int, ...]]
-    artifacts: int
-    checkpoints: int
-    remaining: tuple[str, ...] = ()
 
 
 class Ledger(Protocol):
@@ -234,57 +202,3 @@ class Ledger(Protocol):
         Raises:
             LedgerCorruptError: Its bytes are not what was written, or it is not there.
         """
-
-
-class RunStore(Ledger, Protocol):
-    """A ledger whose runs can be listed, searched, looked at and changed from outside of a graph."""
-
-    async def post(self, run: RunKey, message: Message) -> None:
-        """Leave a message for whoever works on the run next, or now."""
-
-    async def is_worked_on(self, run: RunKey) -> bool:
-        """Whether somebody owns the run whose process is not known to be gone."""
-
-    async def transcript(self, run: RunKey) -> Transcript:
-        """Return everything that is stored of a run, as it is stored; nothing of it is checked."""
-
-    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
-        """Take a value out of all that is kept of a thread, its checkpoints in the same database included.
-
-        Args:
-            thread: Whose runs lose the value.
-            value: A text; it is found inside of others too.
-            by: Who wants it.
-            reason: Why.
-
-        Raises:
-            InputError: The records cannot do without the value; nothing was changed.
-            RunOwnedError: Somebody works on one of the runs; nothing was changed.
-            LedgerCorruptError: An event is not what was written; nothing was changed.
-            LedgerUnavailableError: It could not be written; or the value is out of the records, and others who have the
-                database open kept its old pages from being removed: do it again.
-        """
-
-    async def runs(self) -> list[RunKey]:
-        """Return all runs, the latest first."""
-
-    async def named(self, name: str) -> list[RunKey]:
-        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
-
-    async def page(self, wanted: RunFilter) -> list[RunSummary]:
-        """Return a page of the index of runs, the latest first."""
-
-    async def counters(self) -> Counters:
-        """Return what is counted over all runs."""
-
-    async def reindex(self) -> int:
-        """Make the index of runs anew from their events, and return how many there are."""
-
-    async def misindexed(self) -> list[str]:
-        """Return the names of the runs whose row in the index is not what follows from their events."""
-
-    async def health(self) -> Health:
-        """Return how the database is."""
-
-    async def close(self) -> None:
-        """Let go of the database; a later call opens it again."""

@@ -26,8 +26,8 @@ from disturbances import Cancelled, Killed, Locked, Passed
 from whole_run import EXPECTED, ONCE, Logs, drive
 
 from graph.errors import LedgerUnavailableError
+from graph.ledger.lease import LEASE_S
 from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite.lease import LEASE_S
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Event
 from graph.record.projection import project

@@ -14,7 +14,7 @@ from owners import PLAN, fork, slow_tool, work_on
 
 from graph import Agent
 from graph.errors import LeaseLostError
-from graph.ledger.sqlite.lease import LEASE_S
+from graph.ledger.lease import LEASE_S
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Draft
 from graph.testing import ScriptedModel

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from graph.ledger.owner import is_gone
 from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.lease import is_gone
 from graph.ledger.sqlite.queries import last_number
 from graph.ledger.sqlite.run_index import COLUMNS, read
 from graph.record.counters import Counters, Labels

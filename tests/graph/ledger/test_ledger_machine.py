@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
+from graph.ledger.lease import Pace
+from graph.ledger.owner import new_owner
 from graph.ledger.protocol import Lease, Message, RunKey
-from graph.ledger.sqlite import ledger as sqlite
-from graph.ledger.sqlite.lease import new_owner
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import CONTROL, Draft
 from graph.record.values import keep
@@ -42,9 +42,7 @@ class LedgerMachine(RuleBasedStateMachine):
         self.loop = asyncio.new_event_loop()
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "runs.db"
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(sqlite, "BEAT_S", 3600.0)  # those who are said to be gone must not beat
-        self.ledger = SqliteLedger(self.path)
+        self.ledger = SqliteLedger(self.path, pace=Pace(3600.0))
         self.ledgers = [self.ledger]
         self.texts: set[str] = set()
         self.runs: dict[RunKey, list[Draft]] = {}
@@ -61,7 +59,6 @@ class LedgerMachine(RuleBasedStateMachine):
             self.do(owner.__aexit__(None, None, None))
         for ledger in self.ledgers:
             self.do(ledger.close())
-        self.patch.undo()
         self.loop.close()
         self.folder.cleanup()
 
@@ -189,7 +186,7 @@ class LedgerMachine(RuleBasedStateMachine):
         if closing:
             self.do(self.ledger.close())  # it opens again on use, be it to let go of a run
         if len(self.ledgers) < 3:
-            self.ledgers.append(SqliteLedger(self.path))
+            self.ledgers.append(SqliteLedger(self.path, pace=Pace(3600.0)))
         self.ledger = data.draw(st.sampled_from(self.ledgers))
 
     @rule(data=st.data(), text=st.text(max_size=3).map(lambda letters: letters * 3_000))

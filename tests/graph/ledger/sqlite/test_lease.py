@@ -22,24 +22,12 @@ from graph.errors import (
     RunOwnedError,
     StaleRunError,
 )
+from graph.ledger.lease import BEAT_S, LEASE_S, Pace
+from graph.ledger.lease import Holder as Seen
+from graph.ledger.owner import is_gone, new_owner, retire
 from graph.ledger.protocol import Lease, News, RunKey
 from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite import ledger as sqlite
-from graph.ledger.sqlite.lease import (
-    BEAT_S,
-    LEASE_S,
-    SCHEMA,
-    Seen,
-    beat,
-    claim,
-    disown,
-    is_gone,
-    look,
-    new_owner,
-    release,
-    retire,
-    take_over,
-)
+from graph.ledger.sqlite.lease import SCHEMA, beat, claim, disown, look, release, take_over
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Draft
 from graph.record.values import keep
@@ -70,9 +58,8 @@ def pace(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Set how often owners beat, and for how long and how often challengers look."""
 
     def set_to(beat_s: float = NEVER_S, lease_s: float = NEVER_S, look_s: float = 0.005) -> None:
-        monkeypatch.setattr(sqlite, "BEAT_S", beat_s)
-        monkeypatch.setattr(sqlite, "LEASE_S", lease_s)
-        monkeypatch.setattr(sqlite, "LOOK_S", look_s)
+        defaults = SqliteLedger.__init__.__defaults__
+        monkeypatch.setattr(SqliteLedger.__init__, "__defaults__", (defaults[0], Pace(beat_s, lease_s, look_s)))
 
     return set_to
 
@@ -211,7 +198,7 @@ def child() -> Iterator[Any]:
     started: list[subprocess.Popen[str]] = []
 
     def start(first: str = "") -> tuple[subprocess.Popen[str], str]:
-        code = f"{first}\nfrom graph.ledger.sqlite.lease import new_owner\nprint(new_owner(), flush=True)\ninput()"
+        code = f"{first}\nfrom graph.ledger.owner import new_owner\nprint(new_owner(), flush=True)\ninput()"
         process = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
