@@ -18,7 +18,7 @@ from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.lease import claim, look, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import control_seq_of, found_of, has_messages, last_number, run_id_of, runs_to_know
-from graph.ledger.transcript import is_artifact
+from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
@@ -183,6 +183,8 @@ class EventStore:
 
     async def artifact(self, artifact_id: str) -> str:
         """Return an artifact's JSON text."""
+        if not ARTIFACT_ID.fullmatch(artifact_id):
+            raise lost_artifact(self.name, artifact_id)
         query = "SELECT content FROM ledger_artifacts WHERE id = ?"
         row = await self._file.look(lambda db: db.execute(query, (artifact_id,)).fetchone())
         if row is None or not is_artifact(artifact_id, row[0]):
