@@ -9,7 +9,10 @@ FOR_RUN := .[documents,mcp,web]
 FOR_STUDIO := .[documents,mcp,web,studio]
 FOR_TESTS := .[dev]
 
-# Servers that some tests talk to; where npm is missing these tests are skipped.
+# What `make check` tests.
+CHECKED := graph tests/contracts tests/graph
+
+# Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed
 
 DOCS ?= docs
@@ -18,10 +21,10 @@ EXAMPLES ?= 1000
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check static bench faults fuzz clean
+.PHONY: help run studio test check e2e static bench faults fuzz mutants clean
 
 help: ## Say what there is
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=dir] [GOAL="..."]
 	@$(BIN)/planner-executor run "$(GOAL)" --docs "$(DOCS)" --yes
@@ -29,11 +32,15 @@ run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=d
 studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser
 
-test: static $(NODE_PACKAGES) ## All that `check` does, plus the slow tests
-	$(BIN)/pytest
+test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
+	$(BIN)/pytest -m "not e2e"
 
-check: static $(NODE_PACKAGES) ## Formatting, lint, types, layers and the fast tests
-	$(BIN)/pytest -m "not slow"
+check: static ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
+	$(BIN)/pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
+	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
+
+e2e: $(VENV)/.dev $(NODE_PACKAGES) ## The tests with programs from outside: langgraph dev, node, a notebook's kernel
+	$(BIN)/pytest -m e2e
 
 static: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -54,6 +61,9 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 
 fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports
 	FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/pytest -q tests/fuzz
+
+mutants: $(VENV)/.dev ## Change lines of modules that carry a promise and see a test fail [MODULE=graph.calls.gate] [SAMPLE=20]
+	$(BIN)/python tests/mutants/mutate.py $(if $(MODULE),--module $(MODULE)) --sample $(or $(SAMPLE),0)
 
 clean: ## Remove the environment and what tests and tools leave behind
 	rm -rf $(VENV) tests/node/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -9,7 +9,8 @@ from pathlib import Path
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.checkpoint import open_checkpointer
-from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.opening import open_ledger
+from graph.ledger.run_store import RunStore
 
 
 @dataclass(frozen=True)
@@ -17,13 +18,13 @@ class Database:
     """Both, open; a ledger that nobody uses costs nothing."""
 
     saver: AsyncSqliteSaver
-    ledger: SqliteLedger
+    ledger: RunStore
 
 
 @asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open a file, which is created where there is none."""
-    ledger = SqliteLedger(path)
+    ledger = open_ledger(path)
     try:
         async with open_checkpointer(path) as saver:
             yield Database(saver, ledger)

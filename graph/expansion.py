@@ -9,9 +9,10 @@ from graph.record.events import Draft
 from graph.record.expansion import Refinement
 from graph.record.goal import Goal
 from graph.run_context import RunContext
+from graph.run_writer import RunWriter
 
 
-async def refined(run: RunContext, plan: Plan, steps: list[Step]) -> tuple[Plan, tuple[str, ...]]:
+async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Plan, tuple[str, ...]]:
     """Return the plan with each of these steps planned out, and what was read otherwise than written.
 
     A step that cannot be planned has failed, as is on record.
@@ -19,12 +20,12 @@ async def refined(run: RunContext, plan: Plan, steps: list[Step]) -> tuple[Plan,
     Raises:
         BudgetReached: A limit does not allow to ask for it.
     """
-    gate = run.gate().models
+    run, gate = writer.run, writer.gate().models
     notes: list[str] = []
     for step in steps:
         proposal = await _asked(run, gate, plan, step)
         if proposal.plan is None:
-            await run.write(_failed(run, step, proposal))
+            await writer.write(_failed(run, step, proposal))
         plan = proposal.plan or plan
         notes += proposal.notes
     return plan, tuple(dict.fromkeys(notes))

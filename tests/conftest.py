@@ -24,14 +24,28 @@ from graph.prompts.planner import PLANNER
 from graph.prompts.replanner import REPLANNER
 from graph.testing import LoggedTools, ScriptedModel
 
-settings.register_profile("untimed", deadline=None)  # how fast the machine is just now decides nothing
-settings.load_profile("untimed")
+for profile, examples in {"check": 10, "test": 100, "many": 2_000}.items():
+    settings.register_profile(profile, max_examples=examples, deadline=None)  # how fast the machine is decides nothing
+settings.load_profile("test")
+FROM_OUTSIDE = {"node_package", "serve", "time_server"}
+"""Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
+LONG_S = 600
 NODE_PACKAGES = "tests/node/node_modules/.installed"
 SMALL_SERVER = Path(__file__).parent / "tools" / "mcp" / "small_server.py"
 MODEL = "scripted-model"
 KEY = "sk-secret-0123456789abcdef"
 ROLES = {"planner": PLANNER, "executor": EXECUTOR, "replanner": REPLANNER}
 USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs programs from outside, and give marked tests time."""
+    for item in items:
+        if FROM_OUTSIDE & set(getattr(item, "fixturenames", ())):
+            item.add_marker("e2e")
+        if item.get_closest_marker("e2e") or item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(LONG_S))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from graph.execution.criteria import Criteria
 from graph.execution.dataflow import Dataflow
 from graph.execution.progress import Progress
 from graph.execution.step_work import StepWork
-from graph.nodes.asking import message_about
+from graph.fork import is_fork
+from graph.nodes.review_message import message_about
 from graph.plan.canonical import digest
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
@@ -21,8 +22,12 @@ from graph.record.ending import ending_of
 from graph.record.events import Draft
 from graph.record.expansion import to_refine
 from graph.review.human_steps import open_questions
-from graph.run_context import RunContext, open_run_context
+from graph.run_context import RunContext
+from graph.run_events import budget_reached
+from graph.run_opening import open_run
+from graph.run_writer import RunWriter
 from graph.state import State, StateUpdate
+from graph.state_view import results_shown, state_at_end, state_update
 
 
 @dataclass(frozen=True)
@@ -33,43 +38,45 @@ class Executor:
 
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
         """Return the results, and whether a person, a revision or nothing more is needed."""
-        run = await open_run_context(self.services, state, config)
-        if run is None or run.is_fork(state):
+        run = await open_run(self.services, state, config)
+        if run is None or is_fork(run, state):
             return {"status": "waiting", "doubts": []}
         if not run.record.ended and self._approved(run, state) is None:
-            return run.update(status="waiting", doubts=[])
+            return state_update(run, status="waiting", doubts=[])
         due = run.record.steered or run.record.replanner_is_due or run.record.ended
-        async with run.owned(*([] if due else [_executing(run)])):
+        writer = RunWriter(run)
+        async with writer.owned(*([] if due else [_executing(run)])):
             plan = self._approved(run, state)
             if run.record.steered or run.record.replanner_is_due:
-                return run.update(status="planning", doubts=[])
+                return state_update(run, status="planning", doubts=[])
             if run.record.ended or plan is None:
-                return run.ended() if run.record.ended else run.update(status="waiting", doubts=[])
-            return await self._carry_out(run, plan)
+                return state_at_end(run) if run.record.ended else state_update(run, status="waiting", doubts=[])
+            return await self._carry_out(writer, plan)
 
-    async def _carry_out(self, run: RunContext, plan: Plan) -> StateUpdate:
+    async def _carry_out(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Run the plan as far as it goes; the run is owned."""
-        assert run.lease is not None
+        run, lease = writer.run, writer.lease
+        assert lease is not None
         progress = Progress(run.record.id, len(plan.steps))
-        flow = self._flow(run, plan, progress)
+        flow = self._flow(writer, plan, progress)
         try:
-            if not run.opened:
-                await run.write(_executing(run))
+            if not writer.opened:
+                await writer.write(_executing(run))
             await flow.run()
         except StaleRunError:
-            await run.heed()
+            await writer.heed()
             if run.record.steered and not run.record.ended:
-                return run.update(status="planning", results=run.results_shown(plan), doubts=[])
-            return run.ended() if run.record.ended else run.update(status="waiting", doubts=[])
+                return state_update(run, status="planning", results=results_shown(run, plan), doubts=[])
+            return state_at_end(run) if run.record.ended else state_update(run, status="waiting", doubts=[])
         except asyncio.CancelledError:
             with suppress(LedgerError, RunPausedError):  # that it was paused is a courtesy; what was begun is on record
-                await run.heed()
+                await writer.heed()
                 if not run.record.ended:
-                    await run.ledger.append(run.lease, [Draft("paused", {"reason": "interrupted"})])
+                    await run.ledger.append(lease, [Draft("paused", {"reason": "interrupted"})])
             raise
         finally:
             progress.close()
-        return await self._outcome(run, plan, flow)
+        return await self._outcome(writer, plan, flow)
 
     def _approved(self, run: RunContext, state: State) -> Plan | None:
         """Return the plan in the state if the approval in force is of exactly that plan."""
@@ -83,34 +90,36 @@ class Executor:
         same = shown == plan.digest == record.digest and in_force(record, plan, run.terms)
         return plan if same else None
 
-    def _flow(self, run: RunContext, plan: Plan, progress: Progress) -> Dataflow:
+    def _flow(self, writer: RunWriter, plan: Plan, progress: Progress) -> Dataflow:
+        run, gate = writer.run, writer.gate()
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
-        gate = run.gate()
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
         at_once = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), at_once, criteria)
         return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.looks_at_each_step(run.record))
 
-    async def _outcome(self, run: RunContext, plan: Plan, flow: Dataflow) -> StateUpdate:
-        await run.heed()  # what was said while the last steps were under way
+    async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
+        run = writer.run
+        await writer.heed()  # what was said while the last steps were under way
         if run.record.ended:
-            return run.ended()
-        results = run.results_shown(plan, flow.results)
+            return state_at_end(run)
+        results = results_shown(run, plan, flow.results)
         if run.record.steered:
-            return run.update(status="planning", results=results, doubts=[])
+            return state_update(run, status="planning", results=results, doubts=[])
         if flow.limit is not None:
-            await run.short_of(flow.limit, "executor", plan)
+            await writer.write(budget_reached(run, flow.limit, "executor", plan))
         due = open_questions(plan, run.record)
         if flow.doubts or flow.limit is not None or run.record.waiting_calls or due:
             said = message_about(run, plan, flow.doubts)
-            return run.update(status="waiting", results=results, doubts=flow.doubts, messages=[said])
+            return state_update(run, status="waiting", results=results, doubts=flow.doubts, messages=[said])
         if to_refine(plan, run.record):
-            return run.update(status="planning", results=results, doubts=[])
+            return state_update(run, status="planning", results=results, doubts=[])
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
-            return run.update(status="planning", results=results, doubts=[])
+            return state_update(run, status="planning", results=results, doubts=[])
         reached = {**run.record.results, **flow.results}
         ending = ending_of(plan, reached, flow.work.values, run.record.dropped, run.record.missing)
-        return await run.end(run.replan_policy.ended(ending, run.record), results=results, doubts=[])
+        await writer.end(run.replan_policy.ended(ending, run.record))
+        return state_at_end(run, results=results)
 
 
 def _executing(run: RunContext) -> Draft:

@@ -1,6 +1,5 @@
 """Planner: turn the goal into a plan, or answer it at once."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,15 +10,15 @@ from graph.calls.meter import BudgetReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
+from graph.fork import is_fork
 from graph.identity import approver
-from graph.nodes.asking import SAY_FIRST, message_about, message_without_plan
+from graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wants_to_go_on
+from graph.nodes.review_message import SAY_FIRST, message_about, message_without_plan
 from graph.plan.canonical import digest
-from graph.plan.depth import json_or_text
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
-from graph.plan.unique_keys import unique_keys
 from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
@@ -28,12 +27,12 @@ from graph.record.amendment import Amendment
 from graph.record.ending import Ending, ending_of
 from graph.record.goal import Goal
 from graph.record.values import keep_anything
-from graph.run_context import RunContext, begin_run_context, latest_run_context, open_run_context, thread_of
+from graph.run_context import RunContext
+from graph.run_events import budget_reached, revision
+from graph.run_opening import begin_run, latest_run, open_run, thread_of
+from graph.run_writer import RunWriter
 from graph.state import State, StateUpdate, goal_of, last_words, stated_goal
-
-CONTINUE = ("continue", "resume")
-STEER = "steer:"
-"""What a chat message begins with that changes the constraints of the run under way."""
+from graph.state_view import state_at_end, state_update, state_with_plan
 
 
 @dataclass(frozen=True)
@@ -50,109 +49,97 @@ class Planner:
             ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
         run = await self._known(state, config)
-        if run is not None and (words := _steering(state)):
-            await run.write(Amendment(add=(words,), by=approver()).draft(run.record.constraints))
+        if run is not None and (words := steering(state)):
+            await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.constraints))
         if run is not None:
-            async with run.owned():
-                return await self._goes_on(run, state)
-        goal = _goal_to_begin(state, thread_of(state, config))
-        if _brought(state, goal) is None:
+            writer = RunWriter(run)
+            async with writer.owned():
+                return await self._goes_on(writer, state)
+        goal = goal_to_begin(state, thread_of(state, config))
+        if brought_plan(state, goal) is None:
             await self.services.models.check()
-        async with begin_run_context(self.services, state, config, goal) as run:
-            return await self._goes_on(run, state)
+        async with begin_run(self.services, state, config, goal) as writer:
+            return await self._goes_on(writer, state)
 
-    async def _goes_on(self, run: RunContext, state: State) -> StateUpdate:
+    async def _goes_on(self, writer: RunWriter, state: State) -> StateUpdate:
         """Plan, unless there is nothing to plan any more; the run is owned."""
+        run = writer.run
         if run.record.ended:
-            return run.ended()
+            return state_at_end(run)
         if _is_to_be_said(run, state):
-            return run.update(status="waiting", reason=None)
+            return state_update(run, status="waiting", reason=None)
         if not run.record.awaits_plan and not run.record.steered:
             return self._shown(run)
         try:
-            return await self._plan(run, state)
+            return await self._plan(writer, state)
         except BudgetReached as reached:
-            return await self._short(run, reached.limit)
+            return await self._short(writer, reached.limit)
 
-    async def _short(self, run: RunContext, limit: str) -> StateUpdate:
+    async def _short(self, writer: RunWriter, limit: str) -> StateUpdate:
         """There is no plan to go on with, because the budget does not allow to ask for one: a person is asked."""
-        plan = run.recorded_plan()
-        await run.short_of(limit, "planner", plan)
+        run, plan = writer.run, writer.run.recorded_plan()
+        await writer.write(budget_reached(run, limit, "planner", plan))
         shown = {} if plan is not None else {"plan": None, "digest": None}
         said = message_without_plan(run)
-        return run.update(goal=run.record.goal, status="waiting", reason=None, messages=[said], doubts=[], **shown)
+        told = {"goal": run.record.goal, "status": "waiting", "reason": None, "messages": [said], "doubts": []}
+        return state_update(run, **told, **shown)
 
     async def _known(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""
-        latest = await latest_run_context(self.services, thread_of(state, config), state.get("run"))
+        latest = await latest_run(self.services, thread_of(state, config), state.get("run"))
         if latest is not None and (latest.here_before or _is_begun(latest, state)):
             return latest
-        named = await open_run_context(self.services, state, config)
+        named = await open_run(self.services, state, config)
         if named is not None and _is_sent_back(named, state):
             return named
-        if not (_wants_to_go_on(state) or _steering(state)):
+        if not (wants_to_go_on(state) or steering(state)):
             return None
         return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
 
-    async def _plan(self, run: RunContext, state: State) -> StateUpdate:
+    async def _plan(self, writer: RunWriter, state: State) -> StateUpdate:
+        run = writer.run
         goal = Goal(run.record.goal, run.record.constraints)
         changed = run.record.feedback or run.record.steered
-        brought = _brought(state, goal) if not changed else None
-        proposal = self._read(run, brought) if brought is not None else await self._ask(run, goal)
+        brought = brought_plan(state, goal) if not changed else None
+        proposal = self._read(run, brought) if brought is not None else await self._ask(writer, goal)
         plan = proposal.plan
         if plan is None:
-            return await self._refused(run, proposal, brought)
+            return await self._refused(writer, proposal, brought)
         if not plan.steps:
-            return await self._answered(run, proposal, brought)
+            return await self._answered(writer, proposal, brought)
         author = "planner" if brought is None else "caller"
-        await run.revise(plan, author, _why(run, brought), notes=proposal.notes, last=True)
+        await writer.revise(plan, author, _why(run, brought), notes=proposal.notes, last=True)
         return self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
-    async def _answered(self, run: RunContext, proposal: Proposal, brought: Any) -> StateUpdate:
+    async def _answered(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run with an answer that needs no step; where steps have failed before, it says so."""
-        plan = proposal.plan or Plan()
+        run, plan = writer.run, proposal.plan or Plan()
         lost = [one.step for one in run.replaced_in(plan) if not one.is_made_up_for]
         ending = ending_of(plan, run.record.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
         planned = brought is not None or run.record.plan is not None
-        came = [run.revision(plan, author, _why(run, brought))] if planned else []
-        return await run.end(
-            ending,
-            *came,
-            notes=proposal.notes,
-            goal=run.record.goal,
-            issues=[],
-            plan=plan.to_json(),
-            digest=plan.digest,
-            results={},
-            brought="",
-        )
+        came = [revision(run, plan, author, _why(run, brought))] if planned else []
+        await writer.end(ending, *came, notes=proposal.notes)
+        shown = {"plan": plan.to_json(), "digest": plan.digest, "results": {}, "issues": [], "brought": ""}
+        return state_at_end(run, **shown)
 
-    async def _refused(self, run: RunContext, proposal: Proposal, brought: Any) -> StateUpdate:
+    async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
         """End the run without a plan, and leave on record why."""
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
             refused = replace(refused, payload={**refused.payload, "brought": kept.fields()})
-        return await run.end(
-            Ending("failed", proposal.reason),
-            refused,
-            artifacts=[kept],
-            goal=run.record.goal,
-            issues=refused.payload["issues"],
-            plan=None,
-            digest=None,
-            results={},
-            brought="",
-        )
+        await writer.end(Ending("failed", proposal.reason), refused, artifacts=[kept])
+        shown = {"plan": None, "digest": None, "results": {}, "issues": refused.payload["issues"], "brought": ""}
+        return state_at_end(writer.run, **shown)
 
     def _read(self, run: RunContext, brought: Any) -> Proposal:
         reading = run.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
         reason = "the plan that was brought is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(reading.plan, reason, reading.issues, reading.notes)
 
-    async def _ask(self, run: RunContext, goal: Goal) -> Proposal:
-        record, specs = run.record, self.services.toolbox.specs
+    async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
+        run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
         label = f"{record.revision}:{len(record.feedback)}"
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.told_limits
@@ -169,13 +156,13 @@ class Planner:
         call = ModelCall("planner", label, messages, schema=schema)
         most = self.services.settings.max_repairs
         return await propose(
-            run.gate().models, self.services.models.planner, call, lambda raw: run.planned(read(raw)), most
+            writer.gate().models, self.services.models.planner, call, lambda raw: run.planned(read(raw)), most
         )
 
     def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
         plan = run.recorded_plan()
         assert plan is not None
-        return run.show_plan(plan, "waiting", messages=[message_about(run, plan)], **keys)
+        return state_with_plan(run, plan, "waiting", messages=[message_about(run, plan)], **keys)
 
 
 def _is_begun(run: RunContext, state: State) -> bool:
@@ -191,24 +178,7 @@ def _is_begun(run: RunContext, state: State) -> bool:
     except InputError:
         return False
     is_same = (goal.goal, goal.constraints) == (record.goal, record.constraints)
-    return is_same and (record.plan is None or _brought(state, goal) is None)
-
-
-def _goal_to_begin(state: State, thread: str) -> Goal:
-    """Return the goal of a run that begins; a copied thread that is asked to go on has the goal it was copied with."""
-    run, copied = state.get("run"), stated_goal(state)
-    is_copy = isinstance(run, dict) and run.get("thread") not in (None, thread)
-    return copied if is_copy and copied.goal and _wants_to_go_on(state) else goal_of(state)
-
-
-def _wants_to_go_on(state: State) -> bool:
-    return (last_words(state.get("messages") or ()) or "").lower() in CONTINUE
-
-
-def _steering(state: State) -> str | None:
-    """Return the constraint that the user's last message adds to the run under way."""
-    words = last_words(state.get("messages") or ()) or ""
-    return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
+    return is_same and (record.plan is None or brought_plan(state, goal) is None)
 
 
 def _is_sent_back(run: RunContext, state: State) -> bool:
@@ -221,7 +191,7 @@ def _is_sent_back(run: RunContext, state: State) -> bool:
     told = bool(run.record.steered) or (run.record.last_decision_seq > 0 and run.record.awaits_plan)
     return (
         stated_goal(state).goal in ("", run.record.goal)
-        and not run.is_fork(state)
+        and not is_fork(run, state)
         and (told or _is_to_be_said(run, state))
     )
 
@@ -231,25 +201,6 @@ def _is_to_be_said(run: RunContext, state: State) -> bool:
     named = state.get("run")
     is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
     return is_this and state.get("status") == "planning" and state.get("reason") == SAY_FIRST
-
-
-def _brought(state: Mapping[str, Any], goal: Goal) -> Any:
-    """Return the plan that the input brings, None where the state only holds the last run's plan."""
-    raw = _from_form(state.get("plan"))
-    if raw is None or state.get("digest") is None:
-        return raw
-    try:
-        same = digest(raw) == state["digest"]
-    except (ValueError, TypeError, RecursionError):
-        return raw
-    return raw if not same or state.get("brought") == digest([goal.goal, state["digest"]]) else None
-
-
-def _from_form(plan: Any) -> Any:
-    """Return a plan that came through a form: a field left blank is none, and text that is JSON is read."""
-    if not isinstance(plan, str):
-        return plan
-    return json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None
 
 
 def _why(run: RunContext, brought: Any) -> str:

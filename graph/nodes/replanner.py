@@ -10,7 +10,8 @@ from graph.calls.meter import BudgetReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.expansion import refined
-from graph.nodes.asking import message_about
+from graph.fork import is_fork
+from graph.nodes.review_message import message_about
 from graph.plan.json_schema import revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
@@ -22,8 +23,12 @@ from graph.record.budget import Usage, reached
 from graph.record.expansion import to_refine
 from graph.record.goal import Goal
 from graph.record.no_progress import failures_of, stall_of
-from graph.run_context import RunContext, open_run_context
+from graph.run_context import RunContext
+from graph.run_events import budget_reached
+from graph.run_opening import open_run
+from graph.run_writer import RunWriter
 from graph.state import State, StateUpdate
+from graph.state_view import results_shown, state_at_end, state_update, state_with_plan
 
 WHY_CHARACTERS = 2_000
 WHY: Mapping[Cause, str] = {
@@ -42,48 +47,50 @@ class Replanner:
 
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
         """Return the plan with the revision applied; finished steps never change."""
-        run = await open_run_context(self.services, state, config)
-        if run is None or run.is_fork(state):
+        run = await open_run(self.services, state, config)
+        if run is None or is_fork(run, state):
             return {"status": "waiting", "doubts": []}
-        async with run.owned():
+        writer = RunWriter(run)
+        async with writer.owned():
             try:
-                return await self._revised(run)
+                return await self._revised(writer)
             except BudgetReached as reached:
-                return await self._short(run, reached.limit)
+                return await self._short(writer, reached.limit)
 
-    async def _short(self, run: RunContext, limit: str) -> StateUpdate:
+    async def _short(self, writer: RunWriter, limit: str) -> StateUpdate:
         """The budget does not allow another revision: a person is asked about the plan as it is."""
-        plan = run.recorded_plan()
+        run, plan = writer.run, writer.run.recorded_plan()
         assert plan is not None
-        await run.short_of(limit, "replanner", plan)
+        await writer.write(budget_reached(run, limit, "replanner", plan))
         return self._to_review(run, plan)
 
-    async def _revised(self, run: RunContext) -> StateUpdate:
-        current = run.recorded_plan()
+    async def _revised(self, writer: RunWriter) -> StateUpdate:
+        run, current = writer.run, writer.run.recorded_plan()
         if run.record.ended:
-            return run.ended()
+            return state_at_end(run)
         if current is None:
-            return run.update(status="waiting", doubts=[])
+            return state_update(run, status="waiting", doubts=[])
         if run.checkpoint in run.record.revised_at:
-            return await self._next(run, current)
+            return await self._next(writer, current)
         if due := to_refine(current, run.record):
-            return await self._refined(run, current, due)
+            return await self._refined(writer, current, due)
         cause = run.replan_policy.cause(current, run.record) or "failure"
         more = Usage(replans=int(cause == "failure"))
         if limit := reached(run.terms.bounds, run.record.usage, more):
             raise BudgetReached(limit)
-        proposal = await self._ask(run, current, cause)
-        return await self._taken(run, current, cause, proposal)
+        proposal = await self._ask(writer, current, cause)
+        return await self._taken(writer, current, cause, proposal)
 
-    async def _taken(self, run: RunContext, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
+    async def _taken(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
         """Make the proposal the plan; one that gets no further is for a person, and the end where nobody is asked."""
+        run = writer.run
         if proposal.plan is not None and proposal.plan.digest == current.digest and cause == "step":
             return self._to_review(run, current)
         stalled = stall_of(run.record, current, proposal.plan)
         if stalled is not None and run.terms.mode == "never":
-            return await self._give_up(run, current, proposal, stalled)
+            return await self._give_up(writer, current, proposal, stalled)
         plan = proposal.plan or current
-        await run.revise(
+        await writer.revise(
             plan,
             "replanner",
             run.record.steered or _why(run, current),
@@ -92,17 +99,18 @@ class Replanner:
             notes=proposal.notes,
             stalled=f"No progress: {stalled}. {proposal.reason}".strip() if stalled else None,
         )
-        return await self._next(run, plan)
+        return await self._next(writer, plan)
 
-    async def _refined(self, run: RunContext, current: Plan, due: list[Step]) -> StateUpdate:
+    async def _refined(self, writer: RunWriter, current: Plan, due: list[Step]) -> StateUpdate:
         """Steps that are due to be refined come first: what failed elsewhere is revised when they are done."""
-        plan, notes = await refined(run, current, due)
+        plan, notes = await refined(writer, current, due)
         if plan.digest != current.digest:
             why = f"refined {', '.join(step.id for step in due)}"
-            await run.revise(plan, "planner", why, cause="refined", notes=notes)
-        return self._to_review(run, plan)
+            await writer.revise(plan, "planner", why, cause="refined", notes=notes)
+        return self._to_review(writer.run, plan)
 
-    async def _ask(self, run: RunContext, current: Plan, cause: Cause) -> Proposal:
+    async def _ask(self, writer: RunWriter, current: Plan, cause: Cause) -> Proposal:
+        run = writer.run
         record, settings, specs = run.record, self.services.settings, self.services.toolbox.specs
         goal, horizon = Goal(record.goal, record.constraints), run.replan_policy.horizon
         why = record.steered or WHY[cause]
@@ -115,28 +123,31 @@ class Replanner:
         models, most = self.services.models, settings.max_repairs
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
         call = ModelCall(role, f"{record.revision}:{len(record.succeeded)}", messages, schema=schema)
-        return await propose(run.gate().models, model, call, lambda raw: run.planned(read(raw)), most)
+        return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), most)
 
-    async def _next(self, run: RunContext, plan: Plan) -> StateUpdate:
+    async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """A revision with steps to run goes to review, as does what gets no further; one without is the end."""
+        run = writer.run
         if run.record.stalled is None and all(step.id in run.record.succeeded for step in plan.steps):
-            results = run.results_shown(plan)
+            results = results_shown(run, plan)
             ending = await run.ending(plan)
-            return await run.end(ending, plan=plan.to_json(), digest=plan.digest, results=results)
+            await writer.end(ending)
+            return state_at_end(run, plan=plan.to_json(), digest=plan.digest, results=results)
         return self._to_review(run, plan)
 
     def _to_review(self, run: RunContext, plan: Plan) -> StateUpdate:
-        said, results = message_about(run, plan), run.results_shown(plan)
-        return run.show_plan(plan, "waiting", results=results, messages=[said], doubts=[])
+        said, results = message_about(run, plan), results_shown(run, plan)
+        return state_with_plan(run, plan, "waiting", results=results, messages=[said], doubts=[])
 
-    async def _give_up(self, run: RunContext, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
+    async def _give_up(self, writer: RunWriter, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
         """Without a person who could help, a run that gets no further ends; its goal was never said to be reached."""
-        ending = await run.ending(current)
+        ending = await writer.run.ending(current)
         status = "partial" if ending.status == "succeeded" else ending.status
         ending = replace(ending, status=status, reason=f"{ending.reason}; {proposal.reason or why}")
         refused = [] if proposal.plan else [proposal.refusal("replanner")]
         issues = [issue.to_json() for issue in proposal.issues]
-        return await run.end(ending, *refused, issues=issues)
+        await writer.end(ending, *refused)
+        return state_at_end(writer.run, issues=issues)
 
 
 def _why(run: RunContext, current: Plan) -> str:

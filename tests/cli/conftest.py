@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
+from warm_process import run_warm
 
 from graph.cli import app
 
@@ -65,20 +66,14 @@ def latest(cli: Cli) -> Callable[[], str]:
 
 @pytest.fixture
 def command() -> Callable[..., list[str]]:
-    """Return a function that returns the command line of a process of its own."""
+    """Return a function that returns the command line of a new process."""
     return lambda *args: [sys.executable, "-m", "planner_executor", *args]
 
 
 @pytest.fixture
-def process(command: Callable[..., list[str]]) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def process() -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """Return a function that runs a command in a process of its own, without a terminal."""
-
-    def run(*args: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            command(*args), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
-        )
-
-    return run
+    return lambda *args: run_warm(["-m", "planner_executor", *args])
 
 
 @pytest.fixture

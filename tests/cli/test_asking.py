@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from typer.testing import Result
+from warm_process import WarmProcess
 
 Cli = Callable[..., Result]
 QUESTION = "plan again with them: "
@@ -22,9 +23,13 @@ pytestmark = pytest.mark.slow
 class Terminal:
     """A command that runs in a terminal."""
 
-    pid: int
+    process: WarmProcess
     file: int
     read: Callable[..., str]
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
 
     def says(self, words: str) -> str:
         return self.read(self.file, words)
@@ -35,18 +40,19 @@ class Terminal:
     def ends(self) -> tuple[str, int]:
         said = self.read(self.file, "\0 never said")
         os.close(self.file)
-        return said, os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return said, self.process.wait()
 
 
 @pytest.fixture
-def terminal(command: Callable[..., list[str]], read_until: Callable[..., str]) -> Callable[..., Terminal]:
+def terminal(read_until: Callable[..., str]) -> Callable[..., Terminal]:
     def start(*args: str) -> Terminal:
-        words = command(*args)
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
-        pid, file = pty.fork()
-        if pid == 0:
-            os.execve(words[0], words, environment)
-        return Terminal(pid, file, read_until)
+        file, its_end = pty.openpty()
+        process = WarmProcess(
+            ["-m", "planner_executor", *args], stdin=its_end, stdout=its_end, env=environment, terminal=True
+        )
+        os.close(its_end)
+        return Terminal(process, file, read_until)
 
     return start
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from warm_process import WarmProcess
 
 Process = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -44,13 +45,21 @@ except KeyboardInterrupt:
 
 
 @contextmanager
-def stuck_in_the_second_step(read_until: Callable[..., str]) -> Iterator["subprocess.Popen[bytes]"]:
-    """Start a run in a process of its own and wait until its second step, which never ends, has begun."""
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, env=environment) as process:
-        assert process.stdout is not None
-        read_until(process.stdout.fileno(), "write running …")
-        yield process
+def stuck_in_the_second_step(read_until: Callable[..., str]) -> Iterator[tuple[WarmProcess, Callable[[], str]]]:
+    """Start a run in a process of its own and wait until its second step, which never ends, has begun.
+
+    Yields the process, and what reads the rest of its output when it has ended.
+    """
+    reader, writer = os.pipe()
+    process = WarmProcess(["-c", STUCK], stdout=writer, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    os.close(writer)
+    try:
+        read_until(reader, "write running …")
+        yield process, lambda: read_until(reader, "\0 never said")
+        process.wait()
+    finally:
+        process.kill()
+        os.close(reader)
 
 
 def test_a_run_that_waits_is_approved_by_another_process(process: Process, folder: Path) -> None:
@@ -63,6 +72,17 @@ def test_a_run_that_waits_is_approved_by_another_process(process: Process, folde
 
     assert ends.returncode == 0
     assert ends.stderr == ""
+    assert (folder / "workspace/report.md").read_text().strip() == "it is 42"
+
+
+def test_the_command_works_in_a_new_process_that_nothing_was_imported_for(
+    command: Callable[..., list[str]], folder: Path
+) -> None:
+    ended = subprocess.run(
+        command("run", "add", "--plan", "plan.json", "--yes"), capture_output=True, text=True, timeout=60, check=False
+    )
+
+    assert (ended.returncode, ended.stderr) == (0, "")
     assert (folder / "workspace/report.md").read_text().strip() == "it is 42"
 
 
@@ -80,9 +100,9 @@ def test_a_failed_step_is_told_once_and_not_by_the_log_as_well(process: Process,
 def test_an_interrupted_run_is_paused_and_goes_on_where_it_was(
     process: Process, read_until: Callable[..., str], latest: Callable[[], str], number: int
 ) -> None:
-    with stuck_in_the_second_step(read_until) as stuck:
+    with stuck_in_the_second_step(read_until) as (stuck, rest):
         stuck.send_signal(number)
-        said = stuck.communicate(timeout=30)[0].decode()
+        said = rest()
 
     assert stuck.returncode == 130
     assert f"paused; go on with: planner-executor resume {latest()}" in said
@@ -98,7 +118,7 @@ def test_an_interrupted_run_is_paused_and_goes_on_where_it_was(
 def test_a_killed_run_goes_on_where_it_was(
     process: Process, read_until: Callable[..., str], latest: Callable[[], str]
 ) -> None:
-    with stuck_in_the_second_step(read_until) as stuck:
+    with stuck_in_the_second_step(read_until) as (stuck, _):
         stuck.kill()
 
     assert f"its process died; `planner-executor resume {latest()}`" in process("doctor").stdout
@@ -113,13 +133,13 @@ def test_a_killed_run_goes_on_where_it_was(
 def test_a_run_is_looked_at_and_cancelled_while_another_process_executes_it(
     process: Process, read_until: Callable[..., str], latest: Callable[[], str], folder: Path
 ) -> None:
-    with stuck_in_the_second_step(read_until) as stuck:
+    with stuck_in_the_second_step(read_until) as (stuck, rest):
         assert process("runs").returncode == 0
         assert (folder / "planner-executor.db-wal").exists()  # it belongs to the one who executes
         told = process("cancel", latest()).stdout
         assert told == f"{latest()} executes elsewhere and ends before its next call\n"
         stuck.send_signal(signal.SIGTERM)
-        said = stuck.communicate(timeout=30)[0].decode()
+        said = rest()
 
     assert f"the run had ended; look at it: planner-executor show {latest()}" in said
     shown = json.loads(process("show", latest(), "--json").stdout)

@@ -27,8 +27,8 @@ from whole_run import EXPECTED, ONCE, Logs, drive
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import LEASE_S
+from graph.ledger.opening import open_ledger
 from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.replay.player import replayed
@@ -142,7 +142,7 @@ def judged(folder: Path, times: int) -> list[str]:
 
 
 async def _judged_by_the_ledger(database: Path) -> list[str]:
-    ledger = SqliteLedger(database)
+    ledger = open_ledger(database)
     (run,) = await ledger.runs()
     events = await ledger.events(run)
     damage = (await ledger.health()).damage

@@ -1,12 +1,10 @@
 """A sample of `make faults`: every boundary of a run is counted, and every n-th disturbed, from a random one on."""
 
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_process import run_warm
 
 SCRIPT = Path(__file__).with_name("boundaries.py")
 pytestmark = pytest.mark.slow
@@ -15,10 +13,9 @@ pytestmark = pytest.mark.slow
 def disturbed(folder: Path, every: int, *options: str) -> list[str]:
     """Disturb a run at every n-th of its boundaries and return the names of all of them; fails where one goes wrong."""
     first = random.SystemRandom().randint(1, every)
-    command = [sys.executable, str(SCRIPT), str(folder / "runs"), "--every", str(every), "--from", str(first), *options]
-    root = str(Path(__file__).parents[2])
+    command = [str(SCRIPT), str(folder / "runs"), "--every", str(every), "--from", str(first), *options]
 
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": root}, check=False)
+    done = run_warm(command, timeout=300)
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 runs at fault" in done.stdout
@@ -27,7 +24,7 @@ def disturbed(folder: Path, every: int, *options: str) -> list[str]:
 
 @pytest.mark.parametrize("durability", ["sync", "async"])
 def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability: str) -> None:
-    names = disturbed(tmp_path, 10, "--durability", durability)
+    names = disturbed(tmp_path, 40, "--durability", durability)
 
     assert len(names) > 200
     effects = {"after pay first", "after pay inner", "after put file", "after ask shop", "before broken bad"}
@@ -44,12 +41,12 @@ def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability:
 
 
 def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> None:
-    disturbed(tmp_path, 40, "--then", "30")
+    disturbed(tmp_path, 150, "--then", "40")
 
 
 def test_a_run_that_finds_its_database_locked_says_so_within_one_wait_and_goes_on_later(tmp_path: Path) -> None:
-    disturbed(tmp_path, 20, "--lock")
+    disturbed(tmp_path, 80, "--lock")
 
 
 def test_a_run_whose_task_is_cancelled_goes_on_in_the_same_process(tmp_path: Path) -> None:
-    disturbed(tmp_path, 20, "--cancel")
+    disturbed(tmp_path, 80, "--cancel")

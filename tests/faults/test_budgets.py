@@ -2,13 +2,12 @@
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from budgeted_run import TOKENS, called, options
+from warm_process import run_warm
 
 from graph import Agent
 from graph.runs import Run
@@ -20,13 +19,8 @@ WHOLE = ["planner", "a", "fails", "replanner", "again", "executor", "b thought"]
 
 
 def killed(folder: Path, budget: dict[str, Any], kill_at: str) -> None:
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(folder), json.dumps(budget), kill_at],
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
-        cwd=folder,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL
+    done = run_warm([str(SCRIPT), str(folder), json.dumps(budget), kill_at], cwd=folder)
+    assert done.returncode == -signal.SIGKILL, done.stderr
 
 
 def resumed(folder: Path, **said: Any) -> Run:

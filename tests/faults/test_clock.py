@@ -1,20 +1,17 @@
 """Wall clocks that jump an hour either way between processes change nothing: order and end are the ledger's."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_process import run_warm
 
 SCRIPT = Path(__file__).with_name("shifted_clock.py")
 pytestmark = pytest.mark.slow
 
 
 def process(database: Path, shift_s: int, decision: str = "null") -> str:
-    root = str(Path(__file__).parents[2])
-    command = [sys.executable, str(SCRIPT), str(database), str(shift_s), decision]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": root}, check=True)
+    done = run_warm([str(SCRIPT), str(database), str(shift_s), decision])
+    assert done.returncode == 0, done.stderr
     return done.stdout
 
 

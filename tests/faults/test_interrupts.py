@@ -1,10 +1,7 @@
 """Ctrl-C, SIGTERM and cancelled tasks pause a run: what may be repeated is `interrupted`, the rest is `uncertain`."""
 
 import asyncio
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -18,6 +15,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatResult
 from langgraph.types import Command
+from warm_process import WarmProcess
 
 from graph import Agent, AsyncAgent, build_graph
 from graph.testing import ScriptedModel, asked, on_thread
@@ -77,17 +75,16 @@ def goes_on(folder: Folder) -> None:
 def test_an_interrupted_process_leaves_a_paused_run_that_another_takes_up(
     folder: Folder, way: str, number: int
 ) -> None:
-    command = [sys.executable, str(SCRIPT), str(folder.path), way]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        until(lambda: all_began(folder) or process.poll() is not None)
-        process.send_signal(number)
-        said, errors = process.communicate(timeout=30)
+    log = folder.path / "said"
+    with log.open("wb") as said:
+        process = WarmProcess([str(SCRIPT), str(folder.path), way], stdout=said.fileno())
+    until(lambda: all_began(folder) or process.returncode is not None)
+    process.send_signal(number)
 
-    assert process.returncode in (-signal.SIGINT, 130), errors.decode()
+    assert process.wait() in (-signal.SIGINT, 130), log.read_text()
     assert {"stopped read_async", "stopped pay_async"} <= set(folder.lines())
     assert ("then paused" in folder.lines()) == (way == "facade_kept_open")
-    assert (b"paused; go on with" in said) == (way == "command_line")
+    assert ("paused; go on with" in log.read_text()) == (way == "command_line")
     with Agent.open(folder.database, **folder.options()) as agent:
         run = agent.show(agent.list()[0].id)
         assert run.status == "paused" and run.step_status == {**CUT, "last": "pending"}

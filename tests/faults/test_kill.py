@@ -1,13 +1,12 @@
 """kill -9 in the middle of a run: finished steps stay finished, and an effect that may have happened is asked about."""
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from crashing_run import PLANS, tools
 from langchain_core.tools import BaseTool
+from warm_process import run_warm
 
 from graph import Agent
 from graph.testing import ScriptedModel
@@ -18,14 +17,8 @@ pytestmark = pytest.mark.slow
 
 def crash(tmp_path: Path, kill_at: str, plans: str = "chain") -> tuple[str, Path]:
     database, log = str(tmp_path / "runs.db"), tmp_path / "effects.log"
-    root = str(Path(__file__).parents[2])
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), database, str(log), kill_at, plans],
-        env={"PYTHONPATH": root},
-        cwd=tmp_path,
-        check=False,
-    )
-    assert done.returncode == -signal.SIGKILL
+    done = run_warm([str(SCRIPT), database, str(log), kill_at, plans], cwd=tmp_path)
+    assert done.returncode == -signal.SIGKILL, done.stderr
     return database, log
 
 

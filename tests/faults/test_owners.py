@@ -15,7 +15,7 @@ from owners import PLAN, fork, slow_tool, work_on
 from graph import Agent
 from graph.errors import LeaseLostError
 from graph.ledger.lease import LEASE_S
-from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.opening import open_ledger
 from graph.record.events import Draft
 from graph.testing import ScriptedModel
 
@@ -126,7 +126,7 @@ def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(tmp_p
 
 
 async def events(folder: Path) -> Any:
-    ledger = SqliteLedger(folder / "runs.db")
+    ledger = open_ledger(folder / "runs.db")
     (run,) = await ledger.runs()
     found = await ledger.events(run)
     await ledger.close()
@@ -152,7 +152,7 @@ def test_a_message_reaches_an_owner_elsewhere_before_its_next_call(tmp_path: Pat
 
 def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        ledger = SqliteLedger(tmp_path / "runs.db")
+        ledger = open_ledger(tmp_path / "runs.db")
         run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as old:
             pass

@@ -4,11 +4,11 @@ import json
 import logging
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm_process import run_warm
 
 from graph import Agent
 
@@ -96,8 +96,8 @@ def run(home: Path, said: dict[str, Any], place: str) -> "subprocess.CompletedPr
         for name, value in {**said, "api_key_env": "GATEWAY"}.items():
             text = value if isinstance(value, str) else json.dumps(value)
             variables[f"PLANNER_EXECUTOR_PLANNER_{name.upper()}"] = text
-    command = [sys.executable, "-m", "planner_executor", "run", "g", "--yes", "--config", str(file)]
-    return subprocess.run(command, cwd=home, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    command = ["-m", "planner_executor", "run", "g", "--yes", "--config", str(file)]
+    return run_warm(command, cwd=home, env=variables)
 
 
 def table(name: str, values: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+pytestmark = pytest.mark.filterwarnings("default")
 
 
 def executed(name: str) -> Any:
@@ -24,6 +24,7 @@ def outputs(notebook: Any, kind: str) -> list[str]:
     return [data[kind] for data in shown if kind in data]
 
 
+@pytest.mark.e2e
 def test_the_first_notebook_plans_edits_approves_runs_and_looks_into_the_ledger() -> None:
     notebook = executed("first_plan.ipynb")
 

@@ -157,7 +157,7 @@ GUARDS = (
     ),
     Guard(
         "what was read makes a plan untrusted",
-        "run_context.py",
+        "run_events.py",
         "new = (read.untrusted or heard)",
         "new = heard",
         "an allowed write",
@@ -165,7 +165,7 @@ GUARDS = (
     ),
     Guard(
         "what was said before makes a plan untrusted",
-        "run_context.py",
+        "run_events.py",
         "new = (read.untrusted or heard)",
         "new = read.untrusted",
         "an order from an earlier answer",

@@ -16,6 +16,7 @@ from langgraph.types import Command
 from graph import AsyncAgent, build_graph
 from graph.checkpoint import ledger_of
 from graph.errors import InputError
+from graph.fork import is_fork
 from graph.ledger.protocol import RunKey
 from graph.record.amendment import Amendment
 from graph.record.events import CANCELLED, Draft, Event
@@ -346,7 +347,7 @@ def test_an_old_state_is_no_fork_where_another_process_spoke_before_the_policy_l
             ),
         ]
     )
-    story = RunContext(None, None, RunKey("t", 1), record, "made anew")  # type: ignore[arg-type]
+    run = RunContext(None, None, RunKey("t", 1), record, "made anew")  # type: ignore[arg-type]
 
-    assert not story.is_fork({"run": {"seq": 2}, "plan": NEXT})
-    assert story.is_fork({"run": {"seq": 2}, "plan": OTHER})
+    assert not is_fork(run, {"run": {"seq": 2}, "plan": NEXT})
+    assert is_fork(run, {"run": {"seq": 2}, "plan": OTHER})

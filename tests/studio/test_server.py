@@ -2,10 +2,6 @@
 
 from typing import Any
 
-import pytest
-
-pytestmark = pytest.mark.slow
-
 RESEARCH = {
     "goal": "Research offshore wind and write a brief report with sources",
     "constraints": ["at most 2 searches"],

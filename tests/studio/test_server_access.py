@@ -9,8 +9,6 @@ import httpx
 import pytest
 from langgraph_sdk.errors import APIStatusError
 
-pytestmark = pytest.mark.slow
-
 SUM = {"steps": [{"id": "sum", "objective": "add", "tool": "calculator", "args": {"expression": "2 + 3"}}]}
 APPROVE = {"decisions": [{"type": "approve"}]}
 STUDIO = "https://smith.langchain.com"

@@ -12,8 +12,6 @@ from langgraph_sdk.errors import APIStatusError
 
 from graph.runs import open_runs
 
-pytestmark = pytest.mark.slow
-
 SUM = {"steps": [{"id": "sum", "objective": "add", "tool": "calculator", "args": {"expression": "2 + 3"}}]}
 APPROVE = {"decisions": [{"type": "approve"}]}
 USER = {"identity": "chief@example.com", "is_authenticated": True, "display_name": "chief", "permissions": []}

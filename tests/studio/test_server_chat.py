@@ -3,10 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
-pytestmark = pytest.mark.slow
-
 OTHER = {"steps": [{"id": "other", "objective": "add", "tool": "calculator", "args": {"expression": "40 + 2"}}]}
 APPROVE = {"decisions": [{"type": "approve"}]}
 

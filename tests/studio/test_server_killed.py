@@ -3,10 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-pytestmark = pytest.mark.slow
-
 APPROVE = {"decisions": [{"type": "approve"}]}
 
 

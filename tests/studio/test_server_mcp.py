@@ -6,10 +6,6 @@ import select
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytestmark = pytest.mark.slow
-
 PLAN = {
     "steps": [
         {"id": "look", "objective": "Look", "tool": "echo", "args": {"text": "hello"}},

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 PLAN = {
     "steps": [
         {"id": "find", "objective": "Find", "tool": "search_documents", "args": {"query": "offshore wind cost"}},

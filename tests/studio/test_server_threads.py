@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from langgraph_sdk.errors import APIStatusError
 
-pytestmark = pytest.mark.slow
-
 APPROVE = {"decisions": [{"type": "approve"}]}
 LOOK = {"steps": [{"id": "a", "objective": "look", "tool": "look"}]}
 

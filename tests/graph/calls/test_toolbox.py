@@ -109,27 +109,26 @@ def odd_default(a: float = float("nan")) -> float:
     return a
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        undocumented,
-        blank,
-        lambda a: a,
-        takes_a_function,
-        odd_default,
-        functools.partial(add, 1),
-        5,
-        "search",
-        {"type": "web_search"},
-        None,
-        StructuredTool(name="x", description="d", func=add, args_schema={"type": "nonsense"}),
-        StructuredTool(name="x", description="d", func=add, args_schema={"$ref": "#"}),
-    ],
-    ids=repr,
-)
-def test_what_cannot_be_offered_is_refused_before_any_plan(given: Any) -> None:
+UNFIT = {
+    "undocumented": undocumented,
+    "blank": blank,
+    "lambda": lambda a: a,
+    "takes_a_function": takes_a_function,
+    "odd_default": odd_default,
+    "partial": functools.partial(add, 1),
+    "number": 5,
+    "text": "search",
+    "declaration": {"type": "web_search"},
+    "none": None,
+    "schema of no type": StructuredTool(name="x", description="d", func=add, args_schema={"type": "nonsense"}),
+    "schema of itself": StructuredTool(name="x", description="d", func=add, args_schema={"$ref": "#"}),
+}
+
+
+@pytest.mark.parametrize("kind", UNFIT)
+def test_what_cannot_be_offered_is_refused_before_any_plan(kind: str) -> None:
     with pytest.raises(ToolConfigError):
-        Toolbox([given])
+        Toolbox([UNFIT[kind]])
 
 
 def test_two_tools_of_one_name_are_refused() -> None:

@@ -22,6 +22,13 @@ ARGS: dict[ActionName, dict[str, Any]] = {
 OTHERS: list[ActionName] = ["run_step", "answer_question", "settle_effect", "raise_budget"]
 
 
+class Unreadable:
+    """An object of no JSON type, equal to itself alone; its name is the same in every process."""
+
+    def __repr__(self) -> str:
+        return "Unreadable()"
+
+
 def request(*names: ActionName) -> ReviewRequest:
     actions = tuple(Action(name, ARGS[name], name) for name in names)
     return ReviewRequest(run="t.1", revision=1, digest=DIGEST, binding="b" * 64, actions=actions)
@@ -138,7 +145,8 @@ ODD = [
     "{}",
     '""',
 ]
-ODD += [b"yes", object(), {"approve": True}, {"answer": "yes"}, {"plan": PLAN}, {"message": "x"}, ("approve",), {True}]
+ODD += [Unreadable()]
+ODD += [b"yes", {"approve": True}, {"answer": "yes"}, {"plan": PLAN}, {"message": "x"}, ("approve",), {True}]
 ODD += [{"decision": "approve"}, {"action": "approve"}, {"Type": "approve"}, {"response": "yes"}, float("nan")]
 
 
@@ -368,7 +376,9 @@ def test_blank_or_unchanged_null_is_no_answer(args: dict[str, Any]) -> None:
     assert refused(edit("answer_question", **args), "answer_question")
 
 
-@pytest.mark.parametrize("result", ["a\ud800", "\0", float("nan"), 2**64, {"x": [float("inf")]}, '"\\ud800"', object()])
+@pytest.mark.parametrize(
+    "result", ["a\ud800", "\0", float("nan"), 2**64, {"x": [float("inf")]}, '"\\ud800"', Unreadable()]
+)
 def test_a_result_that_no_record_can_hold_is_asked_again(result: Any) -> None:
     refused(edit("settle_effect", happened=True, result=result), "settle_effect").encode()
 

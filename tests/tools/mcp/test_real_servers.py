@@ -134,7 +134,6 @@ def test_no_key_of_ours_reaches_a_server_that_tells_its_environment(
     assert "OPENAI_API_KEY" not in environment
 
 
-@pytest.mark.slow
 def test_a_long_call_that_is_given_up_leaves_the_session_as_it_was(everything: Path) -> None:
     async def given_up(servers: McpServers) -> Any:
         tools = {tool.name: tool for tool in servers.tools()}
@@ -157,7 +156,6 @@ def test_a_server_by_streamable_http_does_the_same(everything: Path) -> None:
         assert asyncio.run(many(servers)) == [f"Echo: {number}" for number in range(10)]
 
 
-@pytest.mark.slow
 def test_a_server_from_pypi_runs_in_an_environment_of_its_own(time_server: Path) -> None:
     with McpServers({"time": {"command": str(time_server)}}) as servers:
         there = call(servers, "convert_time", source_timezone="UTC", time="12:00", target_timezone="Asia/Tokyo")

@@ -1,68 +1,28 @@
-"""What review asks of a plan, and the message that says it in the chat.
+"""What review asks a person: one request for all that needs a decision now."""
 
-A node that interrupts writes nothing to the state, and chat clients hide a request unless the last message is the
-assistant's. So the message is left by the node before review; where that one could not know what will be asked (an
-answer was turned down, the plan was changed in the state, a fork), review leaves the message itself and goes round by
-the planner, which sends it back without asking its model. The interrupt's descriptions say the same words.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from collections.abc import Mapping
 from typing import Any
 
-from langchain_core.messages import AIMessage
-
-from graph.plan.canonical import digest
-from graph.plan.issues import Issue
+from graph.nodes.review_subject import Subject
 from graph.plan.revision import difference
-from graph.plan.schema import Plan, Step
+from graph.plan.schema import Step
 from graph.policy.scope import needs_person, repeats
 from graph.record.replacement import replaced_in_words
-from graph.record.run_state import BudgetExhausted, Call, Held, RunState
+from graph.record.run_state import BudgetExhausted, Call, Held
 from graph.record.values import to_text
 from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
 from graph.review.request import Action, ReviewRequest
 from graph.run_context import RunContext
-from graph.state import REVIEW, State
 from graph.text.review import (
     budget_description,
     gate_description,
     held_description,
     invalid_description,
     plan_description,
-    plan_message,
     question_description,
     uncertain_description,
 )
-
-SAY_FIRST = "what is asked is said first"
-HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection as an approval."
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is to be decided: the plan in the state (None where it cannot run) and calls that may have happened.
-
-    `planned` is false where a budget was spent before there was a plan.
-    """
-
-    raw: Any
-    plan: Plan | None
-    issues: tuple[Issue, ...] = ()
-    uncertain: tuple[Call, ...] = ()
-    planned: bool = True
-
-    @property
-    def digest(self) -> str:
-        """Digest of the plan that is shown, valid or not."""
-        if self.plan is not None:
-            return self.plan.digest
-        try:
-            return digest(self.raw)
-        except (ValueError, TypeError, RecursionError):
-            return digest(repr(self.raw))
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
@@ -91,56 +51,9 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     return request
 
 
-def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
-    """Return the calls that a person has to settle before the plan goes on, those that the state names among them."""
-    keys = [call.key for calls in record.uncertain_calls.values() for call in calls]
-    keys += [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
-    calls = (record.call(key) for key in dict.fromkeys(keys))
-    return tuple(call for call in calls if call is not None and call.is_uncertain)
-
-
 def is_open(run: RunContext, request: ReviewRequest) -> bool:
     """Whether the ledger says that just this was shown and is undecided."""
     return run.record.request is not None and run.record.request.subject == request.subject
-
-
-def message_about(run: RunContext, plan: Plan, doubts: Sequence[str] = ()) -> AIMessage:
-    """Return what the node before review leaves in the chat: what will be asked, or the plan where nothing will."""
-    calls = uncertain_calls(run.record, list(doubts))
-    request = request_about(run, Subject(plan.to_json(), plan, uncertain=calls))
-    if request.actions:
-        return message_of(run, request)
-    record = run.record
-    name = f"{record.id}-revision-{record.revision}-{run.checkpoint}"
-    return AIMessage(plan_message(plan, record.revision), id=name, name=REVIEW)
-
-
-def message_without_plan(run: RunContext) -> AIMessage:
-    """Return what is left in the chat where a person is needed before there is a plan."""
-    return message_of(run, request_about(run, Subject(None, None, planned=False)))
-
-
-def message_of(run: RunContext, request: ReviewRequest) -> AIMessage:
-    """Return the message that says what is asked; its id is new at each checkpoint, so that it comes last."""
-    return AIMessage(_words(request), id=f"{_name(request)}-{run.checkpoint}", name=REVIEW)
-
-
-def is_said(state: State, request: ReviewRequest) -> bool:
-    """Whether the chat ends with what is asked.
-
-    The id tells, not the text: a checkpoint may hand the text back changed (half a surrogate pair becomes `?`).
-    """
-    messages = list(state.get("messages") or [])
-    return bool(messages) and messages[-1].type == "ai" and str(messages[-1].id).startswith(_name(request))
-
-
-def _name(request: ReviewRequest) -> str:
-    return f"{request.run}-asks-{sha256(_words(request).encode('utf-8', 'replace')).hexdigest()[:16]}"
-
-
-def _words(request: ReviewRequest) -> str:
-    told: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
-    return "\n\n".join([f"Your decision is needed. {HOW_TO_REJECT}", *told])
 
 
 def _plan_needs_person(run: RunContext, subject: Subject) -> bool:

@@ -1,0 +1,51 @@
+"""What the input of a thread asks the planner for: a goal, a plan that was brought, to go on, or a change."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph.plan.canonical import digest
+from graph.plan.depth import json_or_text
+from graph.plan.unique_keys import unique_keys
+from graph.record.goal import Goal
+from graph.state import State, goal_of, last_words, stated_goal
+
+CONTINUE = ("continue", "resume")
+STEER = "steer:"
+"""What a chat message begins with that changes the constraints of the run under way."""
+
+
+def goal_to_begin(state: State, thread: str) -> Goal:
+    """Return the goal of a run that begins; a copied thread that is asked to go on has the goal it was copied with."""
+    run, copied = state.get("run"), stated_goal(state)
+    is_copy = isinstance(run, dict) and run.get("thread") not in (None, thread)
+    return copied if is_copy and copied.goal and wants_to_go_on(state) else goal_of(state)
+
+
+def wants_to_go_on(state: State) -> bool:
+    """Whether the user's last words ask to go on with a run."""
+    return (last_words(state.get("messages") or ()) or "").lower() in CONTINUE
+
+
+def steering(state: State) -> str | None:
+    """Return the constraint that the user's last message adds to the run under way."""
+    words = last_words(state.get("messages") or ()) or ""
+    return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
+
+
+def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
+    """Return the plan that the input brings, None where the state only holds the last run's plan."""
+    raw = _from_form(state.get("plan"))
+    if raw is None or state.get("digest") is None:
+        return raw
+    try:
+        same = digest(raw) == state["digest"]
+    except (ValueError, TypeError, RecursionError):
+        return raw
+    return raw if not same or state.get("brought") == digest([goal.goal, state["digest"]]) else None
+
+
+def _from_form(plan: Any) -> Any:
+    """Return a plan that came through a form: a field left blank is none, and text that is JSON is read."""
+    if not isinstance(plan, str):
+        return plan
+    return json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None

@@ -1,0 +1,102 @@
+"""What follows from a decision in a review: it is written down, and the run goes on, back to the planner, or ends."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph.nodes.review_events import decided
+from graph.nodes.review_subject import Subject, read_from_outside
+from graph.plan.schema import Plan
+from graph.record.ending import Ending
+from graph.record.events import Draft
+from graph.review.decision import Decision, UnreadableAnswer
+from graph.review.verdict import Verdict
+from graph.run_context import RunContext
+from graph.run_events import revision
+from graph.run_writer import RunWriter
+from graph.state import StateUpdate
+from graph.state_view import state_at_end, state_update, state_with_plan
+
+
+async def decide(writer: RunWriter, subject: Subject, verdict: Verdict) -> StateUpdate:
+    """Write the decisions down, all at once, and return what follows.
+
+    Raises:
+        UnreadableAnswer: One of them cannot be carried out; none is.
+    """
+    if verdict.stop is not None:
+        return await _stop(writer, subject, verdict, verdict.stop)
+    if verdict.feedback is not None:
+        return await _send_back(writer, subject, verdict)
+    run, plan = writer.run, subject.plan
+    edited = None
+    if verdict.plan is not None and verdict.plan.type == "edit":
+        plan, edited = _edited(run, verdict.plan)
+    if verdict.plan is not None and plan is None:
+        raise UnreadableAnswer("this plan cannot be approved; edit it or reject it")
+    if verdict.plan is None:
+        decision = decided(run, plan, "settle", verdict)
+    else:
+        decision = decided(run, plan, "approve", verdict, message=verdict.plan.type)
+    await writer.write(*([edited] if edited else []), decision)
+    return _go_on(run, plan)
+
+
+def carried_out(run: RunContext, decision: Mapping[str, Any]) -> StateUpdate:
+    """Return what follows from a decision that is on record for this checkpoint: the same as before."""
+    if decision["decision"] == "feedback":
+        return plan_again(run, decision["message"])
+    return _go_on(run, None if run.record.awaits_plan else run.recorded_plan())
+
+
+def plan_again(run: RunContext, why: str | None) -> StateUpdate:
+    """Return what the state shows of a run that goes back to the planner."""
+    return state_update(run, status="planning", reason=f"planning again: {why}", doubts=[])
+
+
+def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
+    """Go on with the plan; without one, if the budget for making it was raised, plan."""
+    if plan is None:
+        return state_update(run, status="planning", reason="planning on", doubts=[])
+    return state_with_plan(run, plan, "running", doubts=[])
+
+
+async def _stop(writer: RunWriter, subject: Subject, verdict: Verdict, stop: Decision) -> StateUpdate:
+    run, word = writer.run, "finish" if stop.finishes else "reject"
+    decision = decided(run, subject.plan, word, Verdict(decisions=verdict.decisions), message=stop.message)
+    plan = run.recorded_plan() or Plan()
+    reached = await run.ending(plan)
+    answer = reached.answer if run.record.succeeded else None
+    if stop.finishes:
+        spent = f"the budget's limit of {run.record.shortage.limit} was reached" if run.record.shortage else ""
+        missing = reached.reason if plan.steps else "there is no plan yet"
+        ending = Ending("budget_exhausted", f"{spent}; {missing}", answer)
+    else:
+        ending = Ending("rejected", f"rejected: {stop.message}" if stop.message else "rejected", answer)
+    await writer.end(ending, decision)
+    return state_at_end(run)
+
+
+async def _send_back(writer: RunWriter, subject: Subject, verdict: Verdict) -> StateUpdate:
+    """Feedback: the planner plans again, as often as the settings allow."""
+    run, words = writer.run, verdict.feedback
+    most = run.services.settings.max_feedback
+    if len(run.record.feedback) >= most:
+        stop = Decision("reject", message=f"no agreement after {most} rounds")
+        return await _stop(writer, subject, verdict, stop)
+    await writer.write(decided(run, subject.plan, "feedback", verdict, message=words))
+    return plan_again(run, words)
+
+
+def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
+    """Return the plan as a person edited it, and the event that makes it a revision if it is another one."""
+    assert edit.args is not None
+    raw = edit.args.get("plan")
+    if not isinstance(raw, dict | list):
+        raise UnreadableAnswer('an edit of the plan has args: {"plan": {"steps": [...]}}')
+    reading = read_from_outside(run, raw)
+    if reading.plan is None:
+        faults = "; ".join(map(str, reading.issues))
+        raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
+    if reading.plan.digest == run.record.digest:
+        return reading.plan, None
+    return reading.plan, revision(run, reading.plan, "person", "edited in review", notes=reading.notes)

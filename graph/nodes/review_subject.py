@@ -1,0 +1,84 @@
+"""What is to be decided in a review: the plan in the state, and calls that may have happened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph.plan.canonical import digest
+from graph.plan.issues import Issue
+from graph.plan.revision import read_revision
+from graph.plan.schema import Plan
+from graph.plan.validation import Reading, read_plan
+from graph.record.run_state import Call, RunState
+from graph.run_context import RunContext
+from graph.run_writer import RunWriter
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is to be decided: the plan in the state (None where it cannot run) and calls that may have happened.
+
+    `planned` is false where a budget was spent before there was a plan.
+    """
+
+    raw: Any
+    plan: Plan | None
+    issues: tuple[Issue, ...] = ()
+    uncertain: tuple[Call, ...] = ()
+    planned: bool = True
+
+    @property
+    def digest(self) -> str:
+        """Digest of the plan that is shown, valid or not."""
+        if self.plan is not None:
+            return self.plan.digest
+        try:
+            return digest(self.raw)
+        except (ValueError, TypeError, RecursionError):
+            return digest(repr(self.raw))
+
+
+async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
+    """Read the plan in the state; one that the ledger does not know becomes a revision."""
+    run, raw = writer.run, plan_in(writer.run, state)
+    if raw is None or run.record.lacks_plan:
+        return Subject(None, None, planned=False)
+    reading = _known(run, raw) or read_from_outside(run, raw)
+    if reading.plan is not None and reading.plan.digest != run.record.digest:
+        await writer.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
+    return Subject(raw, reading.plan, reading.issues, uncertain_calls(run.record, state.get("doubts")))
+
+
+def plan_in(run: RunContext, state: Mapping[str, Any]) -> Any:
+    """Return the plan in the state, or the ledger's where somebody took it out."""
+    plan = state.get("plan")
+    return plan if plan is not None else run.record.plan
+
+
+def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
+    """Return the calls that a person has to settle before the plan goes on, those that the state names among them."""
+    keys = [call.key for calls in record.uncertain_calls.values() for call in calls]
+    keys += [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
+    calls = (record.call(key) for key in dict.fromkeys(keys))
+    return tuple(call for call in calls if call is not None and call.is_uncertain)
+
+
+def _known(run: RunContext, raw: Any) -> Reading | None:
+    """Return the latest revision where the state holds just that, with tools as they were when it was read."""
+    plan = run.recorded_plan()
+    try:
+        same = plan is not None and digest(raw) == run.record.digest
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if plan is None or not same or run.record.binding != run.terms.binding(plan):
+        return None
+    return Reading(plan)
+
+
+def read_from_outside(run: RunContext, raw: Any) -> Reading:
+    """Read a plan from outside: what succeeded stays as it is."""
+    specs, most = run.services.toolbox.specs, run.services.settings.max_steps
+    current = run.recorded_plan()
+    if current is None or not run.record.succeeded:
+        return run.allowed(read_plan(raw, specs, most))
+    return run.allowed(read_revision(raw, current, run.record.succeeded, specs, most))

@@ -1,0 +1,92 @@
+"""Events of a run that rest on its state: a revision, a limit that was reached, what became of messages."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from graph.ledger.protocol import Message
+from graph.plan.revision import difference
+from graph.plan.schema import Plan
+from graph.policy.replanning import Cause
+from graph.prompts.planner import UNTRUSTED
+from graph.record.amendment import Amendment
+from graph.record.events import CANCELLED, Draft
+from graph.record.trust_label import joined, label_of_tool
+from graph.run_context import RunContext
+
+
+def revision(
+    run: RunContext,
+    plan: Plan,
+    author: str,
+    reason: str,
+    *,
+    cause: Cause | Literal["refined"] = "failure",
+    failures: Sequence[str] = (),
+    stalled: str | None = None,
+    notes: Sequence[str] = (),
+) -> Draft:
+    """Return the event that makes `plan`, which was read under the terms as they are, the run's next revision.
+
+    Args:
+        plan: The whole plan.
+        author: `planner`, `replanner`, `caller`, `person` or `state`.
+        reason: Why there is a revision.
+        cause: What a replanner was called for; `refined` where steps are planned out and all else stands.
+        failures: Fingerprints of the failures that it answers.
+        stalled: Why it gets the run no further, where it does not.
+        notes: What was read otherwise than its author wrote it.
+    """
+    payload = {
+        "revision": run.record.revision + 1,
+        "plan": plan.to_json(),
+        "digest": plan.digest,
+        "binding": run.terms.binding(plan),
+        "author": author,
+        "reason": reason,
+        "cause": cause,
+        "diff": difference(run.recorded_plan(), plan).to_json(),
+        "replaced": [one.to_json() for one in run.replaced_in(plan)],
+        "tainted": _tainted(run, plan, author),
+        "failures": list(failures),
+        "stalled": stalled,
+    }
+    if notes:
+        payload["read_as"] = list(notes)
+    return Draft("plan_revised", payload, safe=False)
+
+
+def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
+    """Return the event that a limit of the budget was reached, by which node, and what is left to do."""
+    left = [step.id for step in plan.steps if step.id not in run.record.succeeded] if plan else []
+    payload = {
+        "limit": limit,
+        "by": by,
+        "budget": run.terms.bounds.to_json(),
+        "spent": run.record.usage.to_json(),
+        "left": left,
+    }
+    return Draft("budget_reached", payload, safe=False)
+
+
+def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft]:
+    """Return the events that say what was done about the messages in a run's inbox."""
+    if run.record.ended or not messages:
+        return ()
+    if "cancel" in messages:
+        return [Draft("run_ended", {**CANCELLED, "checkpoint": run.checkpoint}, safe=False)]
+    drafts, constraints = [], run.record.constraints
+    for steer in (Amendment.read(message) for message in messages if message != "pause"):
+        drafts.append(steer.draft(constraints))
+        constraints = steer.applied(constraints)
+    return [*drafts, *([Draft("paused", {"reason": "asked to pause"})] if "pause" in messages else [])]
+
+
+def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:
+    """Return ids of the steps that a model wrote after it had read what untrusted tools said, now or before."""
+    record, before = run.record, run.recorded_plan()
+    kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
+    specs = run.services.toolbox.specs
+    read = joined(label_of_tool(specs[call.tool]) for call in record.calls.values() if call.tool in specs)
+    heard = any(UNTRUSTED in said for said in record.history)
+    new = (read.untrusted or heard) and author in ("planner", "replanner")
+    return [step.id for step in plan.steps if (step.id in record.tainted if step.id in kept else new)]

@@ -1,0 +1,110 @@
+"""Opening the run that a state names, and starting the thread's next one."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import get_runtime
+
+from graph.caller import caller_on
+from graph.context import Services
+from graph.ledger.protocol import Ledger, RunKey
+from graph.prompts.planner import history_shown
+from graph.record.events import WORDING, Draft, Event
+from graph.record.goal import Goal
+from graph.record.projection import project
+from graph.record.values import Kept
+from graph.run_context import RunContext
+from graph.run_writer import RunWriter
+from graph.state import number, said_before, tags_of
+
+
+async def open_run(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> RunContext | None:
+    """Return the run that the state belongs to, or None where it names none on this thread.
+
+    A later run that has been at this checkpoint already comes first: a fork's first node began it.
+    """
+    ledger = await services.ledger()
+    named = state.get("run")
+    thread = thread_of(state, config)
+    if not isinstance(named, dict) or named.get("thread") != thread:
+        return None
+    n, latest = number(named.get("n")), await ledger.latest(thread)
+    if latest is None or not 1 <= n <= latest[0].n:
+        return None
+    key, events = latest
+    while key.n > n:
+        run = _run_context(services, ledger, key, events, named)
+        if run.here_before:
+            return run
+        key = RunKey(thread, key.n - 1)
+        events = await ledger.events(key)
+    return _run_context(services, ledger, key, events, named, state.get("plan"))
+
+
+async def latest_run(services: Services, thread: str, named: Any) -> RunContext | None:
+    """Return the thread's latest run as the ledger has it now; `named` is what the state says of its run."""
+    ledger = await services.ledger()
+    found = await ledger.latest(thread)
+    return None if found is None else _run_context(services, ledger, *found, named)
+
+
+@asynccontextmanager
+async def begin_run(
+    services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
+) -> AsyncIterator[RunWriter]:
+    """Start the thread's next run, and own it for a while."""
+    ledger, thread = await services.ledger(), thread_of(state, config)
+    started, tools = _started(services, state, thread, goal)
+    async with ledger.begun(thread, [started], [tools]) as owned:
+        run = _run_context(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
+        yield RunWriter(run, owned.lease)
+
+
+async def start_run(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> RunContext:
+    """Start the thread's next run."""
+    ledger, thread = await services.ledger(), thread_of(state, config)
+    started, tools = _started(services, state, thread, goal)
+    key = await ledger.open_run(thread, [started], [tools])
+    return _run_context(services, ledger, key, await ledger.events(key), state.get("run"))
+
+
+def _run_context(
+    services: Services, ledger: Ledger, key: RunKey, events: Sequence[Event], named: Any, shown: Any = None
+) -> RunContext:
+    return RunContext(services, ledger, key, project(events), checkpoint_id(), shown, named=named)
+
+
+def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, Kept]:
+    """Return the first event of a run, which holds what the facade needs to resume it, and the tools that it names."""
+    configured, tools = services.configuration
+    tags = tags_of(state)
+    payload = {
+        "goal": goal.goal,
+        "constraints": list(goal.constraints),
+        **({"tags": tags} if tags else {}),
+        "wording": WORDING,
+        "history": history_shown(said_before(state.get("messages") or (), goal.goal)),
+        **caller_on(thread).started,
+        "configured": configured,
+        "budget": services.settings.budget.to_json(),
+        "checkpoint": checkpoint_id(),
+    }
+    return Draft("run_started", payload), tools
+
+
+def checkpoint_id() -> str:
+    """Return the id of the checkpoint that the current node runs at."""
+    info = get_runtime().execution_info
+    return info.checkpoint_id if info is not None else ""
+
+
+def thread_of(state: Mapping[str, Any], config: RunnableConfig) -> str:
+    """Return the thread's id; a graph without one gets a name that lasts for this invocation."""
+    given = config.get("configurable", {}).get("thread_id")
+    if given is not None:
+        return str(given)
+    named = state.get("run")
+    return str(named["thread"]) if isinstance(named, dict) and "thread" in named else f"unnamed-{uuid4().hex[:12]}"

@@ -1,0 +1,102 @@
+"""What the state shows of a run: as the ledger has it, and nothing that a client wrote there."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from graph.plan.schema import Plan
+from graph.record.results import StepResult
+from graph.run_context import RunContext
+from graph.state import END, StateUpdate, proof_of
+from graph.text.ending import ending_text
+
+CLOSED = ("succeeded", "failed")
+"""Statuses of a step whose result is in the ledger."""
+
+
+def state_update(run: RunContext, **keys: Any) -> StateUpdate:
+    """Return a state update that names the run and what it has seen of the ledger."""
+    record = run.record
+    named: dict[str, Any] = {"thread": record.thread, "n": record.n, "id": record.id, "seq": record.seq}
+    if isinstance(run.named, dict):
+        named["saw"] = [run.named.get("n"), run.named.get("seq")]
+    return {"run": named, **keys}
+
+
+def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
+    """Return what the state shows of a run that has ended, all of it as the ledger has it."""
+    end, record = run.record.ended, run.record
+    assert end is not None
+    answer = {"artifact": end["artifact"]} if "artifact" in end else end["value"]
+    said = AIMessage(ending_text(end["status"], end["reason"], answer), id=f"{record.id}{END}")
+    told = {"status": end["status"], "reason": end["reason"], "answer": answer, "plan": record.plan}
+    issues = [dict(issue) for issue in record.issues]
+    shown = {
+        **state_while_waiting(run, run.recorded_plan()),
+        **told,
+        "issues": issues,
+        "messages": [said],
+        "doubts": [],
+    }
+    state = state_update(run, **{**shown, **keys})
+    return {**state, "proof": proof_of(state)}
+
+
+def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
+    """Return what the state shows of a run beside its plan and status while `plan` waits for a decision."""
+    record = run.record
+    results = results_shown(run, plan) if plan is not None and record.results else {}
+    return {
+        "goal": record.goal,
+        "constraints": list(record.constraints),
+        "revision": record.revision,
+        "digest": record.digest,
+        "results": results,
+        "reason": None,
+        "issues": [],
+        "answer": None,
+    }
+
+
+def state_with_plan(run: RunContext, plan: Plan, status: str, **keys: Any) -> StateUpdate:
+    """Return what the state shows of a run that goes on with `plan`, which is not written twice."""
+    told = plan.to_json()
+    shown: dict[str, Any] = {**state_while_waiting(run, plan), "digest": plan.digest}
+    if repr(told) != repr(run.shown):  # to Python alone 1 and true are equal
+        shown["plan"] = told
+    return state_update(run, **{**shown, "status": status, **keys})
+
+
+def results_shown(run: RunContext, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:
+    """Return the results of a plan's steps as the state shows them."""
+    results = run.record.results if results is None else results
+    pending = StepResult("pending")
+    return {step.id: results.get(step.id, pending).to_json() for step in plan.steps}
+
+
+def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) -> bool:
+    """Whether the state shows the run as it waits, and nothing that a client wrote there.
+
+    Of a step that has come to no end, or may have, the executor says more than the ledger has as its result.
+    """
+    told = state_while_waiting(run, plan)
+    same = all(state.get(key) == told[key] or not (state.get(key) or told[key]) for key in told if key != "results")
+    results, record = state.get("results") or {}, run.record
+    if not same or state.get("status") != "waiting" or not isinstance(results, dict):
+        return False
+    closed = {name: _untimed(record.results[name].to_json()) for name in results if name in record.results}
+    claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
+    complete = {name for name in told["results"] if name in record.succeeded} <= set(claims)
+    return complete and all(closed.get(name) == entry for name, entry in claims.items())
+
+
+def _untimed(entry: Any) -> Any:
+    """Return an entry of the results without its times, which a replay has of its own."""
+    times = ("started_at", "ended_at")
+    return {key: value for key, value in entry.items() if key not in times} if isinstance(entry, dict) else entry
+
+
+def _is_open(entry: Any) -> bool:
+    """Whether an entry of the results says that a step has come to no end, and nothing else."""
+    return isinstance(entry, dict) and entry.get("status") not in CLOSED and entry.get("value") is None

@@ -1,0 +1,34 @@
+"""The end of a run in words, for a chat."""
+
+import json
+
+from pydantic import JsonValue
+
+from graph.markdown import answer_markdown, fenced
+from graph.sanitize import escaped
+
+SAID_CHARACTERS = 10_000
+"""How much of an answer that is no text is said in the chat."""
+
+
+def ending_text(status: str, reason: str, answer: JsonValue) -> str:
+    """Return the end of a run in words: the answer, with the reason where it is not a plain success."""
+    told = _answer_in_words(answer)
+    if status == "succeeded":
+        return told
+    end = fenced(f"{status}: {escaped(reason)}")
+    return end if answer is None else f"{end}\n\n{told}"
+
+
+def _answer_in_words(answer: JsonValue) -> str:
+    """Return an answer without images, HTML and hidden targets: what made it may have read words of strangers."""
+    if isinstance(answer, str):
+        return answer_markdown(answer)
+    if not isinstance(answer, dict | list):
+        return json.dumps(answer)
+    return fenced(_cut(json.dumps(answer, ensure_ascii=False, indent=2)), "json")
+
+
+def _cut(text: str) -> str:
+    more = len(text) - SAID_CHARACTERS
+    return text if more <= 0 else f"{text[:SAID_CHARACTERS]}\n… ({more} more letters; the whole is the run's answer)"

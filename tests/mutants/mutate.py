@@ -1,0 +1,180 @@
+"""Change one line of a module at a time and run its tests: whatever passes shows a promise that no test holds.
+
+    python tests/mutants/mutate.py [--module graph.calls.gate] [--sample 100] [--workers 2]
+
+`modules.toml` names the modules that carry a promise, with the tests of each. `equivalent.toml` lists survivors that
+change nothing anybody could see, with the reason. The process ends with 1 if any other mutant survives.
+"""
+
+import argparse
+import importlib.util
+import os
+import random
+import signal
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from multiprocessing import get_context
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE), *(str(ROOT / folder) for folder in ("tests/graph/calls", "tests/scenarios", "tests/faults"))]
+
+from mutations import Mutation, mutations  # noqa: E402
+
+PATIENCE, SHORTEST_S, LONGEST_S = 8, 20.0, 600.0
+"""How many times longer its tests may take with a mutation, the least that they are given, and the most without."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module that carries a promise, and the tests that are to hold it."""
+
+    name: str
+    tests: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """Its source."""
+        return ROOT / (self.name.replace(".", "/") + ".py")
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """A mutation that no test noticed."""
+
+    module: str
+    mutation: Mutation
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.mutation.line}: {self.mutation.name}"
+
+
+class Mutated(MetaPathFinder, Loader):
+    """Gives a module with another source to whoever imports it."""
+
+    def __init__(self, module: Module, source: str) -> None:
+        self.module, self.source = module, source
+
+    def find_spec(self, name: str, _path: object, _target: object = None) -> ModuleSpec | None:
+        """Answer for the module alone."""
+        if name != self.module.name:
+            return None
+        return importlib.util.spec_from_file_location(name, self.module.path, loader=self)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the changed source."""
+        exec(compile(self.source, str(self.module.path), "exec"), module.__dict__)
+
+
+def modules() -> list[Module]:
+    """Return the modules that carry a promise."""
+    named = tomllib.loads((HERE / "modules.toml").read_text())
+    return [Module(name, tuple(tests)) for name, tests in named.items()]
+
+
+def equivalent() -> set[tuple[str, str]]:
+    """Return (module, mutation) of the survivors that change nothing."""
+    listed = tomllib.loads((HERE / "equivalent.toml").read_text())
+    return {(module, entry["mutation"]) for module, entries in listed.items() for entry in entries}
+
+
+def passes(module: Module, source: str, limit_s: float) -> bool:
+    """Whether the module's tests pass with this source, run in a child of this warm process; too slow means no."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        sys.meta_path.insert(0, Mutated(module, source))
+        quiet = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+        code = 1
+        try:
+            code = int(pytest.main([*quiet, *(str(ROOT / test) for test in module.tests)]))
+        finally:
+            os._exit(code)  # nothing of the parent is to be closed twice
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status) == 0
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def warm() -> None:
+    """Import what every child needs, and nothing that a mutation could be in."""
+    for name in ("hypothesis", "langchain_core.messages", "langgraph.graph", "langchain.agents.middleware", "httpx"):
+        importlib.import_module(name)
+
+
+def limit_s(module: Module) -> float:
+    """Return how long the module's tests may take with a mutation, in seconds; they must pass without one."""
+    begun = time.monotonic()
+    if not passes(module, module.path.read_text(), LONGEST_S):
+        raise SystemExit(f"the tests of {module.name} fail without a mutation: {', '.join(module.tests)}")
+    return max(SHORTEST_S, PATIENCE * (time.monotonic() - begun))
+
+
+def mutants(module: Module, sample: int, seed: int) -> list[Mutation]:
+    """Return the mutations of a module, or so many of them, drawn by the seed."""
+    found = list(mutations(module.path.read_text()))
+    return random.Random(seed).sample(found, sample) if 0 < sample < len(found) else found
+
+
+def tried(job: tuple[Module, Mutation, float]) -> Survivor | None:
+    """Return the survivor, or None if a test noticed the mutation."""
+    module, mutation, limit = job
+    return Survivor(module.name, mutation) if passes(module, mutation.source, limit) else None
+
+
+def reported(module: Module, outcomes: Sequence[Survivor | None], known: set[tuple[str, str]]) -> int:
+    """Print what came of a module's mutants, and return how many survived that are not listed."""
+    alive = [survivor for survivor in outcomes if survivor is not None]
+    left = [survivor for survivor in alive if (module.name, survivor.mutation.name) not in known]
+    noticed, listed = len(outcomes) - len(alive), len(alive) - len(left)
+    print(f"{module.name}: {len(outcomes)} mutants, {noticed} noticed, {listed} equivalent", flush=True)
+    for survivor in left:
+        print(f"  survived: {survivor}", flush=True)
+    return len(left)
+
+
+def main(args: Sequence[str]) -> int:
+    """Try the mutations of some modules or all, and print what survived."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--module", action="append", default=[], help="only this one; may be given several times")
+    parser.add_argument("--sample", type=int, default=0, help="at most so many mutations of each module")
+    parser.add_argument("--seed", type=int, default=0, help="which ones")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args(args)
+    wanted = [module for module in modules() if not asked.module or module.name in asked.module]
+    if unknown := set(asked.module) - {module.name for module in wanted}:
+        parser.error(f"modules.toml does not list {', '.join(sorted(unknown))}")
+    warm()
+    known, total, left = equivalent(), 0, 0
+    for module in wanted:
+        limit = limit_s(module)
+        jobs = [(module, mutation, limit) for mutation in mutants(module, asked.sample, asked.seed)]
+        with get_context("fork").Pool(asked.workers) as pool:
+            outcomes = pool.map(tried, jobs, chunksize=1)
+        total, left = total + len(jobs), left + reported(module, outcomes, known)
+    print(f"{total} mutants, {left} survived")
+    return int(left > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
