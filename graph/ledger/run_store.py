@@ -15,7 +15,9 @@ from graph.record.summary import RunSummary
 class Health:
     """What was found; sizes are in bytes, `tables` holds rows and bytes of content per table.
 
-    `damage` is what SQLite's own check says, empty where the file is whole. `dead` are runs whose owner is gone.
+    `damage` is what the database's own check says, empty if it is whole; events are checked when a run is read. `dead`
+    are runs whose owner is gone. `tables` has `ledger_events` and `ledger_artifacts` at least. Without a file, `file`
+    and `write_ahead_log` are 0.
     """
 
     file: int
@@ -45,10 +47,13 @@ class Redacted:
 
 
 class RunStore(Ledger, Protocol):
-    """A ledger whose runs can be listed, searched, looked at and changed from outside of a graph."""
+    """A ledger whose runs can be listed, searched, looked at and changed from outside of a graph.
+
+    The index of runs and the counters follow in the transaction of each event, whichever ledger wrote it.
+    """
 
     async def post(self, run: RunKey, message: Message) -> None:
-        """Leave a message for whoever works on the run next, or now."""
+        """Leave a message for whoever works on the run next, or now; it survives a power cut."""
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether somebody owns the run whose process is not known to be gone."""
@@ -58,6 +63,10 @@ class RunStore(Ledger, Protocol):
 
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, its checkpoints in the same database included.
+
+        All runs of the thread are owned meanwhile. Events, artifacts, waiting messages and the index lose the value; an
+        artifact that another thread's run names stays beside the one that takes its place. Each run that changes gets
+        an event `redacted`, so that its chain still holds, and its seal. See `graph.ledger.erasure`.
 
         Args:
             thread: Whose runs lose the value.
@@ -74,19 +83,25 @@ class RunStore(Ledger, Protocol):
         """
 
     async def runs(self) -> list[RunKey]:
-        """Return all runs, the latest first."""
+        """Return all runs, the one that was opened last first."""
 
     async def named(self, name: str) -> list[RunKey]:
-        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
+        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so.
+
+        At most `graph.ledger.search.CANDIDATES` threads are named, in the order of their code points; none for "".
+        """
 
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
-        """Return a page of the index of runs, the latest first."""
+        """Return a page of the index of runs, the latest first; see `graph.ledger.search.matches` and `as_shown`.
+
+        Nothing is behind a run that is not there.
+        """
 
     async def counters(self) -> Counters:
         """Return what is counted over all runs."""
 
     async def reindex(self) -> int:
-        """Make the index of runs anew from their events, and return how many there are."""
+        """Make the index of runs and the counters anew from their events, and return how many runs there are."""
 
     async def misindexed(self) -> list[str]:
         """Return the names of the runs whose row in the index is not what follows from their events."""
@@ -95,4 +110,4 @@ class RunStore(Ledger, Protocol):
         """Return how the database is."""
 
     async def close(self) -> None:
-        """Let go of the database; a later call opens it again."""
+        """Let go of the database once what was asked is done; a later call opens it again, another close does nothing."""
