@@ -498,7 +498,7 @@ class Agent:
         tasks: list[asyncio.Task[Result]] = []
 
         async def done() -> Result:
-            tasks.append(asyncio.create_task(work()))  # not the portal's own, which gives nothing time to end well
+            tasks.append(asyncio.create_task(work()))  # a task that `stop` can wait for
             return await tasks[0]
 
         async def stop() -> None:

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so S
 
 from graph.errors import InputError
 from graph.record.goal import Goal
+from graph.sanitize import is_utf8
 
 
 def latest(_before: Any, after: Any) -> Any:
@@ -127,7 +128,7 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
     if not isinstance(constraints, list) or not all(isinstance(item, str) for item in constraints):
         raise InputError("constraints", "constraints is a list of texts")
     for field, text in (("goal", goal), *(("constraints", item) for item in constraints)):
-        if any("\ud800" <= letter <= "\udfff" for letter in text):
+        if not is_utf8(text):
             raise InputError(field, "text with half a surrogate pair cannot be kept; give clean text")
     return Goal(goal.strip(), tuple(constraints))
 

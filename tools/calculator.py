@@ -12,7 +12,8 @@ from pydantic import Field
 from simpleeval import InvalidExpression, SimpleEval
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import ExpressionRefused
+from tools.errors import InputRefused
+from tools.url_display import shortened
 
 Number = int | float
 
@@ -52,7 +53,7 @@ def compute(expression: str) -> Number:
     """Return the value of an arithmetic expression; a whole number as an integer.
 
     Raises:
-        ExpressionRefused: It is not arithmetic, has no value, or grows too large.
+        InputRefused: It is not arithmetic, has no value, or grows too large.
 
     >>> compute("(12 + 4) * 3"), compute("7 / 2"), compute("sqrt(2304)")
     (48, 3.5, 48)
@@ -62,13 +63,13 @@ def compute(expression: str) -> Number:
     try:
         value = _evaluator().eval(expression)
     except (SyntaxError, InvalidExpression, TypeError, RecursionError, MemoryError) as error:
-        raise ExpressionRefused(expression, f"not a complete arithmetic expression ({_said(error)})") from error
+        raise _refusal(expression, f"not a complete arithmetic expression ({_said(error)})") from error
     except ZeroDivisionError as error:
-        raise ExpressionRefused(expression, "division by zero") from error
+        raise _refusal(expression, "division by zero") from error
     except OverflowError as error:
-        raise ExpressionRefused(expression, "a number on the way is too large") from error
+        raise _refusal(expression, "a number on the way is too large") from error
     except (ArithmeticError, ValueError) as error:
-        raise ExpressionRefused(expression, _said(error)) from error
+        raise _refusal(expression, _said(error)) from error
     return _plain(value, expression)
 
 
@@ -79,10 +80,10 @@ def _check_symbols(expression: str) -> None:
         token = _TOKEN.match(expression, position)
         if token is None:
             hint = "; write ** for a power" if expression[position] == "^" else ""
-            raise ExpressionRefused(expression, f"{expression[position]!r} is not allowed{hint}")
+            raise _refusal(expression, f"{expression[position]!r} is not allowed{hint}")
         if token["name"] and token["name"] not in _FUNCTIONS:
             known = ", ".join(_FUNCTIONS)
-            raise ExpressionRefused(expression, f"the name {token['name']!r} is not allowed; functions are {known}")
+            raise _refusal(expression, f"the name {token['name']!r} is not allowed; functions are {known}")
         position = token.end()
 
 
@@ -95,7 +96,11 @@ def _plain(value: object, expression: str) -> Number:
         return int(value) if value.is_integer() and abs(value) < _EXACT_FLOAT else value
     if isinstance(value, int):
         return value
-    raise ExpressionRefused(expression, "the result is not a real, finite number")
+    raise _refusal(expression, "the result is not a real, finite number")
+
+
+def _refusal(expression: str, reason: str) -> InputRefused:
+    return InputRefused(f"cannot compute {shortened(expression, 80)!r}", reason)
 
 
 def _said(error: BaseException) -> str:
@@ -110,7 +115,7 @@ def _power(base: Number, exponent: Number) -> Number:
 
 
 def _divide(left: Number, right: Number) -> Number:
-    """Divide; exactly, where one integer divides the other."""
+    """Divide; two integers exactly, if there is no remainder."""
     if isinstance(left, int) and isinstance(right, int) and right and left % right == 0:
         return left // right
     return left / right

@@ -1,11 +1,11 @@
-"""How a place in a document is written behind the words that stand there."""
+"""Citations: the place of a passage in its document, as text."""
 
 from collections.abc import Mapping
 from typing import Any
 
 
 def citation(statement: Mapping[str, Any]) -> str | None:
-    """Return `file.md:12`, `file.md:12-13`, `file.pdf, page 3` or the bare source; None for words without one.
+    """Return `file.md:12`, `file.md:12-13`, `file.pdf, page 3` or the bare source; None without a source.
 
     >>> citation({"source": "file.md", "line": 12, "end_line": 13}), citation({"source": "a.pdf", "page": 3})
     ('file.md:12-13', 'a.pdf, page 3')

@@ -7,7 +7,7 @@ from tools.path_text import path_fault
 
 
 def inside(folder: Path, path: str) -> Path:
-    """Return where `path` really is, all links followed; it lies inside `folder`, and may not exist yet.
+    """Return the real path of `path`, links resolved. It is inside `folder`, and may not exist yet.
 
     Args:
         folder: The one folder that may be used; may itself be a link.

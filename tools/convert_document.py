@@ -9,7 +9,7 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.documents.conversion import CONVERTERS
-from tools.errors import DocumentNotReadable
+from tools.errors import SourceNotReadable
 from tools.extras import described, missing_extra
 from tools.files.lookup import holding
 from tools.files.root import Root
@@ -33,17 +33,17 @@ def convert_document(roots: Sequence[Root], time_s: int = 60) -> BaseTool:
 
     def convert(path: str, start: int = 0, max_characters: int = 100_000) -> dict[str, Any]:
         if needed := missing_extra(*_EXTRA):
-            raise DocumentNotReadable(path, needed)
+            raise SourceNotReadable(path, needed)
         kind = PurePosixPath(path).suffix.lower()
         if kind not in CONVERTERS:
-            raise DocumentNotReadable(path, f"not one of {', '.join(CONVERTERS)}; read_file reads text")
+            raise SourceNotReadable(path, f"not one of {', '.join(CONVERTERS)}; read_file reads text")
         root = holding(roots, path)
         try:
             with root.open(path) as stream:
                 request = {"handle": stream.fileno(), "kind": kind, "start": start, "most": max_characters}
                 text = in_child("tools.documents.conversion:convert", request, bounds, (stream.fileno(),))
         except Fault as fault:
-            raise DocumentNotReadable(path, fault.reason) from fault
+            raise SourceNotReadable(path, fault.reason) from fault
         return {"path": path, "folder": root.name, **text}
 
     return StructuredTool.from_function(

@@ -1,4 +1,4 @@
-"""What a tool declares about itself, so that policy can judge a call before it is made."""
+"""The metadata by which policy judges a call before it is made."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -34,11 +34,11 @@ def declare(
             leaves the machine, reads included.
         idempotent: Whether the same call twice leaves the world as one call does.
         timeout_s: After how many seconds the call counts as failed.
-        trusted: Whether the output may be believed; words from documents and from the web are data, never orders.
-            None leaves that to the person who approves the plan.
+        trusted: Whether the output is trusted. Text from documents and from the web is data, never instructions.
+            None: the person who approves the plan decides.
         free_args: Arguments that may be taken from untrusted results.
-        folder: Where it changes files, absolute; an approval is for that folder and no other, and the records and the
-            policy may not lie in it.
+        folder: The folder in which it changes files, absolute. An approval is bound to that folder; the ledger and the
+            policy may not be inside it.
 
     >>> declare("read", idempotent=True, timeout_s=5, trusted=True)["effect"]
     'read'
@@ -62,7 +62,7 @@ def tool(
     free_args: tuple[str, ...] = (),
     folder: Path | None = None,
 ) -> Callable[[Callable[..., Any]], "BaseTool"]:
-    """Make a function with a docstring a tool that declares what it does to the world, as `declare` has it.
+    """Decorate a function with a docstring as a tool; the arguments are those of `declare`.
 
     >>> @tool("read", idempotent=True)
     ... def square(number: int) -> int:

@@ -1,4 +1,4 @@
-"""JSON objects and lists that stand inside a text.
+"""JSON objects and lists inside a text.
 
 A reference inside text is filled in as JSON, so `"# Brief {step_2_result}"` reaches a tool as text around an object.
 """
@@ -14,7 +14,7 @@ _MOST_TRIES = 300
 
 
 def json_pieces(text: str) -> Iterator[tuple[str, dict[str, Any] | list[Any] | None]]:
-    """Yield the text in order, piece by piece: the words, and the object or list that they stand for, if any.
+    """Yield the pieces of the text in order, each with the object or list that it is, if any.
 
     >>> list(json_pieces('Brief: {"summary": "x"} end'))
     [('Brief: ', None), ('{"summary": "x"}', {'summary': 'x'}), (' end', None)]

@@ -1,4 +1,4 @@
-"""Extras of the distribution that a tool needs, told without importing anything heavy."""
+"""Optional dependencies of tools, checked without importing them."""
 
 from importlib.util import find_spec
 
@@ -7,7 +7,7 @@ NOT_INSTALLED = "Not installed, do not use:"
 
 
 def missing_extra(module: str, extra: str) -> str | None:
-    """Return what to install, or None where it is there.
+    """Return the install command of a missing extra, or None if it is installed.
 
     >>> missing_extra("json", "data") is None, missing_extra("no_such_module", "data")
     (True, "it needs: pip install 'planner-executor[data]'")
@@ -20,6 +20,6 @@ def missing_extra(module: str, extra: str) -> str | None:
 
 
 def described(description: str, module: str, extra: str) -> str:
-    """Return a tool's description; where its extra is missing, one that keeps a planner from using it."""
+    """Return a tool's description; if its extra is missing, one that keeps a planner from using it."""
     needed = missing_extra(module, extra)
     return f"{NOT_INSTALLED} {needed}" if needed else description

@@ -8,7 +8,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import AnsweredWithError, PageNotReadable
+from tools.errors import RequestFailed, SourceNotReadable
 from tools.web.blocking import blocking
 from tools.web.exchange import Answer, within
 from tools.web.guard import Guard
@@ -79,14 +79,14 @@ async def _fetched(url: str, guard: Guard, bounds: FetchBounds) -> Answer:
             send = transport.handle_async_request
             answer = await follow(send, target, lambda place: request_for("GET", place, _ACCEPT), bounds.most_bytes)
     if not answer.is_success:
-        raise AnsweredWithError(str(answer.url), answer.phrase, advice(answer.status, answer.headers))
+        raise RequestFailed(str(answer.url), f"it answered {answer.phrase}; {advice(answer.status, answer.headers)}")
     return answer
 
 
 def _part(source: str, page: Page, start: int, most: int) -> dict[str, Any]:
     total = len(page.text)
     if start >= total:
-        raise PageNotReadable(source, f"its text has {total} characters, none at {start}")
+        raise SourceNotReadable(source, f"its text has {total} characters, none at {start}")
     end = min(start + most, total)
     return {
         "source": source,

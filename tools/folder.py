@@ -1,4 +1,4 @@
-"""The files of one folder, and nothing outside it: hidden parts and folders that are left out do not exist."""
+"""The files of one folder, and nothing outside it: hidden and excluded parts do not exist."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ class Folder:
     """Finds files by relative path, by pattern, and by the end of a path from elsewhere.
 
     Args:
-        path: The folder; may come into being later.
+        path: The folder; may be created later.
         without: Folders inside it that are not looked into, such as the one that reports are written to.
     """
 
@@ -27,7 +27,7 @@ class Folder:
         self._without = tuple(each.absolute() for each in without)
 
     def file(self, path: str) -> Path | None:
-        """Return where a regular file really is, or None where there is none.
+        """Return the real path of a regular file, or None if there is none.
 
         Raises:
             PathRefused: The path leads out of the folder, or into a part of it that is not read.
@@ -115,5 +115,5 @@ def _past_stars(reached: set[int], pattern: Sequence[str]) -> set[int]:
 
 
 def is_private(name: str) -> bool:
-    """Whether a part of a path is treated as if it were not there, however its letters are cased."""
+    """Whether a part of a path is hidden or skipped, in any case."""
     return name.startswith(".") or name.casefold() in _SKIPPED_FOLDERS

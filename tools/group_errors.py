@@ -1,4 +1,4 @@
-"""Tool `group_errors`: which errors are the same, where in the code they arise, and what came before them."""
+"""Tool `group_errors`: errors of logs, grouped by exception and place in the code."""
 
 from functools import cache
 from typing import Any
@@ -7,10 +7,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import NoErrorsInLogs
+from tools.errors import NothingFound
 from tools.failures.changes import changes_before
 from tools.failures.grouping import grouped
-from tools.failures.normalize import Given, records_in
+from tools.failures.normalize import LogRecord, normalize_records
 from tools.failures.requests import failed_requests
 from tools.folder import Folder
 
@@ -27,13 +27,15 @@ class GroupErrorsArgs(ToolArgs):
 
 
 def group_errors(folder: Folder) -> BaseTool:
-    """Return the tool; which frames of a traceback are the service's own is told by the files of the folder."""
+    """Return the tool; a frame of a traceback is the service's own if its file is in the folder."""
 
     def group(records: list[Any] | dict[str, Any], limit: int = 10) -> dict[str, Any]:
-        given = list(records_in(records))[:_MOST_RECORDS]
+        given = list(normalize_records(records))[:_MOST_RECORDS]
         errors = [record for record in given if record.is_error]
         if not errors:
-            raise NoErrorsInLogs(len(given))
+            raise NothingFound(
+                f"none of the {len(given)} records is an error; read other logs, rotated ones, or another time"
+            )
         said = (record for record in errors if not record.is_access)
         groups = [found.to_json() for found in grouped(said, cache(folder.named_like))]
         requests = failed_requests(record for record in errors if record.is_access)
@@ -42,7 +44,7 @@ def group_errors(folder: Folder) -> BaseTool:
             "summary": _summary(groups, requests, len(errors)),
             "groups": groups[:limit],
             "requests": requests[:limit],
-            "request_lines": [row["text"] for row in requests[:limit]] or ["no access log tells of a failed request"],
+            "request_lines": [row["text"] for row in requests[:limit]] or ["no access log has a failed request"],
             "changes": changes_before(given, began),
             "sources": _sources(given),
         }
@@ -52,7 +54,7 @@ def group_errors(folder: Folder) -> BaseTool:
         name="group_errors",
         description=(
             "Group errors in logs. The result is {summary, groups: [{where, file, line, function, expression, "
-            "exception, message, count, first, last, request, common, sample, guard}], requests, request_lines, "
+            "exception, message, count, first, last, request, common, sample}], requests, request_lines, "
             "changes, sources}: file:line is the deepest frame in the folder's own code, groups with one first; "
             "changes are records just before the first error."
         ),
@@ -73,7 +75,7 @@ def _summary(groups: list[dict[str, Any]], requests: list[dict[str, Any]], error
     return " ".join(said)
 
 
-def _sources(given: list[Given]) -> list[str]:
+def _sources(given: list[LogRecord]) -> list[str]:
     counts: dict[str, int] = {}
     for record in given:
         counts[record.source] = counts.get(record.source, 0) + 1

@@ -1,4 +1,4 @@
-"""Tool `http_get`: asks a host that a person allowed, and changes nothing there."""
+"""Tool `http_get`: a reading request to an allowed host."""
 
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ _MARGIN_S = 10.0
 
 
 def http_get(service: Service) -> BaseTool:
-    """Return the tool over the hosts where reading is allowed; they stand in its schema, which an approval covers."""
+    """Return the tool over the hosts that allow reading; its schema lists them, so an approval covers them."""
     allowed = service.allowed.allowing(READING)
 
     class HttpGetArgs(ToolArgs):
@@ -32,7 +32,7 @@ def http_get(service: Service) -> BaseTool:
         coroutine=get,
         name="http_get",
         description=(
-            "Read from an HTTP service. The result is {url, status, content_type, headers, body}: body is JSON where "
+            "Read from an HTTP service. The result is {url, status, content_type, headers, body}: body is JSON if "
             "the service sends JSON, else text."
         ),
         args_schema=HttpGetArgs,

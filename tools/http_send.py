@@ -1,4 +1,4 @@
-"""Tool `http_send`: has a host that a person allowed do something."""
+"""Tool `http_send`: a request with an effect to an allowed host."""
 
 import json
 from typing import Any, Literal
@@ -19,7 +19,7 @@ _MARGIN_S = 10.0
 
 
 def http_send(service: Service) -> BaseTool:
-    """Return the tool over the hosts where sending is allowed; they stand in its schema, which an approval covers."""
+    """Return the tool over the hosts that allow sending; its schema lists them, so an approval covers them."""
     allowed = service.allowed.allowing(SENDING)
 
     class HttpSendArgs(ToolArgs):
@@ -41,7 +41,7 @@ def http_send(service: Service) -> BaseTool:
         name="http_send",
         description=(
             "Have an HTTP service do something, once. The result is {url, status, content_type, headers, body, "
-            "omitted}: body is JSON where the service sends JSON, else text; omitted says why there is none."
+            "omitted}: body is JSON if the service sends JSON, else text; omitted is the reason if it is null."
         ),
         args_schema=HttpSendArgs,
         metadata=declare("external", idempotent=False, timeout_s=service.seconds + _MARGIN_S, trusted=False),
@@ -57,7 +57,7 @@ def _packed(body: Body) -> tuple[bytes, dict[str, str]]:
 
 
 def _key() -> dict[str, str]:
-    """Return the header by which a service knows a request that it has had before."""
+    """Return the header by which a service recognises a repeated request."""
     try:
         return {"idempotency-key": idempotency_key()}
     except LookupError:

@@ -1,7 +1,7 @@
-"""The idempotency key of the call that is being made, for tools that pass it on.
+"""The idempotency key of the current call, for tools that pass it on.
 
-A service that takes such a key does a thing once, however often it is asked. The key is equal across attempts and
-revisions of a run, so a call that is made again after a crash carries the key of the first.
+A service that supports such keys carries out repeated requests once. The key is equal across attempts and revisions
+of a run, so a call that is repeated after a crash has the key of the first.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ def idempotency_key() -> str:
     """Return the key of the current call: 64 hexadecimal digits.
 
     Raises:
-        LookupError: No call is being made here: the tool was called outside of a run.
+        LookupError: The tool was called outside of a run.
     """
     key = _key.get()
     if key is None:
@@ -25,7 +25,7 @@ def idempotency_key() -> str:
 
 @contextmanager
 def calling(key: str) -> Iterator[None]:
-    """Offer the key to the tool that is called within."""
+    """Set the key for the tool that is called in the block."""
     token = _key.set(key)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Tool `list_documents`: which documents there are."""
+"""Tool `list_documents`: the documents of the folder."""
 
 from typing import Any
 

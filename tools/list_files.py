@@ -1,4 +1,4 @@
-"""Tool `list_files`: which files the workspace holds."""
+"""Tool `list_files`: the files of the workspace."""
 
 from datetime import UTC, datetime
 from itertools import islice
@@ -31,7 +31,7 @@ def list_files(workspace: Root) -> BaseTool:
         name="list_files",
         description=(
             "List the files in the workspace. The result is {files: [{path, bytes, modified}], returned, cut}; "
-            "cut is true where there are more."
+            "cut is true if there are more."
         ),
         args_schema=ListFilesArgs,
         metadata=declare("read", idempotent=True, timeout_s=30, trusted=False, free_args=("pattern",)),

@@ -1,4 +1,4 @@
-"""What the text of a path may be, for a file inside a folder; the folder itself is not looked at."""
+"""The form of a relative path to a file inside a folder; the file system is not consulted."""
 
 from pathlib import PurePosixPath, PureWindowsPath
 
@@ -7,7 +7,7 @@ _LONGEST_NAME = 200
 
 
 def path_fault(path: str) -> str | None:
-    """Say why the text of a path can name no file inside a folder, or None where it can."""
+    """Return why a path cannot name a file inside a folder, or None if it can."""
     if not path.strip():
         return "is empty"
     if not path.isprintable() or "\\" in path:

@@ -7,9 +7,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import QueryRefused
+from tools.errors import InputRefused
 from tools.files.lookup import holding
 from tools.files.root import Root
+from tools.url_display import shortened
 from tools.workers.fault import Fault
 from tools.workers.process import Bounds, in_child
 
@@ -48,7 +49,7 @@ def query_csv(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
                 request["handle"] = handle = stream.fileno()
                 rows = in_child("tools.tables.csv_table:query", request, bounds, (handle,))
         except Fault as fault:
-            raise QueryRefused(path, sql, fault.reason) from fault
+            raise InputRefused(f"{path!r} has no answer to {shortened(sql)!r}", fault.reason) from fault
         return {"path": path, "folder": root.name, **rows}
 
     return StructuredTool.from_function(
@@ -57,7 +58,7 @@ def query_csv(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         description=(
             "Read a CSV file with one SELECT over the table data. Delimiter, encoding and numbers are recognised. The "
             "result is {path, folder, columns, rows: [{column: value}], returned, cut, cells_cut, table: {rows, "
-            "delimiter, encoding, uneven_rows, columns: {name: kind}}}; cut is true where there are more rows."
+            "delimiter, encoding, uneven_rows, columns: {name: kind}}}; cut is true if there are more rows."
         ),
         args_schema=QueryCsvArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("params",)),

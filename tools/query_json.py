@@ -7,9 +7,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import QueryRefused
+from tools.errors import InputRefused
 from tools.files.lookup import holding
 from tools.files.root import Root
+from tools.url_display import shortened
 from tools.workers.fault import Fault
 from tools.workers.process import Bounds, in_child
 
@@ -37,7 +38,7 @@ def query_json(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
                 request = {"handle": stream.fileno(), "expression": expression}
                 found = in_child("tools.tables.json_value:query", request, bounds, (stream.fileno(),))
         except Fault as fault:
-            raise QueryRefused(path, expression, fault.reason) from fault
+            raise InputRefused(f"{path!r} has no answer to {shortened(expression)!r}", fault.reason) from fault
         return {"path": path, "folder": root.name, **found}
 
     return StructuredTool.from_function(
@@ -45,7 +46,7 @@ def query_json(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         name="query_json",
         description=(
             "Take a part out of a JSON file, or of one of JSON lines, by JMESPath. The result is {path, folder, value, "
-            "total, cut}; cut is true where value holds only the first of a list's total items."
+            "total, cut}; cut is true if value holds only the first of a list's total items."
         ),
         args_schema=QueryJsonArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 5, trusted=False),

@@ -1,4 +1,4 @@
-"""Tool `query_sqlite`: what an SQLite file says, read only."""
+"""Tool `query_sqlite`: rows of an SQLite database, read only."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,9 +7,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import FileNotReadable, QueryRefused
+from tools.errors import FileNotReadable, InputRefused
 from tools.files.lookup import holding
 from tools.files.root import Root
+from tools.url_display import shortened
 from tools.workers.fault import Fault
 from tools.workers.process import Bounds, in_child
 
@@ -42,7 +43,7 @@ def query_sqlite(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
                 request |= {"limit": limit, "time_s": time_s}
                 rows = in_child("tools.tables.database:query", request, bounds, (place.folder,))
         except Fault as fault:
-            raise QueryRefused(path, sql, fault.reason) from fault
+            raise InputRefused(f"{path!r} has no answer to {shortened(sql)!r}", fault.reason) from fault
         except OSError as error:
             raise FileNotReadable(path, error.strerror or type(error).__name__) from error
         return {"path": path, "folder": root.name, **rows}
@@ -52,7 +53,7 @@ def query_sqlite(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         name="query_sqlite",
         description=(
             "Read an SQLite database with one SELECT. The result is {path, folder, columns, rows: [{column: value}], "
-            "returned, cut, cells_cut}; cut is true where there are more rows."
+            "returned, cut, cells_cut}; cut is true if there are more rows."
         ),
         args_schema=QuerySqliteArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("params",)),

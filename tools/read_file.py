@@ -48,7 +48,7 @@ def read_file(workspace: Root) -> BaseTool:
         name="read_file",
         description=(
             "Read a text file of the workspace. The result is {path, encoding, line, end_line, total_lines, next_line, "
-            "cut, text}; next_line is null at the end, cut is true where text is not all of the file's rest."
+            "cut, text}; next_line is null at the end, cut is true if text is not all of the file's rest."
         ),
         args_schema=ReadFileArgs,
         metadata=declare("read", idempotent=True, timeout_s=30, trusted=False, free_args=("path", "start_line")),
@@ -60,7 +60,7 @@ def read_text(root: Root, path: str) -> Decoded:
 
     Raises:
         PathRefused, NoSuchFile: As `Root.open`.
-        FileNotReadable: It cannot be opened, is too large or no text.
+        FileNotReadable: It cannot be opened, is too large or is not text.
     """
     with root.open(path) as stream:
         content = stream.read(LARGEST_BYTES + 1)

@@ -1,7 +1,7 @@
 """Tool `read_logs`: records of logs, whatever format they are in, in order of time."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import LogNotFound, LogNotReadable, TimeNotUnderstood
+from tools.errors import InputRefused, NothingFound, SourceNotReadable
 from tools.folder import Folder
 from tools.logs.content import MOST_BYTES
 from tools.logs.moments import moment, shown
@@ -77,14 +77,14 @@ def _sources(folder: Folder, path: str) -> list[str]:
     rotated = rotated_copies(path, every)
     periods = {source: _period(folder, source) for source in rotated[:_MOST_COPIES_LOOKED_INTO]}
     periods |= dict.fromkeys(rotated[_MOST_COPIES_LOOKED_INTO:_MOST_COPIES_NAMED], "not looked into")
-    raise LogNotFound(path, periods, [source for source in every if source not in rotated])
+    raise NothingFound(_no_log(path, periods, [source for source in every if source not in rotated]))
 
 
 def _period(folder: Folder, source: str) -> str:
     file = folder.file(source)
     try:
         return read_log(source, file, Wanted(limit=0), _BYTES_LOOKED_INTO).period if file else "gone"
-    except LogNotReadable as error:
+    except SourceNotReadable as error:
         return error.reason
 
 
@@ -92,11 +92,11 @@ def _readings(folder: Folder, sources: list[str], wanted: Wanted) -> list[Readin
     """Read the logs one after the other, within one bound of bytes for all; one that cannot be read is skipped.
 
     Raises:
-        LogNotReadable: None of them can be read.
+        SourceNotReadable: None of them can be read.
     """
     left = MOST_BYTES
     readings: list[Reading] = []
-    failures: list[LogNotReadable] = []
+    failures: list[SourceNotReadable] = []
     for source in sources:
         file = folder.file(source)
         reading = Reading(source)
@@ -105,7 +105,7 @@ def _readings(folder: Folder, sources: list[str], wanted: Wanted) -> list[Readin
         else:
             try:
                 reading = read_log(source, file, wanted, left)
-            except LogNotReadable as error:
+            except SourceNotReadable as error:
                 failures.append(error)
                 reading.skip(error.reason)
         left -= reading.bytes_read
@@ -140,5 +140,14 @@ def _known(moments: Iterable[datetime | None]) -> list[datetime]:
 def _bound(text: str | None) -> datetime | None:
     at = moment(text) if text else None
     if text and at is None:
-        raise TimeNotUnderstood(text)
+        raise InputRefused(f"{text!r} is not a time", "write it like 2026-09-15T08:14:07Z")
     return at
+
+
+def _no_log(path: str, rotated: Mapping[str, str], others: Sequence[str]) -> str:
+    """Return the message for a path without a log: rotated copies with the period each covers, then other logs."""
+    copies = ", ".join(f"{source} ({period})" for source, period in rotated.items())
+    parts = [f"no log fits {path!r}"]
+    parts += [f"rotated copies of it are there: {copies}"] if copies else []
+    parts += [f"other logs: {', '.join(others[:12])}"] if others else []
+    return "; ".join(parts) if len(parts) > 1 else f"{parts[0]}, and there are no others in the folder"

@@ -39,13 +39,13 @@ def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[Allowed
     """Return all tools, always in the same order.
 
     Args:
-        documents: The folder that is searched and read, logs and sources in it too; nothing outside it is.
-        workspace: The folder of files that are written and read; what lies in it is no document.
-        http_hosts: The hosts that `http_get` and `http_send` may ask; left out: those that
-            PLANNER_EXECUTOR_HTTP_HOSTS names. A tool without any host is left out.
+        documents: The folder of documents, logs and sources to search and read.
+        workspace: The folder of files that are written and read; files in it are not documents.
+        http_hosts: The hosts that `http_get` and `http_send` may ask; default: those of
+            PLANNER_EXECUTOR_HTTP_HOSTS. A tool without any host is left out.
 
     Raises:
-        HostNotUsable: The environment names a host that cannot be understood.
+        ConfigInvalid: A host in the environment is invalid.
     """
     hosts = hosts_from_environment() if http_hosts is None else tuple(http_hosts)
     library = Library(documents, without=(workspace,))

@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import CodeFailed
+from tools.errors import InputRefused
 from tools.extras import described, missing_extra
 
 _EXTRA = ("pydantic_monty", "sandbox")
@@ -40,14 +40,14 @@ class RunPythonArgs(ToolArgs):
 
 
 class Printed:
-    """What the code prints, up to a bound."""
+    """The output of the code, up to a limit."""
 
     def __init__(self) -> None:
         self.text = ""
         self.cut = False
 
     def __call__(self, _stream: Literal["stdout", "stderr"], text: str) -> None:
-        """Take in what was just printed."""
+        """Add output."""
         room = _MOST_PRINTED - len(self.text)
         self.text += text[:room]
         self.cut = self.cut or len(text) > room
@@ -58,9 +58,9 @@ def run_python(time_s: int = 10) -> BaseTool:
 
     def run(code: str, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
         if needed := missing_extra(*_EXTRA):
-            raise CodeFailed(needed)
+            raise _failed(needed)
         if wrong := [name for name in inputs or {} if not name.isidentifier()]:
-            raise CodeFailed(f"{wrong[0]!r} in inputs can be no variable; name it with letters, digits and _")
+            raise _failed(f"{wrong[0]!r} in inputs can be no variable; name it with letters, digits and _")
         printed = Printed()
         value = _as_json(_run(code, inputs or {}, printed, time_s))
         return {"value": json.loads(value), "printed": printed.text, "cut": printed.cut}
@@ -71,7 +71,7 @@ def run_python(time_s: int = 10) -> BaseTool:
         description=described(
             "Run a little Python in a sandbox, to compute or to reshape data given in inputs; its standard library is "
             "math, re, json, csv, datetime, decimal, collections, itertools, random and few more. "
-            "The result is {value, printed, cut}; cut is true where not all that was printed is shown.",
+            "The result is {value, printed, cut}; cut is true if printed is not all that the code printed.",
             *_EXTRA,
         ),
         args_schema=RunPythonArgs,
@@ -83,7 +83,7 @@ def _run(code: str, inputs: dict[str, Any], printed: Printed, time_s: int) -> An
     """Return the value of the code's last expression, from a process that the sandbox starts and ends.
 
     Raises:
-        CodeFailed: It raised, met a bound, or is no Python.
+        InputRefused: It raised, exceeded a limit, or is not Python.
     """
     from pydantic_monty import Monty, MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
 
@@ -96,31 +96,35 @@ def _run(code: str, inputs: dict[str, Any], printed: Printed, time_s: int) -> An
         ):
             return session.feed_run(code, inputs=inputs, print_callback=printed)
     except (MontyRuntimeError, MontySyntaxError) as error:
-        raise CodeFailed(_explained(error.display(), error.display("type-msg"))) from error
+        raise _failed(_explained(error.display(), error.display("type-msg"))) from error
     except MontyCrashedError as error:
-        raise CodeFailed(f"its process was ended ({error}); it may need too much memory or time") from error
+        raise _failed(f"its process was ended ({error}); it may need too much memory or time") from error
     except (MontyError, ValueError, OSError, RuntimeError) as error:
-        raise CodeFailed(f"{error}") from error
+        raise _failed(f"{error}") from error
 
 
 def _explained(trace: str, message: str) -> str:
-    """Return where an exception came from, or where that is long only what it says, with the next move."""
+    """Return where an exception came from, or only its message if the trace is long, with the next move."""
     shown = trace if len(trace) <= _LONGEST_TRACE else message[:_LONGEST_TRACE]
     return f"{shown}{_NEXT_MOVES.get(message.partition(':')[0], '')}"
+
+
+def _failed(reason: str) -> InputRefused:
+    return InputRefused("the code failed", reason)
 
 
 def _as_json(value: Any) -> str:
     """Return a value as JSON text: tuples and sets as lists, dates and decimals as text.
 
     Raises:
-        CodeFailed: It is something else, or too much.
+        InputRefused: It is of another type, or too large.
     """
     try:
         text = json.dumps(value, default=_told, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise CodeFailed(f"its value is none that JSON has ({error}); return numbers, text, lists, objects") from error
+        raise _failed(f"its value is not JSON ({error}); return numbers, text, lists, objects") from error
     if len(text) > _LONGEST_VALUE:
-        raise CodeFailed(f"its value is {len(text)} characters of JSON, {_LONGEST_VALUE} are the most; return less")
+        raise _failed(f"its value is {len(text)} characters of JSON, {_LONGEST_VALUE} are the most; return less")
     return text
 
 

@@ -1,4 +1,4 @@
-"""Tool `search_documents`: passages of local documents, each with the place where it stands."""
+"""Tool `search_documents`: passages of local documents, each with its place."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def search_documents(library: Library) -> BaseTool:
         documents = library.catalogue().documents
         found = index.search(documents, query, limit)
         if not found:
-            raise NothingFound(query_words(query), len(documents))
+            raise NothingFound(_nothing_found(query_words(query), len(documents)))
         return {"query": query, "passages": [_to_json(each) for each in found]}
 
     return StructuredTool.from_function(
@@ -45,3 +45,8 @@ def search_documents(library: Library) -> BaseTool:
 
 def _to_json(found: Found) -> dict[str, Any]:
     return {**found.passage.to_json(), "snippet": found.snippet, "score": found.score}
+
+
+def _nothing_found(words: tuple[str, ...], documents: int) -> str:
+    tried = f"none of the words {', '.join(words)} occurs" if words else "the query holds no word to look for"
+    return f"{tried} in the {documents} documents looked through; search with other words"

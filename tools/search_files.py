@@ -1,4 +1,4 @@
-"""Tool `search_files`: the lines of the workspace's text files that hold some words."""
+"""Tool `search_files`: lines of the workspace's text files that contain a text."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -55,7 +55,7 @@ def search_files(workspace: Root) -> BaseTool:
         name="search_files",
         description=(
             "Find lines in the text files of the workspace. The result is {matches: [{path, line, text}], searched, "
-            "skipped: [{path, reason}], skipped_count, cut}; cut is true where there are more."
+            "skipped: [{path, reason}], skipped_count, cut}; cut is true if there are more."
         ),
         args_schema=SearchFilesArgs,
         metadata=declare("read", idempotent=True, timeout_s=60, trusted=False, free_args=("text", "pattern")),
@@ -79,7 +79,7 @@ def _matches(path: str, lines: list[str], wanted: str, most: int) -> Iterator[di
 
 
 def _around(line: str, place: int) -> str:
-    """Return the line, or of a long one the part where the words stand, marked where it is cut."""
+    """Return the line; of a long one the part around the words, with an ellipsis at each cut."""
     if len(line) <= _LONGEST_LINE:
         return line
     start = max(0, place - _LONGEST_LINE // 4)

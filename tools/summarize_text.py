@@ -1,4 +1,4 @@
-"""Tool `summarize_text`: the sentences that matter, word for word, with their citations. No model is asked."""
+"""Tool `summarize_text`: key sentences, verbatim, with citations; uses no model"""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ from pydantic import Field
 
 from tools.citation import citation
 from tools.declaration import ToolArgs, declare
-from tools.errors import NothingToSummarise
-from tools.summary.normalize import pieces_of
+from tools.errors import NothingFound
+from tools.summary.normalize import normalize_pieces
 from tools.summary.ranking import choose
 from tools.summary.sentences import Sentence, is_statement, sentences_of
 
@@ -46,11 +46,12 @@ def summarize(
     """Return the summary and its statements, in reading order.
 
     Raises:
-        NothingToSummarise: There is no sentence in what was given.
+        NothingFound: The input has no sentence.
     """
-    sentences = sentences_of(pieces_of(text))[:_MOST_SENTENCES_WEIGHED]
+    sentences = sentences_of(normalize_pieces(text))[:_MOST_SENTENCES_WEIGHED]
     if not sentences:
-        raise NothingToSummarise("an empty text" if isinstance(text, str) else f"a {type(text).__name__} without text")
+        given = "an empty text" if isinstance(text, str) else f"a {type(text).__name__} without text"
+        raise NothingFound(f"nothing to summarise in {given}; give a text, passages, or results of search_documents")
     whole = [sentence for sentence in sentences if is_statement(sentence)]
     statements = [_to_json(sentence) for sentence in choose(whole or sentences, max_sentences, focus)]
     return {"summary": " ".join(_cited(statement) for statement in statements), "statements": statements}

@@ -1,24 +1,32 @@
-"""Addresses as they may be shown: without passwords, and not without end."""
+"""URLs and long arguments for display: without passwords, and of bounded length."""
 
 import re
 
 _LONGEST = 200
 
 
-def without_passwords(text: str) -> str:
-    """Return a text without what stands before the `@` of a URL in it.
+def strip_passwords(text: str) -> str:
+    """Return a text with the user information of each URL in it replaced.
 
-    >>> without_passwords("cannot reach socks5://me:secret@proxy.example:1080")
+    >>> strip_passwords("cannot reach socks5://me:secret@proxy.example:1080")
     'cannot reach socks5://…@proxy.example:1080'
     """
     return re.sub(r"//[^/?#]*@", "//…@", text)
 
 
-def shown_url(url: str) -> str:
-    """Return a URL as it may be shown.
+def display_url(url: str) -> str:
+    """Return a URL without its password, cut to 200 characters.
 
-    >>> shown_url("https://me:secret@example.org/")
+    >>> display_url("https://me:secret@example.org/")
     'https://…@example.org/'
     """
-    plain = without_passwords(url)
-    return plain if len(plain) <= _LONGEST else f"{plain[:_LONGEST]}…"
+    return shortened(strip_passwords(url))
+
+
+def shortened(text: str, most: int = _LONGEST) -> str:
+    """Return a text, cut to its first characters if it is longer.
+
+    >>> shortened("SELECT *", most=6)
+    'SELECT…'
+    """
+    return text if len(text) <= most else f"{text[:most]}…"

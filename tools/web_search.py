@@ -6,7 +6,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import WebSearchFailed
+from tools.errors import NothingFound, ToolError
 from tools.web.public_engines import ask_public_engines
 from tools.web.searching import Engine, Found, NoAnswerError
 from tools.web.tavily import Tavily
@@ -19,7 +19,7 @@ _LONGEST_SNIPPET = 2000
 class WebSearchArgs(ToolArgs):
     """Arguments of `web_search`."""
 
-    query: str = Field(min_length=1, max_length=400, description="what to look for")
+    query: str = Field(min_length=1, max_length=400, description="words to search for")
     limit: int = Field(default=5, ge=1, le=20, description="how many results at most")
 
 
@@ -27,7 +27,7 @@ def web_search(engine: Engine | None = None) -> BaseTool:
     """Return the tool.
 
     Args:
-        engine: Left out: Tavily where TAVILY_API_KEY is set, else the public engines that `ddgs` asks.
+        engine: Default: Tavily if TAVILY_API_KEY is set, else the public engines of `ddgs`.
     """
     ask = engine or Tavily.configured() or ask_public_engines
     asked = "Tavily" if isinstance(ask, Tavily) else "public search engines"
@@ -36,10 +36,12 @@ def web_search(engine: Engine | None = None) -> BaseTool:
         try:
             found = ask(query, limit)
         except NoAnswerError as error:
-            raise WebSearchFailed(query, error.reason, error.advice) from error
+            raise ToolError(f"web search for {query!r} did not answer ({error.reason}); {error.advice}") from error
         results = [_to_json(each) for each in found if _is_page(each)][:limit]
         if not results:
-            raise WebSearchFailed(query, "nothing found", "use other words, or search local documents instead")
+            raise NothingFound(
+                f"web search for {query!r} found nothing; use other words, or search local documents instead"
+            )
         return {"query": query, "results": results}
 
     return StructuredTool.from_function(

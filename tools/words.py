@@ -1,4 +1,4 @@
-"""Words of a text: which of them carry meaning, and which are forms of one word."""
+"""Words of a text: content words, stop words and stems."""
 
 import re
 
@@ -11,7 +11,7 @@ such tell than that the their theirs them then there these they this those throu
 very was we were what when where whether which while who whom whose why will with within without would yet you your
 yours
 """
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+_STOPPED = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"[^\W_]+")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", ""))
 _SHORTEST_STEM = 3
@@ -26,17 +26,17 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
-def telling_words(text: str) -> list[str]:
-    """Return the words that carry meaning, each once, in order.
+def content_words(text: str) -> list[str]:
+    """Return the words that are not stop words, each once, in order.
 
-    >>> telling_words("How this agent keeps its agent safe")
+    >>> content_words("How this agent keeps its agent safe")
     ['agent', 'keeps', 'safe']
     """
-    return list(dict.fromkeys(word for word in words_in(text) if word not in STOP_WORDS))
+    return list(dict.fromkeys(word for word in words_in(text) if word not in _STOPPED))
 
 
 def stem(word: str) -> str:
-    """Return a common form for the plural, -ing and -ed forms of a lower-case word.
+    """Return one form for the plural, -ing and -ed forms of a lower-case word.
 
     A coarse cut in the manner of Harman, "How effective is suffixing?", 1991: good for counting, not for showing.
 

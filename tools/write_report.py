@@ -8,7 +8,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import FileNotWritten, PathRefused, ReportNotWritten
+from tools.errors import FileNotWritten, PathRefused
 from tools.files.root import Root
 from tools.files.writing import write
 from tools.report.own_files import OwnFiles
@@ -50,10 +50,8 @@ def write_report(workspace: Path) -> BaseTool:
             if may_replace or not root.has(path):
                 own.note(path, data)
             write(root, path, data, overwrite=may_replace)
-        except FileNotWritten as error:
-            raise ReportNotWritten(path, error.reason) from error
         except OSError as error:
-            raise ReportNotWritten(path, error.strerror or type(error).__name__) from error
+            raise FileNotWritten(path, error.strerror or type(error).__name__) from error
         return {"path": _shown(root.path / path), "bytes": len(data), "statements": report.statements}
 
     def would_replace(args: Mapping[str, Any]) -> str | None:
@@ -84,14 +82,14 @@ def write_report(workspace: Path) -> BaseTool:
 
 def _encoded(markdown: str, path: str) -> bytes:
     if not markdown.strip():
-        raise ReportNotWritten(path, "the content is empty")
+        raise FileNotWritten(path, "the content is empty")
     try:
         return markdown.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ReportNotWritten(path, f"the content cannot be stored as UTF-8 ({error.reason})") from error
+        raise FileNotWritten(path, f"the content cannot be stored as UTF-8 ({error.reason})") from error
 
 
 def _shown(file: Path) -> str:
-    """Return the path relative to the current folder where it lies inside it."""
+    """Return the path, relative to the current folder if it is inside."""
     here, file = Path.cwd().resolve(), file.resolve()
     return file.relative_to(here).as_posix() if file.is_relative_to(here) else str(file)

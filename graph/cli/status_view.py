@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from graph.cli.reading import RecordedRun
+from graph.cli.run_lookup import RecordedRun
 from graph.record.budget import Budget, read_budget
 from graph.record.values import to_text
 from graph.review.response import in_words

@@ -110,4 +110,4 @@ class RunStore(Ledger, Protocol):
         """Return how the database is."""
 
     async def close(self) -> None:
-        """Let go of the database once what was asked is done; a later call opens it again, another close does nothing."""
+        """Let go of the database once what was asked is done; a later call opens it again."""

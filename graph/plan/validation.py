@@ -23,6 +23,7 @@ from graph.plan.schema import ITEM, Plan, Step
 from graph.plan.shortening import value_in_words
 from graph.plan.suggestions import Known
 from graph.plan.work import TooMuchWork, at_most
+from graph.sanitize import is_utf8
 
 MAX_STEPS = 10_000
 MAX_DEPTH = 100
@@ -257,9 +258,7 @@ def _scalar_fault(item: Any) -> str | None:
 
 
 def _is_plain_text(item: object) -> bool:
-    if not isinstance(item, str) or "\0" in item:
-        return False
-    return item.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in item)
+    return isinstance(item, str) and "\0" not in item and is_utf8(item)
 
 
 def _tool_issues(draft: Draft, tools: Mapping[str, ToolSpec]) -> list[Issue]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from graph.record.events import Draft
+from graph.sanitize import is_utf8
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Amendment:
         said = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
         if not said or not all(text.strip() for text in said):
             return "say what changes: a constraint that comes or goes, or words for the planner"
-        if any("\ud800" <= letter <= "\udfff" for text in said for letter in text):
+        if not all(map(is_utf8, said)):
             return "text with half a surrogate pair cannot be kept; give clean text"
         return None
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from graph.record.events import Event
 from graph.record.summary import CHANGED
-from graph.sanitize import escaped
 
 Labels = tuple[tuple[str, str], ...]
 Counts = Counter[tuple[str, Labels]]
@@ -43,14 +42,6 @@ class Counters:
         """Return one count or gauge, 0 if nothing was counted."""
         key = name, tuple(sorted(labels.items()))
         return (self.gauges if name in GAUGES else self.counts).get(key, 0)
-
-    def to_text(self) -> str:
-        """Return counts and gauges in the text format that Prometheus reads.
-
-        Source: Prometheus, "Exposition formats", text-based format 0.0.4.
-        """
-        lines = [*_lines(HELP, "counter", self.counts), *_lines(GAUGES, "gauge", self.gauges)]
-        return "\n".join(lines) + "\n"
 
 
 class RunCounter:
@@ -120,17 +111,3 @@ class RunCounter:
         self._add("tokens_total", usage.get("input_tokens") or 0, direction="input")
         self._add("tokens_total", usage.get("output_tokens") or 0, direction="output")
         self._add("cost_usd_total", said.get("cost_usd") or 0)
-
-
-def _lines(help_: Mapping[str, str], kind: str, values: Mapping[tuple[str, Labels], float]) -> list[str]:
-    lines = []
-    for name, words in help_.items():
-        lines += [f"# HELP planner_executor_{name} {words}", f"# TYPE planner_executor_{name} {kind}"]
-        found = sorted((labels, value) for (valued, labels), value in values.items() if valued == name)
-        lines += [f"planner_executor_{name}{_shown(labels)} {value:g}" for labels, value in found]
-    return lines
-
-
-def _shown(labels: Labels) -> str:
-    told = [(name, escaped(value).replace("\\", r"\\").replace('"', r"\"")) for name, value in labels]
-    return "{" + ",".join(f'{name}="{value}"' for name, value in told) + "}" if labels else ""

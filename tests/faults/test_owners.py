@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from owners import PLAN, fork, slow_tool, work_on
 
 from graph import Agent
 from graph.errors import LeaseLostError
-from graph.ledger.lease import LEASE_S
+from graph.ledger.lease import PACE
 from graph.ledger.opening import open_ledger
 from graph.record.events import Draft
 from graph.testing import ScriptedModel
@@ -26,10 +25,8 @@ def worker(folder: Path, name: str, decision: Any = None) -> int:
     return fork(lambda: asyncio.run(work_on(folder, name, decision)))
 
 
-def until(true: Callable[[], bool], within_s: float = 30.0) -> None:
-    deadline = time.monotonic() + within_s
+def until(true: Callable[[], bool]) -> None:
     while not true():
-        assert time.monotonic() < deadline, "it did not come about in time"
         threading.Event().wait(0.01)
 
 
@@ -92,7 +89,10 @@ def test_a_second_thread_is_refused_like_a_second_process(tmp_path: Path) -> Non
     assert effects(tmp_path) == ["a", "b"]
 
 
-def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(tmp_path: Path) -> None:
+def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(PACE), "lease_s", 3_600.0)  # an heir that waits for it hangs
     start_and_wait(tmp_path)
     owner = worker(tmp_path, "owner", "approve")
     until(lambda: len(begun(tmp_path)) == 1)
@@ -100,26 +100,26 @@ def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(tmp_path: Path) 
     os.waitpid(owner, 0)
     (tmp_path / "go").touch()
 
-    begun_at = time.monotonic()
     os.waitpid(worker(tmp_path, "heir"), 0)
 
-    assert said(tmp_path, "heir") == "succeeded" and time.monotonic() - begun_at < LEASE_S
+    assert said(tmp_path, "heir") == "succeeded"
 
 
-def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(tmp_path: Path) -> None:
+def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(PACE), "lease_s", 1.0)  # how long it is by default: test_lease.py
     start_and_wait(tmp_path)
     owner = worker(tmp_path, "owner", "approve")
     until(lambda: len(begun(tmp_path)) == 1)
     os.kill(owner, signal.SIGSTOP)
 
-    begun_at = time.monotonic()
     (tmp_path / "go").touch()
     os.waitpid(worker(tmp_path, "heir"), 0)
-    took_s = time.monotonic() - begun_at
     os.kill(owner, signal.SIGCONT)
     os.waitpid(owner, 0)
 
-    assert said(tmp_path, "heir") == "succeeded" and LEASE_S <= took_s < 15
+    assert said(tmp_path, "heir") == "succeeded"
     assert said(tmp_path, "owner") == "LeaseLostError"
     log = asyncio.run(events(tmp_path))
     assert [event.kind for event in log].count("run_ended") == 1 and log[-1].kind == "run_ended"

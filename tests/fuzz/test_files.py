@@ -21,7 +21,7 @@ from graph.plan.validation import json_faults
 from graph.policy.policy_file import policy_from, policy_from_toml
 from graph.record_service import verified_file
 from graph.replay.opening import replayed_file
-from tools.errors import LogNotReadable
+from tools.errors import SourceNotReadable
 from tools.logs.selection import Wanted, in_order, read_log
 
 constraints = st.dictionaries(
@@ -90,7 +90,7 @@ def test_a_log_is_read_or_is_none(tmp_path_factory: Any, some: list[bytes], end:
     with in_time():
         try:
             reading = read_log("a.log", file, Wanted())
-        except LogNotReadable as error:
+        except SourceNotReadable as error:
             assert error.reason
             return
         json.dumps([*in_order([reading], 50), reading.to_json()])

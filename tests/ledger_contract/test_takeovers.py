@@ -1,7 +1,6 @@
 """Takeovers: of owners that are gone, that show no sign of life, and of none that lives."""
 
 import asyncio
-import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, altered, departed, kinds, with_run
 
 from graph.errors import LeaseLostError, RunOwnedError
-from graph.ledger.lease import LEASE_S, Pace
+from graph.ledger.lease import Pace
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.run_store import RunStore
 
@@ -25,9 +24,8 @@ def beats(driver: Driver, run: RunKey) -> int:
 
 def block_until(true: Callable[[], bool]) -> None:
     """Keep this thread, and with it the event loop, from doing anything else."""
-    deadline = time.monotonic() + 30
     while not true():
-        assert time.monotonic() < deadline, "it did not come about in time"
+        pass
 
 
 @needs_proc
@@ -134,17 +132,14 @@ def test_a_challenger_who_gives_up_leaves_the_owner_alone(driver: Driver) -> Non
     assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, 0.005)) == 2
 
 
-@pytest.mark.slow
 def test_a_challenger_is_told_after_a_heartbeat_that_the_owner_lives(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> float:
+    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> None:
         async with ledger.owned(run):
-            begun_at = time.monotonic()
             with pytest.raises(RunOwnedError):
                 async with challenger.owned(run):
                     pass
-            return time.monotonic() - begun_at
 
-    assert with_run(driver, work, count=2) < LEASE_S / 2
+    with_run(driver, work, count=2, pace=Pace(beat_s=0.05, lease_s=NEVER_S))
 
 
 def test_the_heart_beats_while_the_event_loop_is_blocked(driver: Driver) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tools.calculator import calculator, compute
-from tools.errors import ExpressionRefused
+from tools.errors import InputRefused
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_it_computes(expression: str, value: float) -> None:
     ],
 )
 def test_it_refuses_what_is_not_arithmetic_with_a_finite_value(expression: str) -> None:
-    with pytest.raises(ExpressionRefused):
+    with pytest.raises(InputRefused):
         calculator().invoke({"expression": expression})
 
 
-def test_a_refusal_says_how_to_write_a_power() -> None:
-    with pytest.raises(ExpressionRefused) as refusal:
+def test_a_refusal_names_the_operator_for_powers() -> None:
+    with pytest.raises(InputRefused) as refusal:
         compute("2 ^ 3")
 
     assert "**" in refusal.value.reason
@@ -76,7 +76,7 @@ def test_a_refusal_says_how_to_write_a_power() -> None:
 def test_any_text_gives_a_finite_number_or_is_refused(expression: str) -> None:
     try:
         value = compute(expression)
-    except ExpressionRefused:
+    except InputRefused:
         return
     assert isinstance(value, int | float)
     assert math.isfinite(value) if isinstance(value, float) else value.bit_length() <= 4096

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tools.convert_document import convert_document
-from tools.errors import DocumentNotReadable, NoSuchFile, PathRefused, WorkStopped
+from tools.errors import NoSuchFile, PathRefused, SourceNotReadable, WorkStopped
 from tools.files.root import Root
 
 PACKAGE = "http://schemas.openxmlformats.org/package/2006"
@@ -26,10 +26,10 @@ PICTURE = (
 )
 
 
-def docx(body: str, doctype: str = "", relations: str = "") -> bytes:
+def docx(body: str, doctype: str = "", relations: str = "", level: int = 6) -> bytes:
     """Return a Word document with this body."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as file:
         file.writestr(
             "[Content_Types].xml",
             f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.'
@@ -82,51 +82,20 @@ def test_a_word_document_keeps_its_tables(convert: Convert) -> None:
     }
 
 
-def test_a_pdf_and_a_page_are_converted_too(convert: Convert, pdf: Callable[..., bytes]) -> None:
-    page = "<html><head><title>Köln</title></head><body><script>x()</script><h1>Höhe</h1></body></html>"
-
-    assert "First words about wind." in convert("a.pdf", pdf("First words about wind.", "More"))["text"]
-    html = convert("a.html", page.encode("windows-1252"))
-    assert (html["title"], html["text"]) == ("Köln", "# Höhe")
-
-
-def test_a_part_says_where_the_next_one_begins(convert: Convert) -> None:
-    content = docx(paragraph("0123456789"))
-
-    part = convert("a.docx", content, start=2, max_characters=3)
-
-    assert (part["text"], part["next_start"], part["total"]) == ("234", 5, 10)
-    assert convert("a.docx", content, start=5, max_characters=5)["next_start"] is None
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
         ("a.docx", b"no zip"),
-        ("a.docx", b""),
-        ("a.pdf", b"%PDF-1.4 no"),
-        ("a.epub", b"PK\3\4"),
-        ("a.ipynb", b"{"),
-        ("a.html", b"\0\1"),
-        ("a.html", b"<html></html>"),
-        ("a.docx", docx("")),
         ("a.txt", b"words"),
         ("a.exe", b"MZ"),
         ("a", b"x"),
     ],
 )
-def test_what_cannot_be_converted_is_said(convert: Convert, name: str, content: bytes) -> None:
-    with pytest.raises(DocumentNotReadable) as failure:
+def test_an_inconvertible_file_is_an_error(convert: Convert, name: str, content: bytes) -> None:
+    with pytest.raises(SourceNotReadable) as failure:
         convert(name, content)
 
     assert failure.value.source == name
-
-
-def test_a_part_past_the_end_is_said(convert: Convert) -> None:
-    with pytest.raises(DocumentNotReadable) as failure:
-        convert("a.docx", docx(paragraph("words")), start=5)
-
-    assert failure.value.reason == "it has 5 characters, none at 5"
 
 
 def test_no_file_and_no_address_that_a_document_names_is_fetched(convert: Convert, tmp_path: Path) -> None:
@@ -135,7 +104,7 @@ def test_no_file_and_no_address_that_a_document_names_is_fetched(convert: Conver
     entity = f'<!DOCTYPE d [<!ENTITY x SYSTEM "file://{secret}">]>'
     picture = f'<Relationship Id="r9" Type="{OFFICE}/image" Target="file://{secret}" TargetMode="External"/>'
 
-    with pytest.raises(DocumentNotReadable):
+    with pytest.raises(SourceNotReadable):
         convert("entity.docx", docx(paragraph("[&x;]"), entity))
     linked = convert("picture.docx", docx(PICTURE + paragraph("words"), relations=picture))
 
@@ -145,14 +114,14 @@ def test_no_file_and_no_address_that_a_document_names_is_fetched(convert: Conver
 def test_entities_that_multiply_are_refused(convert: Convert) -> None:
     entities = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(9))
 
-    with pytest.raises((DocumentNotReadable, WorkStopped)):
+    with pytest.raises((SourceNotReadable, WorkStopped)):
         convert("a.docx", docx(paragraph("&e9;"), f'<!DOCTYPE d [<!ENTITY e0 "x">{entities}]>'))
 
 
 @pytest.mark.slow
 def test_a_small_file_that_unpacks_to_gigabytes_is_stopped(convert: Convert) -> None:
-    content = docx(paragraph("x" * 10**9))
-    assert len(content) < 2_000_000
+    content = docx(paragraph("x" * 10**9), level=1)
+    assert len(content) < 10_000_000
 
     with pytest.raises(WorkStopped) as stopped:
         convert("a.docx", content)
@@ -187,6 +156,6 @@ def test_without_the_package_the_error_names_what_to_install(tmp_path: Path, mon
     tool = convert_document([Root(tmp_path, "workspace")])
 
     assert tool.description == "Not installed, do not use: it needs: pip install 'planner-executor[office]'"
-    with pytest.raises(DocumentNotReadable) as failure:
+    with pytest.raises(SourceNotReadable) as failure:
         tool.invoke({"path": "a.docx"})
     assert "pip install 'planner-executor[office]'" in failure.value.reason

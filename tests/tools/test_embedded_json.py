@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tools.embedded_json import json_pieces
 
 
-def test_braces_that_are_no_json_stay_text() -> None:
+def test_braces_that_are_not_json_stay_text() -> None:
     text = 'a {"b": and [1] and {c} and {"d": 1'
 
     assert list(json_pieces(text)) == [(text, None)]

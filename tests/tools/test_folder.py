@@ -57,7 +57,7 @@ def test_a_link_that_leads_out_is_not_found(folder: Folder, tmp_path: Path) -> N
         ("", None),
     ],
 )
-def test_a_path_from_elsewhere_is_known_by_its_end(folder: Folder, path: str, here: str | None) -> None:
+def test_a_path_from_another_machine_is_matched_by_its_end(folder: Folder, path: str, here: str | None) -> None:
     assert folder.named_like(path) == here
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.tools import BaseTool
 
-from tools.errors import AnsweredWithError, NotConnected, RequestFailed, UrlRefused
+from tools.errors import NotConnected, RequestFailed, UrlRefused
 from tools.http_get import http_get
 from tools.web.allowed_hosts import AllowedHost, AllowList
 from tools.web.service import Service
@@ -67,12 +67,15 @@ def test_a_key_that_the_service_repeats_is_hidden(site: Any, get: BaseTool) -> N
     site.serve("/no", f"wrong key {KEY}", status=401)
 
     answer = get.invoke({"url": site.url()})
-    with pytest.raises(AnsweredWithError) as failure:
+    with pytest.raises(RequestFailed) as failure:
         get.invoke({"url": site.url("/no")})
 
     assert answer["body"] == {"you sent": "[hidden]"}
     assert KEY not in json.dumps(answer)
-    assert failure.value.advice == "it wants a login; use another source; it said: wrong key [hidden]"
+    assert (
+        failure.value.reason
+        == "it answered 401 Unauthorized; it wants a login; use another source; it said: wrong key [hidden]"
+    )
 
 
 @pytest.mark.parametrize("host", ["other.example", "127.0.0.1", "send.example", "page.example.evil.example"])

@@ -25,7 +25,7 @@ def test_files_are_listed_with_size_and_moment(tmp_path: Path) -> None:
     }
 
 
-def test_a_pattern_chooses_and_a_limit_cuts_and_says_so(tmp_path: Path) -> None:
+def test_a_pattern_selects_and_a_limit_cuts_and_marks(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv", "c.txt"):
         (tmp_path / name).write_text("")
 

@@ -16,7 +16,7 @@ def test_a_file_is_moved(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.rglob("*.txt")] == ["b.txt"]
 
 
-def test_every_refusal_says_that_nothing_happened(tmp_path: Path) -> None:
+def test_every_refusal_means_that_nothing_happened(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     (tmp_path / "b.txt").write_text("y")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import FileNotReadable, NoSuchFile, PathRefused, QueryRefused
+from tools.errors import FileNotReadable, InputRefused, NoSuchFile, PathRefused
 from tools.files.root import Root
 from tools.query_csv import query_csv
 
@@ -100,7 +100,7 @@ def test_the_encoding_is_recognised(ask: Ask, content: bytes, encoding: str) -> 
         (["2026-01-01"], "text"),
     ],
 )
-def test_a_column_is_of_numbers_only_where_no_digit_is_lost(ask: Ask, cells: list[str], kind: str) -> None:
+def test_a_column_is_numeric_only_if_no_digit_is_lost(ask: Ask, cells: list[str], kind: str) -> None:
     content = "n;other\n" + "".join(f"{cell};x\n" for cell in cells)
 
     assert ask(content)["table"]["columns"]["n"] == kind
@@ -123,7 +123,7 @@ def test_rows_of_other_widths_are_kept_and_counted(ask: Ask) -> None:
     assert found["table"]["uneven_rows"] == 2
 
 
-def test_a_limit_cuts_and_says_so(ask: Ask) -> None:
+def test_a_result_over_the_limit_is_cut_and_marked(ask: Ask) -> None:
     assert ask(limit=2)["cut"] is True
     assert ask(limit=3)["cut"] is False
 
@@ -133,12 +133,12 @@ def test_a_limit_cuts_and_says_so(ask: Ask) -> None:
     [
         ("", "empty"),
         ("\n\n", "empty"),
-        (b"\0\1", "no text"),
+        (b"\0\1", "not text"),
         ("a," * 600 + "\n", "601"),
     ],
 )
-def test_what_is_no_table_is_said(ask: Ask, content: str | bytes, reason: str) -> None:
-    with pytest.raises(QueryRefused) as refusal:
+def test_a_file_that_is_not_a_table_is_an_error(ask: Ask, content: str | bytes, reason: str) -> None:
+    with pytest.raises(InputRefused) as refusal:
         ask(content)
 
     assert reason in refusal.value.reason
@@ -157,13 +157,13 @@ def test_what_is_no_table_is_said(ask: Ask, content: str | bytes, reason: str) -
         "SELECT readfile('/etc/passwd')",
     ],
 )
-def test_what_does_more_than_read_the_table_is_refused(ask: Ask, sql: str) -> None:
-    with pytest.raises(QueryRefused):
+def test_any_statement_but_a_reading_one_is_refused(ask: Ask, sql: str) -> None:
+    with pytest.raises(InputRefused):
         ask(sql=sql)
 
 
 def test_a_wrong_column_is_answered_with_those_there_are(ask: Ask) -> None:
-    with pytest.raises(QueryRefused) as refusal:
+    with pytest.raises(InputRefused) as refusal:
         ask(sql="SELECT town FROM data")
 
     assert "data(city, amount, zip)" in refusal.value.reason
@@ -182,7 +182,7 @@ def test_the_first_folder_that_has_the_file_is_taken(tmp_path: Path) -> None:
     assert (one["folder"], one["rows"]) == ("documents", [{"a": 3}])
     with pytest.raises(NoSuchFile) as missing:
         tool.invoke({"path": "on.csv"})
-    assert "one.csv" in missing.value.there
+    assert "one.csv" in missing.value.similar
 
 
 @pytest.mark.parametrize("path", ["../a.csv", "link.csv", "/etc/passwd", ".env.csv"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import QueryRefused
+from tools.errors import InputRefused
 from tools.files.root import Root
 from tools.query_json import query_json
 
@@ -46,7 +46,7 @@ def test_json_lines_are_a_list(ask: Ask) -> None:
     assert ask("[].a", '{"a": 1}\n\n{"a": 2}\n')["value"] == [1, 2]
 
 
-def test_a_long_list_is_cut_and_says_so(ask: Ask) -> None:
+def test_a_long_list_is_cut_and_marked(ask: Ask) -> None:
     found = ask("@", f'["{"x" * 400_000}", "{"y" * 400_000}", "{"z" * 400_000}"]')
 
     assert (len(found["value"]), found["total"], found["cut"]) == (2, 3, True)
@@ -60,23 +60,25 @@ def test_a_long_list_is_cut_and_says_so(ask: Ask) -> None:
         ("orders[", ORDERS, "JMESPath"),
         ("no_such_function(@)", ORDERS, "JMESPath"),
         ("sum(@)", ORDERS, "JMESPath"),
-        ("@", '{"a": ', "no JSON"),
-        ("@", "", "no JSON"),
-        ("@", b"\0", "no text"),
+        ("@", '{"a": ', "not JSON"),
+        ("@", "", "not JSON"),
+        ("@", b"\0", "not text"),
         ("@", "[" * 100_000, "nested"),
         ("@", "[1e999]", "larger"),
         ("@", f'{{"a": "{"x" * 1_100_000}"}}', "keys a"),
         ("@", f'["{"x" * 1_100_000}"]', "text of 1100000"),
     ],
 )
-def test_what_has_no_answer_says_why(ask: Ask, expression: str, content: str | bytes, reason: str) -> None:
-    with pytest.raises(QueryRefused) as refusal:
+def test_a_query_without_a_result_gives_the_reason(
+    ask: Ask, expression: str, content: str | bytes, reason: str
+) -> None:
+    with pytest.raises(InputRefused) as refusal:
         ask(expression, content)
 
     assert reason in refusal.value.reason
 
 
-def test_what_json_does_not_have_comes_as_text(ask: Ask) -> None:
+def test_values_outside_json_become_text(ask: Ask) -> None:
     assert ask("@", '[NaN, -Infinity, "\\ud800"]')["value"] == ["NaN", "-Infinity", "?"]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tools.documents.library import Library
-from tools.errors import DocumentNotReadable, PathRefused
+from tools.errors import PathRefused, SourceNotReadable
 from tools.list_documents import list_documents
 from tools.read_document import read_document
 from tools.search_documents import search_documents
@@ -16,7 +16,7 @@ def read(folder: Path, **args: Any) -> dict[str, Any]:
     return result
 
 
-def test_a_part_says_its_lines_and_where_to_go_on(tmp_path: Path) -> None:
+def test_a_part_has_its_lines_and_the_next_line(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("one\ntwo\nthree\nfour\n")
 
     assert read(tmp_path, path="a.md", start_line=2, max_lines=2) == {
@@ -38,7 +38,7 @@ def test_the_last_part_has_no_next_line(tmp_path: Path) -> None:
 def test_a_line_behind_the_end_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("one")
 
-    with pytest.raises(DocumentNotReadable) as error:
+    with pytest.raises(SourceNotReadable) as error:
         read(tmp_path, path="a.md", start_line=2)
     assert error.value.source == "a.md"
 

@@ -28,7 +28,7 @@ def test_a_file_is_read_whole(tmp_path: Path) -> None:
     }
 
 
-def test_a_part_says_where_the_next_one_begins(tmp_path: Path) -> None:
+def test_a_part_has_the_start_of_the_next_one(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("1\n2\n3\n")
 
     part = read(tmp_path, "a.txt", start_line=2, max_lines=1)
@@ -46,7 +46,7 @@ def test_many_characters_are_cut_between_lines_and_a_huge_line_within(tmp_path: 
     assert (line["end_line"], line["next_line"], line["cut"], len(line["text"])) == (1, None, True, 200_000)
 
 
-def test_what_is_no_text_too_large_or_past_the_end_is_said(tmp_path: Path) -> None:
+def test_a_binary_or_large_file_or_a_line_past_the_end_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\0\1")
     (tmp_path / "a.txt").write_text("1\n")
     with (tmp_path / "huge.txt").open("wb") as stream:

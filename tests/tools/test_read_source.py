@@ -36,7 +36,7 @@ def test_at_the_ends_of_a_file_there_is_less_around(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "line"), [("a.py", 3), ("missing.py", 1), ("notes.md", 1), ("a.bin", 1), ("nul.py", 1), ("folder.py", 1)]
 )
-def test_what_is_no_line_of_source_is_an_error(tmp_path: Path, path: str, line: int) -> None:
+def test_a_missing_line_or_source_is_an_error(tmp_path: Path, path: str, line: int) -> None:
     (tmp_path / "a.py").write_text("one\ntwo\n")
     (tmp_path / "notes.md").write_text("words")
     (tmp_path / "nul.py").write_bytes(b"\0")
@@ -44,7 +44,7 @@ def test_what_is_no_line_of_source_is_an_error(tmp_path: Path, path: str, line: 
 
     with pytest.raises(SourceNotReadable) as error:
         read(tmp_path, path, line=line)
-    assert error.value.path == path
+    assert error.value.source == path
 
 
 @pytest.mark.parametrize("path", ["../a.py", "/etc/a.py", ".secret/a.py", "link.py"])

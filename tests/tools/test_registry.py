@@ -35,7 +35,7 @@ def test_the_tools_come_in_a_stable_order(tmp_path: Path) -> None:
     assert [tool.name for tool in default_tools(tmp_path, tmp_path / "workspace")] == NAMES
 
 
-def test_every_tool_declares_what_it_does_to_the_world(tmp_path: Path) -> None:
+def test_every_tool_declares_its_effect(tmp_path: Path) -> None:
     for tool in default_tools(tmp_path, tmp_path / "workspace"):
         declared = tool.metadata or {}
         assert set(declared) - {"folder"} == {"effect", "idempotent", "timeout_s", "trusted", "free_args"}, tool.name
@@ -120,7 +120,7 @@ def test_reports_in_the_workspace_are_not_documents(tmp_path: Path) -> None:
     assert [document["source"] for document in listed["documents"]] == ["wind.md"]
 
 
-def test_a_tool_for_services_is_there_where_a_host_is_named(tmp_path: Path) -> None:
+def test_a_tool_for_services_is_offered_if_a_host_is_named(tmp_path: Path) -> None:
     def extra(*hosts: AllowedHost) -> list[str]:
         return [tool.name for tool in default_tools(tmp_path, tmp_path, hosts)][len(NAMES) :]
 

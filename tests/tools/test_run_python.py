@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import CodeFailed
+from tools.errors import InputRefused
 from tools.run_python import run_python
 
 
@@ -42,7 +42,7 @@ def test_values_are_what_json_has(code: str, value: Any) -> None:
     "code", ["float('nan')", "b'a'", "print", "{(1, 2): 3}", "class A: pass\nA()", "'x' * 2_000_000", "10 ** 100_000"]
 )
 def test_a_value_that_json_does_not_have_is_an_error_with_a_way_out(code: str) -> None:
-    with pytest.raises(CodeFailed) as failure:
+    with pytest.raises(InputRefused) as failure:
         run(code)
 
     assert "return" in failure.value.reason
@@ -72,7 +72,7 @@ def test_a_value_that_json_does_not_have_is_an_error_with_a_way_out(code: str) -
     ],
 )
 def test_there_is_no_way_out_of_the_sandbox(code: str) -> None:
-    with pytest.raises(CodeFailed):
+    with pytest.raises(InputRefused):
         run(code)
 
 
@@ -83,23 +83,23 @@ def test_there_is_no_way_out_of_the_sandbox(code: str) -> None:
         ("while True: print('x' * 1000)", "TimeoutError"),
         ("10 ** 10 ** 8", "time"),
         ("[0] * 10 ** 10", "MemoryError"),
-        ("x = 'a'\nwhile True: x += x", "MemoryError"),
+        ("x = 'a'\nwhile True: x += x", "Error"),  # of memory, or of time on a busy machine
         ("x = []\nwhile True: x.append(x * 2)", "Error"),
         ("def f(n): return f(n + 1)\nf(0)", "RecursionError"),
         ("[" * 5000 + "]" * 5000, "SyntaxError"),
     ],
 )
 def test_time_memory_and_depth_are_bounded(code: str, name: str) -> None:
-    with pytest.raises(CodeFailed) as failure:
+    with pytest.raises(InputRefused) as failure:
         run(code)
 
     assert name in failure.value.reason and len(failure.value.reason) < 3000
 
 
 def test_an_error_shows_where_it_came_from_and_the_next_move() -> None:
-    with pytest.raises(CodeFailed) as division:
+    with pytest.raises(InputRefused) as division:
         run("rows = [1]\nrows[0] / 0")
-    with pytest.raises(CodeFailed) as module:
+    with pytest.raises(InputRefused) as module:
         run("import numpy")
 
     assert "line 2" in division.value.reason and "ZeroDivisionError" in division.value.reason
@@ -113,7 +113,7 @@ def test_sleeping_takes_no_time_and_what_is_printed_is_bounded() -> None:
 
 
 def test_a_name_that_can_be_no_variable_is_refused() -> None:
-    with pytest.raises(CodeFailed) as failure:
+    with pytest.raises(InputRefused) as failure:
         run("1", **{"a b": 1})
 
     assert "'a b'" in failure.value.reason
@@ -122,7 +122,7 @@ def test_a_name_that_can_be_no_variable_is_refused() -> None:
 def test_one_call_leaves_nothing_for_the_next() -> None:
     run("kept = 1")
 
-    with pytest.raises(CodeFailed):
+    with pytest.raises(InputRefused):
         run("kept")
 
 
@@ -132,6 +132,6 @@ def test_without_the_package_the_error_names_what_to_install(monkeypatch: pytest
     tool = run_python()
 
     assert tool.description == "Not installed, do not use: it needs: pip install 'planner-executor[sandbox]'"
-    with pytest.raises(CodeFailed) as failure:
+    with pytest.raises(InputRefused) as failure:
         tool.invoke({"code": "1"})
     assert "pip install 'planner-executor[sandbox]'" in failure.value.reason

@@ -35,7 +35,7 @@ def test_words_are_no_pattern(tmp_path: Path) -> None:
     assert [m["line"] for m in search(tmp_path, text="(a+)+$")["matches"]] == [3]
 
 
-def test_a_limit_cuts_and_says_so(tmp_path: Path) -> None:
+def test_a_result_over_the_limit_is_cut_and_marked(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x\n" * 3)
 
     assert search(tmp_path, text="x", limit=2)["cut"] is True

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tools.documents.library import Library
-from tools.errors import NothingFound, NothingToSummarise
+from tools.errors import NothingFound
 from tools.search_documents import search_documents
 from tools.summarize_text import summarize, summarize_text
 
@@ -104,7 +104,7 @@ def test_headings_code_tables_links_lead_ins_and_scraps_are_left_out() -> None:
     assert texts(text) == ["Only this one sentence says something by itself."]
 
 
-def test_what_has_been_said_is_not_said_again() -> None:
+def test_a_repeated_sentence_is_kept_once() -> None:
     same = "The ledger keeps every call in order."
 
     assert texts([passage(same), passage(same, "b.md"), passage("In order, **the ledger** keeps calls.", "c.md")]) == [
@@ -146,11 +146,11 @@ def test_results_of_a_web_search_are_cited_by_their_address() -> None:
 
 @pytest.mark.parametrize("nothing", ["", "  \n", [], {}, [[], {"passages": []}], {"a": 1}, "# Heading only"])
 def test_nothing_to_summarise_is_an_error(nothing: Any) -> None:
-    with pytest.raises(NothingToSummarise):
+    with pytest.raises(NothingFound):
         summarize_text().invoke({"text": nothing})
 
 
-def test_where_there_are_only_scraps_they_are_better_than_nothing() -> None:
+def test_fragments_are_used_if_there_is_nothing_else() -> None:
     assert texts("48") == ["48"]
 
 
@@ -159,13 +159,13 @@ def test_deeply_nested_lists_end_in_an_error_and_not_in_a_crash() -> None:
     for _ in range(500):
         nested = [nested]
 
-    with pytest.raises(NothingToSummarise):
+    with pytest.raises(NothingFound):
         summarize(nested)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=15))
-def test_every_statement_stands_word_for_word_where_its_citation_says(tmp_path: Path, parts: list[str]) -> None:
+def test_every_statement_is_verbatim_at_its_citation(tmp_path: Path, parts: list[str]) -> None:
     (tmp_path / "a.md").write_text("\n".join(parts))
     try:
         found = search_documents(Library(tmp_path)).invoke({"query": "ledger plan wind step table kept", "limit": 50})
@@ -182,7 +182,7 @@ def test_every_statement_stands_word_for_word_where_its_citation_says(tmp_path: 
 @settings(deadline=None)
 @given(st.recursive(st.none() | st.integers() | st.text(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 def test_any_json_is_summarised_or_refused(value: Any) -> None:
-    with suppress(NothingToSummarise):
+    with suppress(NothingFound):
         assert summarize(value)["statements"]
 
 
@@ -190,7 +190,7 @@ def test_any_json_is_summarised_or_refused(value: Any) -> None:
 def test_a_text_of_odd_signs_is_looked_through_in_time(unit: str) -> None:
     begun = time.process_time()
 
-    with suppress(NothingToSummarise):
+    with suppress(NothingFound):
         summarize(unit * 10_000)
 
     assert time.process_time() - begun < 5

@@ -36,7 +36,7 @@ def test_the_same_call_twice_leaves_the_world_as_one_does(tmp_path: Path) -> Non
     assert outcomes == ["created", "unchanged", "unchanged"]
 
 
-def test_another_file_is_replaced_only_when_the_call_says_so(tmp_path: Path) -> None:
+def test_another_file_is_replaced_only_with_overwrite(tmp_path: Path) -> None:
     put(tmp_path, path="a.txt", content="old")
 
     with pytest.raises(FileNotWritten) as refusal:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tools.errors import PathRefused, ReportNotWritten
+from tools.errors import FileNotWritten, PathRefused
 from tools.files.root import Root
 from tools.report.own_files import NAME, PATHS, OwnFiles
 from tools.write_report import write_report
@@ -81,7 +81,7 @@ def test_an_object_becomes_sections(tmp_path: Path) -> None:
     assert written(tmp_path, {"Cost": 48, "Points": ["a", "b"]}) == "## Cost\n\n48\n\n## Points\n\n- a\n- b\n"
 
 
-def test_the_result_says_where_the_report_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_result_has_the_path_of_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     near = write_report(Path("workspace")).invoke({"content": {"statements": STATEMENTS}, "path": "sub/a.md"})
@@ -135,16 +135,16 @@ def test_a_path_that_leads_out_or_names_no_report_changes_nothing(path: str, tmp
 def test_content_that_cannot_be_stored_leaves_the_old_report(content: str, tmp_path: Path) -> None:
     (tmp_path / "report.md").write_text("old")
 
-    with pytest.raises(ReportNotWritten):
+    with pytest.raises(FileNotWritten):
         write_report(tmp_path).invoke({"content": content})
 
     assert (tmp_path / "report.md").read_text() == "old"
 
 
-def test_a_file_where_a_folder_is_needed_is_said(tmp_path: Path) -> None:
+def test_a_file_in_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("file")
 
-    with pytest.raises(ReportNotWritten) as error:
+    with pytest.raises(FileNotWritten) as error:
         write_report(tmp_path).invoke({"content": "Words.", "path": "a/b.md"})
 
     assert error.value.path == "a/b.md"
@@ -159,7 +159,7 @@ def test_no_path_writes_outside_the_workspace(tmp_path: Path, path: str) -> None
     if not (workspace / "out").is_symlink():
         (workspace / "out").symlink_to(outside)
 
-    with suppress(PathRefused, ReportNotWritten):
+    with suppress(PathRefused, FileNotWritten):
         write_report(workspace).invoke({"content": "Words.", "path": path})
 
     assert names(tmp_path) == ["outside", "workspace"]
@@ -174,12 +174,12 @@ def test_a_report_takes_the_place_of_one_that_was_written_before(tmp_path: Path)
 
 
 @pytest.mark.parametrize("edit", [lambda file: file.write_text("mine"), lambda file: file.write_text("One.\nmine\n")])
-def test_a_file_of_somebody_else_is_replaced_only_if_the_call_says_so(edit: Any, tmp_path: Path) -> None:
+def test_a_file_of_another_author_is_replaced_only_with_overwrite(edit: Any, tmp_path: Path) -> None:
     written(tmp_path, "One.")
     edit(tmp_path / "report.md")
     before = (tmp_path / "report.md").read_text()
 
-    with pytest.raises(ReportNotWritten, match="overwrite"):
+    with pytest.raises(FileNotWritten, match="overwrite"):
         write_report(tmp_path).invoke({"content": "Two."})
     assert (tmp_path / "report.md").read_text() == before
     assert written(tmp_path, "Two.", overwrite=True) == "Two.\n"
@@ -188,7 +188,7 @@ def test_a_file_of_somebody_else_is_replaced_only_if_the_call_says_so(edit: Any,
 def test_a_file_that_was_there_before_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "report.md").write_text("notes of my own")
 
-    with pytest.raises(ReportNotWritten, match="overwrite"):
+    with pytest.raises(FileNotWritten, match="overwrite"):
         write_report(tmp_path).invoke({"content": "Two."})
     assert (tmp_path / "report.md").read_text() == "notes of my own"
 
@@ -205,7 +205,7 @@ def test_notes_that_say_nothing_vouch_for_no_file(noted: str, tmp_path: Path) ->
     (tmp_path / "report.md").write_text("mine")
     (tmp_path / NAME).write_text(noted)
 
-    with pytest.raises(ReportNotWritten):
+    with pytest.raises(FileNotWritten):
         write_report(tmp_path).invoke({"content": "Two."})
 
 

@@ -69,23 +69,23 @@ def _converted(content: bytes, kind: str) -> tuple[str | None, str]:
         if _comes_of_memory(error):
             raise MemoryError from error
         said = " ".join(str(error).split())[:300] or type(error).__name__
-        raise Fault(f"it is damaged, locked or no {kind} file ({said})") from error
+        raise Fault(f"it is damaged, locked or not a {kind} file ({said})") from error
     title = " ".join(str(made.title).split())[:200] if made.title else None
     return title, made.markdown.replace("\0", "\ufffd")
 
 
 def _comes_of_memory(error: BaseException | None) -> bool:
-    """Whether an error is, or arose while handling, one of memory: libraries stumble over it in many ways."""
+    """Whether an error is a `MemoryError` or arose while handling one: libraries fail in many ways then."""
     while error is not None and not isinstance(error, MemoryError):
         error = error.__context__
     return error is not None
 
 
 def _as_utf8(content: bytes, kind: str) -> bytes:
-    """Return pages in the one encoding that the converter is told of, and anything else as it is."""
+    """Return pages in the encoding that is passed to the converter, and anything else unchanged."""
     if kind not in (".html", ".htm"):
         return content
     decoded = decode(content)
     if decoded is None:
-        raise Fault("it is no text")
+        raise Fault("it is not text")
     return decoded.text.encode("utf-8", "replace")

@@ -44,7 +44,7 @@ def html_tokens(text: str) -> Iterator[Token]:
 
 
 def _end_of_other(text: str, position: int) -> int:
-    """Return where a comment, a declaration or a tag that is never closed ends; a mere `<` ends behind itself."""
+    """Return the end of an unclosed comment, declaration or tag; a bare `<` ends after itself."""
     if text.startswith("<!--", position):
         end = text.find("-->", position + 4)
         return len(text) if end < 0 else end + 3

@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -12,7 +12,7 @@ from tools.confinement import inside
 from tools.documents.loading import ACCEPTED, KINDS, load
 from tools.documents.passages import Document
 from tools.documents.pdf_blocks import PDF_BOUNDS
-from tools.errors import DocumentNotReadable, NoDocuments, PathRefused
+from tools.errors import NothingFound, PathRefused, SourceNotReadable
 from tools.workers.process import Bounds
 
 LARGEST_FILE_BYTES = 5_000_000
@@ -26,7 +26,7 @@ Stamp = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Catalogue:
-    """What a folder holds now: documents in order of their path, and source -> why it was skipped."""
+    """The current content of a folder: documents in order of their path, and source -> why it was skipped."""
 
     documents: tuple[Document, ...]
     skipped: dict[str, str]
@@ -36,9 +36,9 @@ class Library:
     """Reads documents of one folder and nothing outside it; may be used from several threads.
 
     Args:
-        folder: Where the documents are; may come into being later.
+        folder: The folder of the documents; may be created later.
         without: Folders inside it that hold no documents, such as the one that reports are written to.
-        pdf_bounds: What the reading of one PDF may take.
+        pdf_bounds: The limits for reading one PDF.
     """
 
     def __init__(self, folder: Path, without: Sequence[Path] = (), pdf_bounds: Bounds = PDF_BOUNDS) -> None:
@@ -46,18 +46,18 @@ class Library:
         self.folder = folder.absolute()
         self._without = tuple(each.absolute() for each in without)
         self._lock = Lock()
-        self._read: dict[str, tuple[Stamp, Document | DocumentNotReadable]] = {}
+        self._read: dict[str, tuple[Stamp, Document | SourceNotReadable]] = {}
 
     def catalogue(self) -> Catalogue:
-        """Return what the folder holds, reading only files that are new or changed.
+        """Return the documents, reading only files that are new or changed.
 
         Raises:
-            NoDocuments: The folder is missing or nothing in it can be read.
+            NothingFound: The folder is missing or nothing in it can be read.
         """
         with self._lock:
             documents, skipped = self._refresh()
         if not documents:
-            raise NoDocuments(self.folder, ACCEPTED, skipped)
+            raise NothingFound(_no_documents(self.folder, skipped))
         return Catalogue(documents, skipped)
 
     def file(self, source: str) -> Path:
@@ -65,20 +65,20 @@ class Library:
 
         Raises:
             PathRefused: The name leads out of the folder, or into a part of it that is not read.
-            DocumentNotReadable: There is no such document.
+            SourceNotReadable: There is no such document.
         """
         file = inside(self.folder, source)
         parts = file.relative_to(self.folder.resolve()).parts
         if any(_is_private(part) for part in parts) or self._is_left_out(file.parent):
             raise PathRefused(source, self.folder, "leads into a hidden or skipped folder")
         if file.suffix.lower() not in KINDS:
-            raise DocumentNotReadable(source, f"not one of {', '.join(ACCEPTED)}")
+            raise SourceNotReadable(source, f"not one of {', '.join(ACCEPTED)}")
         try:
             found = file.stat()
         except OSError as error:
-            raise DocumentNotReadable(source, "there is no such file; list_documents names those there are") from error
+            raise SourceNotReadable(source, "there is no such file; list_documents names those there are") from error
         if reason := _fault(found):
-            raise DocumentNotReadable(source, reason)
+            raise SourceNotReadable(source, reason)
         return file
 
     def _refresh(self) -> tuple[tuple[Document, ...], dict[str, str]]:
@@ -91,29 +91,29 @@ class Library:
                 break
             try:
                 found = self._read[source] = self._read_again(source, self.file(source), known.get(source), enough)
-            except (PathRefused, DocumentNotReadable) as error:
+            except (PathRefused, SourceNotReadable) as error:
                 skipped[_printable(source)] = error.reason
                 continue
-            if isinstance(found[1], DocumentNotReadable):
+            if isinstance(found[1], SourceNotReadable):
                 skipped[source] = found[1].reason
         documents = tuple(found for _, found in self._read.values() if isinstance(found, Document))
         return documents, skipped
 
     def _read_again(
-        self, source: str, file: Path, known: tuple[Stamp, Document | DocumentNotReadable] | None, enough: float
-    ) -> tuple[Stamp, Document | DocumentNotReadable]:
+        self, source: str, file: Path, known: tuple[Stamp, Document | SourceNotReadable] | None, enough: float
+    ) -> tuple[Stamp, Document | SourceNotReadable]:
         try:
             now = file.stat()
         except OSError as error:  # deleted since it was listed
-            raise DocumentNotReadable(source, "gone while it was being read") from error
+            raise SourceNotReadable(source, "gone while it was being read") from error
         stamp = (now.st_mtime_ns, now.st_size, now.st_ino)
         if known and known[0] == stamp:
             return known
         if time.monotonic() > enough:
-            raise DocumentNotReadable(source, "not read yet: the documents before it took too long; ask again")
+            raise SourceNotReadable(source, "not read yet: the documents before it took too long; ask again")
         try:
             return stamp, load(source, file, self._pdf_bounds)
-        except DocumentNotReadable as error:
+        except SourceNotReadable as error:
             return stamp, error
 
     def _sources(self) -> Iterator[str]:
@@ -145,3 +145,10 @@ def _fault(found: os.stat_result) -> str | None:
 
 def _printable(source: str) -> str:
     return source.encode("utf-8", "replace").decode("utf-8")
+
+
+def _no_documents(folder: Path, skipped: Mapping[str, str]) -> str:
+    state = "holds no readable document" if folder.is_dir() else "is not a folder"
+    few = "; ".join(f"{source}: {reason}" for source, reason in list(skipped.items())[:5])
+    message = f"documents folder {str(folder)!r} {state}; put files ending in {', '.join(ACCEPTED)} there"
+    return f"{message} (skipped {len(skipped)}: {few})" if few else message

@@ -7,7 +7,7 @@ from tools.documents.html_blocks import html_blocks
 from tools.documents.passages import Document, Kind, Passage
 from tools.documents.pdf_blocks import PDF_BOUNDS, pdf_blocks, pdf_pages
 from tools.documents.text_blocks import text_blocks
-from tools.errors import DocumentNotReadable
+from tools.errors import SourceNotReadable
 from tools.workers.process import Bounds
 
 KINDS: dict[str, Kind] = {
@@ -29,7 +29,7 @@ def load(source: str, file: Path, pdf_bounds: Bounds = PDF_BOUNDS) -> Document:
     """Read one file into passages.
 
     Raises:
-        DocumentNotReadable: It cannot be opened, is not what its suffix says, or takes too long.
+        SourceNotReadable: It cannot be opened, does not match its suffix, or takes too long.
     """
     kind = KINDS[file.suffix.lower()]
     if kind == "pdf":
@@ -66,13 +66,13 @@ def _content(source: str, file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise DocumentNotReadable(source, error.strerror or type(error).__name__) from error
+        raise SourceNotReadable(source, error.strerror or type(error).__name__) from error
 
 
 def _lines(source: str, content: bytes) -> list[str]:
     """Return lines as Python and editors count them, so that a line number means the same everywhere."""
     if b"\0" in content:
-        raise DocumentNotReadable(source, "not a text file: it holds NUL bytes")
+        raise SourceNotReadable(source, "not a text file: it holds NUL bytes")
     text = content.decode("utf-8", errors="replace").removeprefix("\ufeff")
     lines = _LINE_END.split(text)
     return lines if lines[-1] else lines[:-1]

@@ -31,7 +31,7 @@ class Passage:
         return None if self.line is None else self.line + self.text.count("\n")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the passage as the tools show it."""
+        """Return the passage as JSON, as in the results of tools."""
         return {
             "source": self.source,
             "line": self.line,
@@ -54,13 +54,13 @@ class Document:
     passages: tuple[Passage, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what list_documents says about the document."""
+        """Return the document's entry in `list_documents`."""
         unit = "pages" if self.kind == "pdf" else "lines"
         return {"source": self.source, "kind": self.kind, unit: self.size, "title": self.title}
 
 
 def cut_long(passage: Passage) -> Iterator[Passage]:
-    """Yield the passage, or where it is too long to read at a glance, its parts in order."""
+    """Yield the passage; if it is too long, its parts in order."""
     if len(passage.text) <= _LONGEST_PASSAGE:
         yield passage
         return

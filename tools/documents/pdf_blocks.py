@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.documents.passages import Passage, cut_long
-from tools.errors import DocumentNotReadable, WorkStopped
+from tools.errors import SourceNotReadable, WorkStopped
 from tools.extras import missing_extra
 from tools.workers.fault import Fault
 from tools.workers.process import Bounds, in_child
@@ -19,20 +19,20 @@ def pdf_pages(source: str, file: Path, bounds: Bounds = PDF_BOUNDS) -> tuple[str
     """Return the title, or None, and the text of each page; a process of its own reads them.
 
     Raises:
-        DocumentNotReadable: It is broken or locked, takes too long, or `pypdf` is not installed.
+        SourceNotReadable: It is broken or locked, takes too long, or `pypdf` is not installed.
     """
     if needed := missing_extra("pypdf", "documents"):
-        raise DocumentNotReadable(source, f"a PDF cannot be read: {needed}")
+        raise SourceNotReadable(source, f"a PDF cannot be read: {needed}")
     try:
         with file.open("rb") as stream:
             handle = stream.fileno()
             read = in_child("tools.documents.pdf_text:pages", {"handle": handle}, bounds, (handle,))
     except Fault as fault:
-        raise DocumentNotReadable(source, fault.reason) from fault
+        raise SourceNotReadable(source, fault.reason) from fault
     except WorkStopped as stopped:
-        raise DocumentNotReadable(source, f"its reading was stopped: {stopped.reason}") from stopped
+        raise SourceNotReadable(source, f"its reading was stopped: {stopped.reason}") from stopped
     except OSError as error:
-        raise DocumentNotReadable(source, error.strerror or type(error).__name__) from error
+        raise SourceNotReadable(source, error.strerror or type(error).__name__) from error
     return read["title"], read["pages"]
 
 

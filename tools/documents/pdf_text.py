@@ -13,7 +13,7 @@ _LONGEST_TITLE = 120
 
 
 def pages(handle: int) -> dict[str, Any]:
-    """Return `{title, pages}`; the title is null where there is none.
+    """Return `{title, pages}`; the title is null if there is none.
 
     Args:
         handle: The open file.
@@ -45,5 +45,5 @@ def pages(handle: int) -> dict[str, Any]:
 
 
 def _clean(text: str) -> str:
-    """Drop what JSON or a ledger could not hold: NUL and halves of surrogate pairs."""
+    """Drop characters that cannot be recorded: NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8").replace("\r", "\n")

@@ -1,17 +1,17 @@
-"""Words of a question -> an FTS5 query that cannot be wrong."""
+"""Words of a question -> a valid FTS5 query."""
 
-from tools.words import telling_words, words_in
+from tools.words import content_words, words_in
 
 _MOST_WORDS = 40
 
 
 def query_words(query: str) -> tuple[str, ...]:
-    """Return the words to look for; stop words only where there is nothing else.
+    """Return the words to look for; stop words only if there are no others.
 
     >>> query_words('what is "offshore wind" (2024)?'), query_words("to be or not")
     (('offshore', 'wind', '2024'), ('to', 'be', 'or', 'not'))
     """
-    words = telling_words(query) or list(dict.fromkeys(words_in(query)))
+    words = content_words(query) or list(dict.fromkeys(words_in(query)))
     return tuple(word.encode("utf-8", "replace").decode("utf-8") for word in words[:_MOST_WORDS])
 
 

@@ -1,14 +1,14 @@
-"""What changed before it began: starts, stops and deploys in the records before the first error."""
+"""Changes before the first error: records of starts, stops and deploys."""
 
 import re
 from collections.abc import Iterable
 from datetime import timedelta
 
 from tools.failures.grouping import one_line
-from tools.failures.normalize import Given
+from tools.failures.normalize import LogRecord
 from tools.logs.moments import moment, shown
 
-NOTHING = "no record before the first error speaks of a change"
+NOTHING = "no record before the first error is about a change"
 
 _CHANGE = re.compile(
     r"\b(?:deploy\w*|releas\w*|rollback|rolled back|restart\w*|start(?:ed|ing)|stopp(?:ed|ing)|reload\w*|upgrad\w*|"
@@ -19,8 +19,8 @@ _BEFORE = timedelta(hours=1)
 _MOST = 6
 
 
-def changes_before(records: Iterable[Given], first_error: str | None) -> list[str]:
-    """Return the last records in the hour before that speak of a change, in order of time, each with its place."""
+def changes_before(records: Iterable[LogRecord], first_error: str | None) -> list[str]:
+    """Return the last records about changes in the hour before the first error, in order of time, with their places."""
     end = moment(first_error)
     if end is None:
         return [NOTHING]

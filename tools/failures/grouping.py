@@ -1,12 +1,11 @@
-"""Errors that are one and the same: by the exception and the place where it left the service's own code."""
+"""Equal errors: same exception, raised at the same line of the service's own code."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tools.failures.guards import guard_against
-from tools.failures.normalize import Given
+from tools.failures.normalize import LogRecord
 from tools.failures.stack_trace import Frame, Trace, traces_in
 
 _VARIABLE = re.compile(
@@ -20,16 +19,16 @@ HereIs = Callable[[str], str | None]
 
 @dataclass(frozen=True)
 class Failure:
-    """What one error record tells: the exception, and the deepest frame in the service's own code."""
+    """One error record: its exception, and the deepest frame in the service's own code."""
 
-    record: Given
+    record: LogRecord
     trace: Trace | None = None
     frame: Frame | None = None
     file: str | None = None
 
     @property
     def signature(self) -> tuple[object, ...]:
-        """What errors of one kind have in common."""
+        """The key of the group."""
         if self.trace is None:
             return "said", self.record.fields.get("logger"), _VARIABLE.sub("*", one_line(self.record.message))
         return self.trace.exception, self.file or one_line(self.trace.message), self.frame.line if self.frame else None
@@ -53,7 +52,7 @@ class Group:
         return sorted(failure.record.at for failure in self.failures if failure.record.at)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the group; what is not known is null."""
+        """Return the group; unknown fields are null."""
         first = min(self.failures, key=lambda failure: (failure.record.at, failure.record.line))
         trace, frame, record, times = first.trace, first.frame, first.record, self.times
         exception, said = (trace.exception, trace.message) if trace else (None, record.message)
@@ -72,12 +71,11 @@ class Group:
             "request": request_of(record),
             "common": common_fields([failure.record for failure in self.failures]),
             "sample": {"place": record.place, "at": record.at or None, "message": one_line(record.message)},
-            "guard": guard_against(exception, said) if exception else None,
         }
 
 
-def grouped(records: Iterable[Given], here_is: HereIs) -> list[Group]:
-    """Return the groups, the most telling first.
+def grouped(records: Iterable[LogRecord], here_is: HereIs) -> list[Group]:
+    """Return the groups, ordered by `Group.rank`.
 
     Args:
         records: Errors, requests of access logs left out.
@@ -90,8 +88,8 @@ def grouped(records: Iterable[Given], here_is: HereIs) -> list[Group]:
     return sorted(groups.values(), key=lambda group: group.rank)
 
 
-def failure_in(record: Given, here_is: HereIs) -> Failure:
-    """Return what a record tells; of a chain of exceptions the earliest that passed through the service's code."""
+def failure_in(record: LogRecord, here_is: HereIs) -> Failure:
+    """Return the failure in a record; of a chain of exceptions the earliest that passed through the service's code."""
     traces = traces_in(record.trace)
     for trace in traces:
         for frame in reversed(trace.frames):
@@ -100,7 +98,7 @@ def failure_in(record: Given, here_is: HereIs) -> Failure:
     return Failure(record, traces[0] if traces else None)
 
 
-def request_of(record: Given) -> str | None:
+def request_of(record: LogRecord) -> str | None:
     """Return the request that a record belongs to, such as `POST /pay (request req-7)`."""
     found = record.fields
     path = _first_text(found, ("path", "url", "uri", "route", "endpoint", "http.path"))
@@ -109,8 +107,8 @@ def request_of(record: Given) -> str | None:
     return " ".join(filter(None, (words, number and f"(request {number})"))) or None
 
 
-def common_fields(records: Sequence[Given]) -> dict[str, Any]:
-    """Return the short fields that all records share, where there are several records."""
+def common_fields(records: Sequence[LogRecord]) -> dict[str, Any]:
+    """Return the short fields that all records share, if there are several records."""
     if len(records) < 2:
         return {}
     shared = {
@@ -124,7 +122,7 @@ def common_fields(records: Sequence[Given]) -> dict[str, Any]:
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return the first of a text on one line."""
+    """Return a text on one line, cut to `most` characters."""
     line = " ".join(text.split())
     return line if len(line) <= most else line[: most - 1] + "…"
 

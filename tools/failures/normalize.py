@@ -9,8 +9,8 @@ _TRACES = ("exc_info", "exc_text", "exception", "traceback", "stack_trace", "sta
 
 
 @dataclass(frozen=True)
-class Given:
-    """One record as it was given; what is missing in it is empty."""
+class LogRecord:
+    """One record of the input; missing fields are empty."""
 
     source: str
     line: int
@@ -21,7 +21,7 @@ class Given:
 
     @property
     def is_error(self) -> bool:
-        """Whether it tells of a failure."""
+        """Whether its level is error or critical."""
         return self.level in ("error", "critical")
 
     @property
@@ -31,28 +31,28 @@ class Given:
 
     @property
     def trace(self) -> str:
-        """The text in which a traceback may stand."""
+        """The text that may contain a traceback."""
         found = (self.fields.get(name) for name in _TRACES)
         return next((each for each in found if isinstance(each, str) and each), self.message)
 
     @property
     def place(self) -> str:
-        """Where it stands, as `file:line`."""
+        """Its place, as `file:line`."""
         return f"{self.source}:{self.line}"
 
 
-def records_in(given: object, depth: int = _DEEPEST) -> Iterator[Given]:
-    """Yield the records in the order given."""
+def normalize_records(given: object, depth: int = _DEEPEST) -> Iterator[LogRecord]:
+    """Yield the records in the order of the input."""
     if depth == 0:
         return
     if isinstance(given, list):
         for item in given:
-            yield from records_in(item, depth - 1)
+            yield from normalize_records(item, depth - 1)
     elif isinstance(given, dict) and isinstance(given.get("records"), list):
-        yield from records_in(given["records"], depth - 1)
+        yield from normalize_records(given["records"], depth - 1)
     elif isinstance(given, dict) and isinstance(given.get("message"), str) and "level" in given:
         fields = given.get("fields")
-        yield Given(
+        yield LogRecord(
             source=str(given.get("source") or "unknown"),
             line=_whole(given.get("line")),
             at=str(given.get("at") or ""),

@@ -1,18 +1,18 @@
-"""Requests that failed, as an access log tells them."""
+"""Failed requests in access logs."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from tools.failures.grouping import one_line
-from tools.failures.normalize import Given
+from tools.failures.normalize import LogRecord
 
 _NUMBERS = re.compile(r"/(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{16,})(?=/|$)", re.I)
 
 
-def failed_requests(records: Iterable[Given]) -> list[dict[str, Any]]:
+def failed_requests(records: Iterable[LogRecord]) -> list[dict[str, Any]]:
     """Return the failed requests by method, path and status, the earliest first; numbers in paths count as one."""
-    found: dict[tuple[str, int], list[Given]] = {}
+    found: dict[tuple[str, int], list[LogRecord]] = {}
     for record in records:
         path = _NUMBERS.sub("/*", str(record.fields.get("path", "")).partition("?")[0])
         found.setdefault((one_line(f"{record.fields['method']} {path}", 200), record.fields["status"]), []).append(
@@ -22,7 +22,7 @@ def failed_requests(records: Iterable[Given]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (row["first"] or "", row["request"]))
 
 
-def _row(request: str, status: int, same: list[Given]) -> dict[str, Any]:
+def _row(request: str, status: int, same: list[LogRecord]) -> dict[str, Any]:
     times = sorted(record.at for record in same)
     count = f"{len(same)} time{'s' * (len(same) > 1)}"
     return {

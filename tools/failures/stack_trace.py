@@ -14,7 +14,7 @@ _MOST_LINES = 2_000
 
 @dataclass(frozen=True)
 class Frame:
-    """One call on the way to the exception; `expression` is what Python's marks point at, where there are any."""
+    """One call on the way to the exception; `expression` is the part that Python underlines, if any."""
 
     file: str
     line: int
@@ -24,13 +24,13 @@ class Frame:
 
     @property
     def is_library(self) -> bool:
-        """Whether it stands in Python itself or in an installed package."""
+        """Whether its file belongs to Python or to an installed package."""
         return _LIBRARY.search(self.file.replace("\\", "/")) is not None
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What was raised, and the frames that led there, outermost first."""
+    """An exception and its frames, outermost first."""
 
     exception: str
     message: str
@@ -38,7 +38,7 @@ class Trace:
 
 
 def traces_in(text: str) -> list[Trace]:
-    """Return the tracebacks in a text in order: of a chain of exceptions the one that came first is the first."""
+    """Return the tracebacks in a text in order: a chain of exceptions begins with its cause."""
     lines = text.split("\n")[:_MOST_LINES]
     starts = [number for number, line in enumerate(lines) if START in line]
     ends = [*starts[1:], len(lines)][: len(starts)]

@@ -1,4 +1,4 @@
-"""Which of several folders holds a file."""
+"""A file in the first of several folders that has it."""
 
 from collections.abc import Sequence
 

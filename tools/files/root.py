@@ -1,8 +1,8 @@
 """One folder, held by an open handle: no file outside it can be reached, whoever changes it meanwhile.
 
 Each part of a path is opened from the handle of the part before it, and none of them may be a link. So a folder that
-is exchanged for a link between two looks is met with a refusal, where a path checked first and opened later would be
-followed out. Hidden parts, hard links, devices, pipes and database files are refused too.
+is exchanged for a link in between is refused; a path that is checked first and opened later would be followed out.
+Hidden parts, hard links, devices, pipes and database files are refused too.
 """
 
 import os
@@ -34,7 +34,7 @@ class Place:
     name: str
 
     def look(self) -> os.stat_result | None:
-        """Return what is there, a link not followed, or None."""
+        """Return the status of the entry, without following a link, or None."""
         try:
             return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -54,8 +54,8 @@ class Root:
     """A folder and what is in it.
 
     Args:
-        path: The folder; may come into being later, may itself be a link.
-        name: What it is called in results and errors.
+        path: The folder; may be created later, may itself be a link.
+        name: Its name in results and errors.
     """
 
     def __init__(self, path: Path, name: str) -> None:
@@ -152,7 +152,7 @@ class Root:
             yield from (found for found in islice(every, MOST_FILES) if matches(found.path.split("/"), wanted))
 
     def missing(self, path: str) -> NoSuchFile:
-        """Return the error for a file that is not there, with names that are like it."""
+        """Return the error for a missing file, with similar names."""
         return NoSuchFile(path, names_like(path, [found.path for found in self.files()]))
 
     def _parts(self, path: str) -> tuple[str, ...]:
@@ -187,7 +187,7 @@ class Root:
 
 
 def fault_of(found: os.stat_result) -> str | None:
-    """Say why something in the folder is no file of its own, or None where it is."""
+    """Return why an entry of the folder is not a regular file with a single name, or None if it is."""
     if stat.S_ISLNK(found.st_mode):
         return "is a link"
     if stat.S_ISDIR(found.st_mode):
@@ -209,7 +209,7 @@ def is_database(path: str) -> bool:
 
 
 def names_like(path: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that a missing one may have meant: alike, else of the same kind, else any."""
+    """Return names similar to a missing one; else of the same kind, else any."""
     kind = PurePosixPath(path).suffix.lower()
     alike = get_close_matches(path, names, _NAMES_SUGGESTED) or [name for name in names if name.endswith(kind)]
     return tuple(alike[:_NAMES_SUGGESTED] or names[:_NAMES_SUGGESTED])

@@ -28,7 +28,7 @@ class Decoded:
 
 
 def decode(content: bytes) -> Decoded | None:
-    """Return the text, or None where the bytes are no text; no character in it is one that JSON could not hold.
+    """Return the text, or None if the bytes are not text; JSON can represent each character.
 
     >>> decode(b"na\\xc3\\xafve"), decode(b"na\\xefve"), decode(b"\\x00\\x01")
     (Decoded(text='naïve', encoding='utf-8'), Decoded(text='naïve', encoding='windows-1252'), None)

@@ -100,7 +100,7 @@ def _put(place: Place, content: bytes, replaced_mode: int | None) -> None:
 
 
 def _carry(source: Place, target: Place) -> None:
-    """Give a file another name, in a way that fails where the name is taken.
+    """Rename a file; fails if the name is taken.
 
     Raises:
         OSError: Nothing changed.
@@ -152,6 +152,6 @@ def _folded(name: str) -> str:
 
 
 def _sync(folder: int) -> None:
-    """Make a name safe from a power cut, where the system can; the file is in place already."""
+    """Sync the folder of a file that is in place, if the system can, so that the name survives a power cut."""
     with suppress(OSError):
         os.fsync(folder)

@@ -40,7 +40,7 @@ class LogBytes:
             yield self.line, line.rstrip(b"\r\n").decode("utf-8", "replace")
 
     def readline(self) -> bytes:
-        """Return the next line, cut where it is too long; nothing at the end.
+        """Return the next line, cut if it is too long; empty at the end.
 
         Raises:
             TooMuch: The bound is reached.
@@ -90,7 +90,7 @@ class LogBytes:
 
 @contextmanager
 def opened(file: Path, most: int = MOST_BYTES) -> Iterator[LogBytes]:
-    """Open a log; whether it is packed is told by its first bytes, not by its name.
+    """Open a log; its first bytes, not its name, decide whether it is gzip.
 
     Raises:
         OSError, EOFError, zlib.error: It cannot be opened, or is damaged.

@@ -1,4 +1,4 @@
-"""Which format a log is in, told by how it begins."""
+"""The format of a log, recognised by its beginning."""
 
 from collections.abc import Callable, Iterator
 
@@ -19,7 +19,7 @@ _FORMATS: tuple[tuple[str, Callable[[str], bool], Parser], ...] = (
 
 
 def format_of(content: LogBytes) -> tuple[str, Parser] | None:
-    """Return the name of a log's format and what reads it, or None where it is no text."""
+    """Return the name of a log's format and its parser, or None if the log is not text."""
     head = content.head.decode("utf-8", "replace").lstrip()
     for name, fits, parser in _FORMATS:
         if fits(head):

@@ -1,4 +1,4 @@
-"""Times as logs write them -> one moment in UTC."""
+"""Times in the formats of logs -> a moment in UTC."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ _NANOSECONDS = 10**17
 
 
 def moment(written: object) -> datetime | None:
-    """Return the moment that a time in a log means, or None where it is no time.
+    """Parse a time in a log; None if it is not one.
 
     ISO 8601 (without a zone it counts as UTC), nginx's `15/Sep/2026:10:14:07 +0200`, and numbers since 1970 in seconds
     or their usual parts, told apart by size.

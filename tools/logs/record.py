@@ -24,7 +24,7 @@ _CONTROL = {code: "\ufffd" for code in (*range(32), 127, *range(128, 160)) if ch
 
 @dataclass(frozen=True)
 class Record:
-    """What one entry of a log says: `line` is where it begins, `at` is None where no time stands."""
+    """One entry of a log: `line` is its first line, `at` is None if it has no time."""
 
     line: int
     at: datetime | None
@@ -48,7 +48,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A line that is no entry of the format that its file is in."""
+    """A line that does not fit the format of its file."""
 
     line: int
     reason: str
@@ -58,7 +58,7 @@ Entry = Record | Unreadable
 
 
 def level_named(name: object) -> Level | None:
-    """Return the level that a word stands for.
+    """Return the level that a word names.
 
     >>> level_named("WARN"), level_named("FATAL"), level_named("chatty")
     ('warning', 'critical', None)
@@ -67,7 +67,7 @@ def level_named(name: object) -> Level | None:
 
 
 def bounded(value: Any, depth: int = _DEEPEST) -> Any:
-    """Return a value of a bounded size; what is nested deeper becomes its text."""
+    """Return a value of bounded size; deeper nesting becomes JSON text."""
     if isinstance(value, str):
         return bounded_text(value)
     if value is None or isinstance(value, bool | int | float):
@@ -82,7 +82,7 @@ def bounded(value: Any, depth: int = _DEEPEST) -> Any:
 
 
 def bounded_text(text: str, most: int = LONGEST_TEXT) -> str:
-    """Return text without control characters, shortened in its middle: a stack trace tells most at its ends."""
+    """Return text without control characters, shortened in its middle: the ends of a stack trace matter most."""
     text = text.translate(_CONTROL).encode("utf-8", "replace").decode("utf-8")
     if len(text) <= most:
         return text

@@ -27,7 +27,7 @@ def is_log_name(name: str) -> bool:
 
 
 def before_rotation(name: str) -> str | None:
-    """Return what a rotated copy was called, or None for a name that rotation does not give.
+    """Return the original name of a rotated copy, or None if the name is not one of rotation.
 
     >>> before_rotation("app.log.1.gz"), before_rotation("app-2026-09-15.log"), before_rotation("app.log")
     ('app.log', 'app.log', None)
@@ -41,7 +41,7 @@ def before_rotation(name: str) -> str | None:
 
 
 def rotated_copies(wanted: str, files: Iterable[str]) -> list[str]:
-    """Return the rotated copies of a log, newest first; those in its own folder, where there are any.
+    """Return the rotated copies of a log, newest first; only those in its own folder, if there are any.
 
     Args:
         wanted: A path or pattern, as `tools.folder.Folder.matching` takes it.

@@ -1,4 +1,4 @@
-"""Which records of which logs are wanted, and what of them was found."""
+"""Selection of log records: the criteria, and the records of one log that meet them."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tools.errors import LogNotReadable
+from tools.errors import SourceNotReadable
 from tools.logs.content import DAMAGED, MOST_BYTES, LogBytes, TooMuch, opened
 from tools.logs.formats import format_of
 from tools.logs.moments import shown
@@ -22,7 +22,7 @@ _ERRORS = LEVELS[LEVELS.index("error") :]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a record must meet; a record without a time meets no bound of time."""
+    """The criteria; a record without a time fails any bound of time."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -43,7 +43,7 @@ class Wanted:
 
 @dataclass
 class Reading:
-    """What one log holds, and the first of its records that are wanted."""
+    """Statistics of one log, and the first of its wanted records."""
 
     source: str
     format: str = "unknown"
@@ -60,7 +60,7 @@ class Reading:
     bytes_read: int = 0
 
     def take(self, entry: Entry, wanted: Wanted) -> None:
-        """Count an entry, and keep it where it is wanted."""
+        """Count an entry, and keep it if it is wanted."""
         if not isinstance(entry, Record):
             self.skip(entry.reason, entry.line)
             return
@@ -78,7 +78,7 @@ class Reading:
             self.records.append(entry)
 
     def skip(self, reason: str, line: int | None = None) -> None:
-        """Note what was not read; only the first few places are kept."""
+        """Note a part that was not read; only the first few are kept."""
         self.skipped_count += 1
         if len(self.skipped) < _MOST_SKIPPED_SHOWN:
             self.skipped.append({"source": self.source, "line": line, "reason": reason})
@@ -90,17 +90,17 @@ class Reading:
 
     @property
     def period(self) -> str:
-        """Say from when to when the log tells; the end of a log that was not read to its end is not known."""
+        """The period that the log covers; open at the end if the log was not read to its end."""
         if not self.first:
             return "no times in it"
         return f"from {shown(self.first)} on" if self.cut else f"{shown(self.first)} to {shown(self.last)}"
 
 
 def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) -> Reading:
-    """Return what a log holds; where it is damaged or too large, what stands before that, and the reason.
+    """Read a log; if it is damaged or too large, up to there, with the reason.
 
     Raises:
-        LogNotReadable: Nothing of it can be read.
+        SourceNotReadable: Nothing of it can be read.
     """
     reading = Reading(source)
     try:
@@ -109,7 +109,7 @@ def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) ->
     except DAMAGED as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         if not reading.entries:
-            raise LogNotReadable(source, reason) from error
+            raise SourceNotReadable(source, reason) from error
         reading.cut = True
         reading.skip(f"damaged, the rest was not read: {reason}")
     return reading
@@ -130,7 +130,7 @@ def in_order(readings: list[Reading], limit: int) -> Iterator[dict[str, Any]]:
 def _read(reading: Reading, content: LogBytes, wanted: Wanted) -> None:
     found = format_of(content)
     if found is None:
-        raise LogNotReadable(reading.source, "it is no text")
+        raise SourceNotReadable(reading.source, "it is no text")
     reading.format, parse = found
     try:
         for entry in parse(content):

@@ -1,4 +1,4 @@
-"""Which MCP servers there are: the usual `mcpServers` form, and what the user says of their tools beside it."""
+"""The configuration of MCP servers: the usual `mcpServers` form, with settings for their tools."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tools.declaration import Effect
-from tools.errors import McpConfigInvalid
+from tools.errors import ConfigInvalid
 from tools.mcp.variables import fill, hide
 
 CALL_TIMEOUT_S = 60.0
@@ -22,7 +22,7 @@ STREAMABLE_HTTP = ("http", "streamable-http", "streamable_http", "streamableHttp
 
 
 class Rules(BaseModel):
-    """What the user says of a tool; it goes before the server's own hints. None is not said."""
+    """Settings for a tool; they take precedence over the server's hints. None: not set."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -34,7 +34,7 @@ class Rules(BaseModel):
     free_args: tuple[str, ...] | None = None
 
     def refined(self, rules: "Rules | None") -> "Rules":
-        """Return these rules with what others say in their place."""
+        """Return these rules, overridden by others."""
         said = rules.model_dump(exclude_none=True, exclude_unset=True) if rules is not None else {}
         own = {name: getattr(self, name) for name in Rules.model_fields}
         return Rules.model_construct(**{**own, **said})
@@ -51,12 +51,12 @@ class Server(Rules):
     secrets: frozenset[str] = Field(default=frozenset(), repr=False)
 
     def rules_for(self, tool: str) -> Rules:
-        """Return what is said of one of the server's tools."""
+        """Return the rules for one of the server's tools."""
         return self.refined(self.tools.get(tool))
 
     @property
     def place(self) -> str:
-        """A digest of where it works: what is started or reached, with which arguments and variables, keys aside."""
+        """A digest of command, arguments, variables and address, secrets aside."""
         own = self.model_dump(mode="json", include={"command", "args", "env", "cwd", "url", "headers"})
         return hashlib.sha256(json.dumps(self.hide(own), sort_keys=True).encode()).hexdigest()
 
@@ -95,17 +95,18 @@ def read_config(file: Path) -> list[StdioServer | HttpServer]:
     """Return the servers that a file lists, without those that are disabled.
 
     Raises:
-        McpConfigInvalid: It cannot be read, or says something that cannot be meant.
+        ConfigInvalid: The file cannot be read, or an entry is invalid.
     """
+    source = f"MCP servers in {file}"
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise McpConfigInvalid(str(file), f"cannot be read ({error.strerror})") from error
+        raise ConfigInvalid(source, f"cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
-        raise McpConfigInvalid(str(file), f"is no JSON ({error})") from error
+        raise ConfigInvalid(source, f"is not JSON ({error})") from error
     if not isinstance(document, dict) or not isinstance(document.get("mcpServers"), dict):
-        raise McpConfigInvalid(str(file), 'has no object "mcpServers"')
-    return servers_of(document["mcpServers"], str(file), file.absolute().parent)
+        raise ConfigInvalid(source, 'has no object "mcpServers"')
+    return servers_of(document["mcpServers"], source, file.absolute().parent)
 
 
 def servers_of(entries: Mapping[str, Any], source: str, folder: Path) -> list[StdioServer | HttpServer]:
@@ -113,17 +114,17 @@ def servers_of(entries: Mapping[str, Any], source: str, folder: Path) -> list[St
 
     Args:
         entries: Server name -> its entry.
-        source: What errors call the object.
-        folder: Where a relative `cwd` starts, and where a server runs that names none.
+        source: The name of the object in errors.
+        folder: The base of a relative `cwd`, and the `cwd` of a server that names none.
 
     Raises:
-        McpConfigInvalid: An entry cannot be meant, or needs environment variables that are not set; all are named.
+        ConfigInvalid: An entry is invalid, or needs environment variables that are not set; all are named.
     """
     filled = {name: fill(entry, os.environ) for name, entry in entries.items() if not _is_off(entry)}
     missing = {name: sorted(entry.missing) for name, entry in filled.items() if entry.missing}
     if missing:
         needs = "; ".join(f"server {name!r} needs {', '.join(variables)}" for name, variables in missing.items())
-        raise McpConfigInvalid(source, f"{needs}: set what is missing in the environment, or write ${{NAME:-default}}")
+        raise ConfigInvalid(source, f"{needs}: set what is missing in the environment, or write ${{NAME:-default}}")
     return [_server(name, entry.value, entry.secrets, source, folder) for name, entry in filled.items()]
 
 
@@ -133,7 +134,7 @@ def _is_off(entry: Any) -> bool:
 
 def _server(name: str, entry: Any, secrets: frozenset[str], source: str, folder: Path) -> StdioServer | HttpServer:
     if not isinstance(entry, Mapping):
-        raise McpConfigInvalid(source, f"server {name!r} is no object")
+        raise ConfigInvalid(source, f"server {name!r} is not an object")
     given = {key: value for key, value in entry.items() if key not in OF_OTHER_PROGRAMS}
     kind = _kind(name, given, source)
     if kind is StdioServer:
@@ -141,22 +142,22 @@ def _server(name: str, entry: Any, secrets: frozenset[str], source: str, folder:
     try:
         return kind.model_validate({**given, "name": name, "secrets": secrets})
     except ValidationError as error:
-        raise McpConfigInvalid(source, hide(f"server {name!r}: {_words(error)}", secrets)) from None
+        raise ConfigInvalid(source, hide(f"server {name!r}: {_words(error)}", secrets)) from None
 
 
 def _kind(name: str, entry: dict[str, Any], source: str) -> type[StdioServer] | type[HttpServer]:
-    """Return what kind of server an entry tells of; its `type`, which only repeats that, is taken out."""
+    """Return the kind of server of an entry; removes its redundant `type`."""
     declared = entry.pop("type", None) or entry.pop("transport", None)
     if ("command" in entry) == ("url" in entry):
-        raise McpConfigInvalid(source, f"server {name!r} needs either a command to start or a url to reach it by")
+        raise ConfigInvalid(source, f"server {name!r} needs either a command to start or a url to reach it by")
     kind, types = (HttpServer, STREAMABLE_HTTP) if "url" in entry else (StdioServer, ("stdio",))
     if declared is not None and declared not in types:
-        raise McpConfigInvalid(source, f"server {name!r} is of type {declared!r}; it can be {' or '.join(types)}")
+        raise ConfigInvalid(source, f"server {name!r} is of type {declared!r}; it can be {' or '.join(types)}")
     return kind
 
 
 def _words(error: ValidationError) -> str:
-    """Return what is wrong, by the place it is at; values are not repeated."""
+    """Return the faults by field, without the values."""
     return "; ".join(
         f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].lower()}" for fault in error.errors(include_input=False)
     )

@@ -1,9 +1,9 @@
-"""A server for as long as it is needed: started again once when it dies, and its tools held to what they were."""
+"""A connection to one server: restarts it once if it dies, and refuses tools that changed."""
 
 import asyncio
 from typing import Any
 
-from tools.errors import McpServerUnavailable, McpToolChanged
+from tools.errors import McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.offer import Offer
 from tools.mcp.session import NoListing, Session
@@ -20,10 +20,10 @@ class Connection:
         self._restarting = asyncio.Lock()
 
     async def open(self) -> list[Offer]:
-        """Start or reach the server and return what it offers.
+        """Start or reach the server and return its tools.
 
         Raises:
-            McpServerUnavailable: It cannot be started or reached, or does not say what it offers.
+            McpUnavailable: It cannot be started or reached, or does not list its tools.
         """
         self._session = Session(self.server, self._start_timeout_s)
         await self._session.begun()
@@ -31,7 +31,7 @@ class Connection:
             async with asyncio.timeout(self._start_timeout_s):
                 tools = await self._session.tools()
         except (NoListing, TimeoutError) as error:
-            raise McpServerUnavailable(self.server.name, f"it does not list its tools: {error}") from None
+            raise McpUnavailable(self.server.name, f"it does not list its tools: {error}") from None
         return [offer for tool in tools.values() if (offer := Offer.of(tool, self.server)) is not None]
 
     async def close(self) -> None:
@@ -40,29 +40,27 @@ class Connection:
             await self._session.end()
 
     async def call(self, offer: Offer, args: dict[str, Any]) -> Any:
-        """Call a tool that is still what it was, and return its value.
+        """Check that a tool is unchanged, call it, and return its value.
 
-        Half of the time that a call may take is for finding that out, so that the caller can be told that nothing
-        was called when the server does not answer.
+        Half of the call's time limit is for that check: if the server does not answer, the error can state that nothing
+        was called.
 
         Raises:
-            McpServerUnavailable: The server has died or does not answer; nothing was called.
-            McpToolChanged: The tool is no longer what it was; nothing was called.
-            McpToolFailed: The server says that the call failed.
-            McpCallLost: The server died in the middle of the call.
+            McpUnavailable: The server does not answer, or the tool has changed; nothing was called.
+            McpCallFailed: The server reported a failure, or ended during the call.
         """
         before_s = offer.timeout_s / 2
         try:
             async with asyncio.timeout(before_s):
                 session = await self._session_with(offer)
         except TimeoutError:
-            raise McpServerUnavailable(self.server.name, f"it gave no answer within {before_s:g} s") from None
+            raise McpUnavailable(self.server.name, f"it gave no answer within {before_s:g} s") from None
         value = await session.call(offer.tool, args)
         self._restarted = False
         return value
 
     async def _session_with(self, offer: Offer) -> Session:
-        """Return a session in which the tool is what it was, starting the server again where it has died."""
+        """Return a session whose tool is unchanged; restarts the server if it has died."""
         session = self._session
         assert session is not None
         try:
@@ -72,24 +70,32 @@ class Connection:
         try:
             return await self._checked(session, offer)
         except NoListing as gone:
-            raise McpServerUnavailable(self.server.name, str(gone)) from None
+            raise McpUnavailable(self.server.name, str(gone)) from None
 
     async def _checked(self, session: Session, offer: Offer) -> Session:
         tool = (await session.tools()).get(offer.tool)
         now = Offer.of(tool, self.server) if tool is not None else None
         if now is None or now.face != offer.face:
-            raise McpToolChanged(self.server.name, offer.tool, is_gone=now is None)
+            raise McpUnavailable(self.server.name, _changed(offer.tool, is_gone=now is None))
         return session
 
     async def _after(self, dead: Session, why: NoListing) -> Session:
-        """Return the session that takes the place of one that died; the first who needs it starts it."""
+        """Return the session that replaces a dead one; the first caller starts it."""
         async with self._restarting:
             if self._session is dead:
                 if self._restarted:
-                    raise McpServerUnavailable(self.server.name, f"it died again after it was started anew ({why})")
+                    raise McpUnavailable(self.server.name, f"it died again after it was started anew ({why})")
                 self._restarted = True
                 await dead.end()
                 self._session = Session(self.server, self._start_timeout_s)
             assert self._session is not None
             await self._session.begun()
             return self._session
+
+
+def _changed(tool: str, is_gone: bool) -> str:
+    change = "is no longer offered" if is_gone else "has changed its arguments or its effect"
+    return (
+        f"its tool {tool!r} {change} and was not called; "
+        "start again, so that the tool is listed, planned with and approved as it is now"
+    )

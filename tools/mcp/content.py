@@ -1,4 +1,4 @@
-"""What a server answers to a call, as a plain value."""
+"""The result of an MCP call as a plain value."""
 
 import json
 from typing import TYPE_CHECKING, Any
@@ -13,11 +13,11 @@ NOT_CONTENT: Any = {"meta": True, "annotations": True, "resource": {"meta"}}
 
 
 def value_of(answer: "CallToolResult") -> Any:
-    """Return the value of an answer that is no error.
+    """Return the value of a successful result.
 
-    Structured content is the value. Without it text is, blocks of text one under the other; null where there is
-    nothing. Where there is anything but text, it is a list of blocks in the form that they have on the wire, and
-    beside structured content an object of both, `{"structured": ..., "content": [...]}`.
+    Structured content is the value; without it, the text of all blocks, or null if there are none. If some blocks are
+    not text, the value is the list of blocks as on the wire; together with structured content an object of both:
+    `{"structured": ..., "content": [...]}`.
     """
     texts = [block.text for block in answer.content if block.type == "text"]
     only_text = len(texts) == len(answer.content)
@@ -30,13 +30,13 @@ def value_of(answer: "CallToolResult") -> Any:
 
 
 def error_of(answer: "CallToolResult") -> str:
-    """Return the words of an answer that is an error."""
+    """Return the message of a failed result."""
     words = "\n".join(block.text for block in answer.content if block.type == "text").strip()
     return words or "the server gave no reason"
 
 
 def size_fault(value: Any) -> str | None:
-    """Say that a value is too large to be kept, or None where it is not."""
+    """Return why a value is too large to be recorded, or None if it is not."""
     size = len(value) if isinstance(value, str) else len(json.dumps(value, ensure_ascii=False))
     if size <= MAX_CHARACTERS:
         return None

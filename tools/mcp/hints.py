@@ -1,4 +1,4 @@
-"""What the hints of an MCP tool say of its effect."""
+"""The effect of an MCP tool, from its hints."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,9 @@ from tools.declaration import Effect
 
 
 def effect_of(hints: Mapping[str, Any]) -> tuple[Effect, bool]:
-    """Return the effect that hints speak for, and whether a call may be repeated; without hints external and not.
+    """Return the effect, and whether a call may be repeated; without hints external and not repeatable.
 
-    `destructiveHint` tells how much a write changes, not where or how often it may happen, so it decides nothing.
+    `destructiveHint` is about the extent of a write, not its place or its repetition, so it is not used.
 
     Source: Model Context Protocol, schema of 2026-07-28, `ToolAnnotations`.
 

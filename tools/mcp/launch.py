@@ -1,4 +1,4 @@
-"""Starting or reaching a server, and why that did not work."""
+"""Start or reach a server, with the reason if that fails."""
 
 from contextlib import AsyncExitStack
 from importlib.metadata import PackageNotFoundError, version
@@ -16,7 +16,7 @@ MAX_EVENT_BYTES = 16_000_000
 
 
 def package_fault() -> str | None:
-    """Say why the package that speaks the protocol cannot be used, or None where it can."""
+    """Return why the package `mcp` cannot be used, or None if it can."""
     try:
         found = version("mcp")
     except PackageNotFoundError:
@@ -27,10 +27,10 @@ def package_fault() -> str | None:
 
 
 async def entered(server: StdioServer | HttpServer, errors: StandardError | None, stack: AsyncExitStack) -> "Client":
-    """Start or reach a server, agree with it on a version of the protocol, and enter all that into the stack.
+    """Start or reach a server, negotiate the protocol version, and enter the contexts into the stack.
 
-    A program gets the variables that its configuration names, and of ours only HOME, LOGNAME, PATH, SHELL, TERM and
-    USER. Of the abilities that a client may offer none is: no server may ask for a model's answer or for our folders.
+    A program gets the variables of its configuration, and of ours only HOME, LOGNAME, PATH, SHELL, TERM and USER. The
+    client offers no capabilities: no server may request model output or our folders.
     """
     from httpx2 import AsyncClient, Timeout
     from mcp import Client, StdioServerParameters

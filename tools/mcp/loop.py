@@ -1,4 +1,4 @@
-"""An event loop on a daemon thread, for sessions that outlive the loops of those who use them."""
+"""An event loop on a daemon thread, for sessions that outlive their callers' loops."""
 
 import asyncio
 import concurrent.futures
@@ -20,7 +20,7 @@ class LoopThread:
         self._loop = begun.result()
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "concurrent.futures.Future[Result]":
-        """Run a coroutine there; cancelling what is returned cancels it."""
+        """Run a coroutine on the loop; cancelling the returned future cancels it."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""What plans call the tools of several servers: each name once, in letters that every model provider takes."""
+"""Unique names for the tools of several servers, in characters that every model provider accepts."""
 
 import re
 from collections import Counter
@@ -9,9 +9,9 @@ OTHERS = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def plan_names(tools: Mapping[str, Sequence[str]], taken: Collection[str] = ()) -> dict[tuple[str, str], str]:
-    """Return (server, tool) -> name; one that others have too gets its server's name in front.
+    """Return (server, tool) -> name; if a name is not unique, its server's name is put in front.
 
-    A tool whose name is taken even so is left out: of two that cannot be told apart the first stays.
+    A tool whose name is taken even so is left out; the first of two stays.
 
     Args:
         tools: Server -> its own names for its tools.

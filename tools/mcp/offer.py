@@ -1,4 +1,4 @@
-"""A tool as a server offers it, with what the user says of it."""
+"""A tool of a server, with the rules of the configuration applied."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ DESCRIPTION_CHARACTERS = 2_000
 
 @dataclass(frozen=True)
 class Offer:
-    """What plans may know of a tool; `tool` is the server's own name for it."""
+    """A tool as plans use it; `tool` is the server's name for it."""
 
     tool: str
     description: str
@@ -32,10 +32,10 @@ class Offer:
 
     @classmethod
     def of(cls, tool: "Tool", server: StdioServer | HttpServer) -> "Offer | None":
-        """Return a tool of a server, or None where the user does not want it.
+        """Return a tool of a server, or None if the configuration excludes it.
 
-        What the user says goes before the hints. A tool of a server on another machine is external: what it is given
-        leaves this machine, whatever the hints say.
+        Rules take precedence over hints. A tool of a server on another machine is external whatever the hints are:
+        its arguments leave this machine.
         """
         rules = server.rules_for(tool.name)
         if rules.disabled:
@@ -58,12 +58,12 @@ class Offer:
 
     @cached_property
     def face(self) -> str:
-        """What an approval covers of the tool: schema and effect."""
+        """The part of the tool that an approval covers: schema and effect."""
         return json.dumps([self.schema, self.effect, self.idempotent], sort_keys=True)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the tool declares of itself; an approval covers the place it works at, as it does a tool's folder."""
+        """The tool's `metadata`; an approval covers the server's place as it covers a tool's folder."""
         declared = declare(
             self.effect,
             idempotent=self.idempotent,

@@ -10,7 +10,7 @@ from typing import Any, Self
 from anyio import CancelScope
 from langchain_core.tools import BaseTool, StructuredTool
 
-from tools.errors import McpConfigInvalid, McpServerUnavailable
+from tools.errors import ConfigInvalid, McpUnavailable
 from tools.mcp.config import read_config, servers_of
 from tools.mcp.connection import Connection
 from tools.mcp.launch import package_fault
@@ -23,29 +23,29 @@ START_TIMEOUT_S = 60.0
 
 
 class McpServers:
-    """Servers that `with` or `async with` starts or reaches, and leaves at the end of the block.
+    """MCP servers as a context: `with` or `async with` starts or reaches them, and leaves them at the end.
 
     Their sessions live on an event loop of their own, so the tools work wherever they are called from: by `.invoke` and
     by `.ainvoke`, in any loop and any thread.
     """
 
     def __init__(self, config: str | Path | Mapping[str, Any], *, start_timeout_s: float = START_TIMEOUT_S) -> None:
-        """Read which servers there are; those whose entry says `"disabled": true` are left out.
+        """Read the configuration; servers with `"disabled": true` are left out.
 
         Args:
             config: A JSON file with an object `mcpServers`, or such an object: server name -> `command`, `args`, `env`,
-                `cwd`, or `url`, `headers`; beside them what you say of its tools.
+                `cwd`, or `url`, `headers`; beside them rules for its tools.
             start_timeout_s: How long a server may take to start.
 
         Raises:
-            McpConfigInvalid: The file cannot be read, an entry cannot be meant, or a variable it needs is not set.
+            ConfigInvalid: The file cannot be read, an entry is invalid, or a variable it needs is not set.
         """
         if isinstance(config, Mapping):
-            self._servers = servers_of(config.get("mcpServers", config), "mcpServers", Path.cwd())
+            self._servers = servers_of(config.get("mcpServers", config), "MCP servers", Path.cwd())
         else:
             self._servers = read_config(Path(config))
         if self._servers and (fault := package_fault()):
-            raise McpConfigInvalid("this environment", fault)
+            raise ConfigInvalid("MCP servers", fault)
         self._start_timeout_s = start_timeout_s
         self._offered: list[tuple[Connection, list[Offer]]] = []
         self._loop: LoopThread | None = None
@@ -57,7 +57,7 @@ class McpServers:
         """Start all servers at once.
 
         Raises:
-            McpServerUnavailable: One of them cannot be started or reached; the others are left.
+            McpUnavailable: One of them cannot be started or reached; the others are left.
         """
         self._loop = LoopThread()
         try:
@@ -87,10 +87,10 @@ class McpServers:
         await self._aleave()
 
     def tools(self, beside: Iterable[BaseTool | Callable[..., Any]] = ()) -> list[BaseTool]:
-        """Return the servers' tools; one whose name others have too gets its server's name in front.
+        """Return the servers' tools; if a name is not unique, its server's name is put in front.
 
         Args:
-            beside: The tools that these will be used with.
+            beside: Other tools of the same graph.
         """
         taken = {tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", "") for tool in beside}
         offered = {connection.server.name: [offer.tool for offer in offers] for connection, offers in self._offered}
@@ -107,8 +107,8 @@ class McpServers:
     def _tool(self, name: str, connection: Connection, offer: Offer) -> BaseTool:
         async def call(**args: Any) -> Any:
             if self._loop is None:
-                left = "it has been left; use its tools within the `with` block only"
-                raise McpServerUnavailable(connection.server.name, left)
+                left = "its `with` block has ended; use its tools inside the block"
+                raise McpUnavailable(connection.server.name, left)
             return await asyncio.wrap_future(self._loop.submit(connection.call(offer, args)))
 
         return StructuredTool(

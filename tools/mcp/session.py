@@ -1,11 +1,11 @@
-"""One life of a server: what is entered for it is left in the same task, and used from any task of the loop."""
+"""One session with a server: its contexts are entered and left in one task, and used from any task of the loop."""
 
 import asyncio
 import logging
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from tools.errors import McpCallLost, McpServerUnavailable, McpToolFailed
+from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.content import error_of, size_fault, value_of
 from tools.mcp.launch import entered, reason_of
@@ -21,13 +21,14 @@ END_TIMEOUT_S = 8.0
 
 WORDS = 500
 MAX_PAGES = 100
+_LOST = "the server ended during the call, which may have had its effect; it is started again when next needed"
 
 for noisy in ("mcp", "client"):  # the client's own loggers: without a handler their warnings go to the terminal
     logging.getLogger(noisy).addHandler(logging.NullHandler())
 
 
 class NoListing(Exception):
-    """The server does not say which tools it has; its text says why."""
+    """The server does not list its tools; the message is the reason."""
 
 
 class Session:
@@ -44,12 +45,12 @@ class Session:
         """Wait until the server can be used.
 
         Raises:
-            McpServerUnavailable: It cannot be started or reached in time.
+            McpUnavailable: It cannot be started or reached in time.
         """
         return await asyncio.shield(self._ready)
 
     async def end(self) -> None:
-        """Leave the server; one that was started here is stopped. One that does not let go is not waited for."""
+        """Leave the server; one that was started here is stopped. Does not wait for one that does not end."""
         self._leave.set()
         if self._ready.done():
             await asyncio.wait([self._keeper], timeout=END_TIMEOUT_S)
@@ -61,7 +62,7 @@ class Session:
         """Return the server's tools as they are now, by name.
 
         Raises:
-            NoListing: It does not answer, or not in a form that can be read.
+            NoListing: It does not answer, or its response is unreadable.
         """
         from mcp import MCPError
         from mcp.types import PaginatedRequestParams
@@ -85,8 +86,7 @@ class Session:
         """Call a tool and return its value.
 
         Raises:
-            McpToolFailed: The server says so, or its answer cannot be read.
-            McpCallLost: The connection ended before the answer.
+            McpCallFailed: The server says so, its answer cannot be read, or the connection ended before it.
         """
         from mcp import MCPError
         from mcp.types import CONNECTION_CLOSED
@@ -95,15 +95,15 @@ class Session:
             answer = await (await self.begun()).call_tool(tool, args)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                raise McpCallLost(self._server.name, tool) from None
-            raise McpToolFailed(self._server.name, tool, self._words(error)) from None
+                raise McpCallFailed(self._server.name, tool, _LOST) from None
+            raise McpCallFailed(self._server.name, tool, self._words(error)) from None
         except (ValueError, RuntimeError) as error:  # breaks the protocol or its own schema, or asks for input
-            raise McpToolFailed(self._server.name, tool, self._words(error)) from None
+            raise McpCallFailed(self._server.name, tool, self._words(error)) from None
         if answer.is_error:
-            raise McpToolFailed(self._server.name, tool, self._server.hide(error_of(answer)))
+            raise McpCallFailed(self._server.name, tool, self._server.hide(error_of(answer)))
         value = self._server.hide(value_of(answer))
         if fault := size_fault(value):
-            raise McpToolFailed(self._server.name, tool, fault)
+            raise McpCallFailed(self._server.name, tool, fault)
         return value
 
     def _words(self, error: Exception) -> str:
@@ -126,6 +126,6 @@ class Session:
                 return
             if standard_error and (said := await asyncio.to_thread(standard_error.last_words, LAST_WORDS_S)):
                 reason = f"{reason}; it said: {said}"
-            self._ready.set_exception(McpServerUnavailable(server.name, server.hide(reason)))
+            self._ready.set_exception(McpUnavailable(server.name, server.hide(reason)))
         finally:
             self._ready.cancel()

@@ -1,4 +1,4 @@
-"""What a server writes to its standard error: into the log, never to the terminal."""
+"""The standard error of a server: written to the log, never to the terminal."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ LAST_LINES = 3
 
 
 class StandardError:
-    """A pipe whose other end is read to its end; as a context it is the end that a server is given."""
+    """A pipe that is read to its end; as a context it is the end that the server writes to."""
 
     def __init__(self, server: StdioServer) -> None:
         self._server = server
@@ -48,5 +48,5 @@ class StandardError:
 
 
 def _printable(text: str) -> str:
-    """Return one line of a log; what would begin another one, or cannot be seen, is written as an escape."""
+    """Return one line of a log; line breaks and invisible characters are escaped."""
     return "".join(letter if letter.isprintable() else f"\\u{{{ord(letter):x}}}" for letter in text)

@@ -1,4 +1,4 @@
-"""Environment variables in a server's configuration: filled in once, and what is secret in them."""
+"""Environment variables in a server's configuration: substituted once, with the secrets among them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -27,8 +27,8 @@ def fill(value: Any, environment: Mapping[str, str], name: str = "") -> Filled:
 
     Args:
         value: JSON; keys stay as they are.
-        environment: What the variables stand for.
-        name: The key that `value` stands under: a value is secret where its key or its variable is named like one.
+        environment: Name -> value.
+        name: The key of `value`: a value is secret if its key or its variable is named like one.
     """
     if isinstance(value, str):
         return _fill_text(value, environment, name)
@@ -42,7 +42,7 @@ def fill(value: Any, environment: Mapping[str, str], name: str = "") -> Filled:
 
 
 def hide(value: Any, secrets: Iterable[str]) -> Any:
-    """Return JSON in which each secret, wherever it stands, is `***`."""
+    """Return JSON with each secret replaced by `***`."""
     if isinstance(value, str):
         for secret in sorted(secrets, key=len, reverse=True):
             value = value.replace(secret, "***")

@@ -1,4 +1,4 @@
-"""A summary or a search result -> Markdown in which every statement says where it stands."""
+"""A summary or a search result -> Markdown in which every statement has a citation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def statements_in(content: object) -> list[Statement] | None:
 
 
 def brief(statements: Sequence[Statement], level: int) -> str:
-    """Return an intro line, the statements under headings where that reads well, and their sources.
+    """Return an intro line, the statements, under headings if they form groups, and their sources.
 
     Args:
         statements: In the order they are to be read.
@@ -59,7 +59,7 @@ def _bullet(statement: Statement) -> str:
 
 
 def _sections(statements: Sequence[Statement]) -> list[tuple[str | None, list[Statement]]]:
-    """Group by search, else by heading of the source; not at all where a group would hold one statement only."""
+    """Group by search, else by heading of the source; no groups if one would have a single statement."""
     by_query = _grouped(statements, "query")
     if len(by_query) > 1:
         return [(_title(key), group) for key, group in by_query.items()]

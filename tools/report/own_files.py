@@ -1,7 +1,7 @@
-"""Which files of a workspace this tool wrote: they may be replaced, and others only if the plan says so.
+"""The files of a workspace that `write_report` wrote: these may be replaced, others only with `overwrite`.
 
-The digests of what was written stand in a hidden file of the workspace, which no tool's path can name. A file that
-somebody edited since is no longer the tool's.
+Their digests are kept in a hidden file of the workspace, which no tool can name. An edited file is no longer one of
+them.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ class OwnFiles:
             return False
 
     def note(self, path: str, content: bytes) -> None:
-        """Note what is about to be written.
+        """Note a file before it is written.
 
         Raises:
             OSError: It cannot be noted.
@@ -62,7 +62,7 @@ class OwnFiles:
         part.replace(self._file)
 
     def _read(self) -> Mapping[str, list[str]]:
-        """Return path -> digests; a file that holds something else says nothing."""
+        """Return path -> digests; empty if the file is not in that form."""
         try:
             found = json.loads(Path(self._file).read_bytes()) if self._file.is_file() else {}
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What a plan gives to be reported -> one Markdown text."""
+"""The content of a report, in any form -> one Markdown text."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a summary is made from: any nesting of texts, passages and search results -> a flat list of pieces."""
+"""The input of a summary: any nesting of texts, passages and search results -> a flat list of pieces."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ _NOT_PROSE = {"heading", "code"}
 
 @dataclass(frozen=True)
 class Piece:
-    """Words to choose sentences from, where they stand, and the search that found them."""
+    """Text to choose sentences from, its place, and the query that found it."""
 
     text: str
     source: str | None = None
@@ -26,10 +26,10 @@ class Piece:
     block: str | None = None
 
 
-def pieces_of(given: object) -> list[Piece]:
+def normalize_pieces(given: object) -> list[Piece]:
     """Return paragraphs, list items and table rows in the order given; headings and code are left out.
 
-    JSON inside a text is taken apart like any other: a plan may put search results into a sentence.
+    JSON inside a text is parsed too: a plan may put search results into a sentence.
     """
     return [
         part
@@ -78,7 +78,7 @@ def _flatten_object(given: dict[str, Any], around: Piece, depth: int) -> Iterato
 
 
 def _paragraphs(piece: Piece) -> Iterator[Piece]:
-    """Cut a text as a document is cut, so that its headings and code are known as such."""
+    """Split a text like a document, so that headings and code are recognised."""
     source = piece.source or "://"  # a text of unknown origin may have markup, and web pages are read as Markdown
     markup = "://" in source or PurePosixPath(source).suffix.lower() in {".md", ".markdown"}
     lines = piece.text.replace("\r\n", "\n").split("\n")

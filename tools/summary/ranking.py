@@ -1,4 +1,4 @@
-"""Which sentences to keep: those that say most about the matter, spread over searches and documents.
+"""Selection of sentences: the most relevant ones, spread over searches and documents.
 
 Sources: Radev, Jing and Budzikowska, "Centroid-based summarization of multiple documents", 2000; Carbonell and
 Goldstein, "The use of MMR, diversity-based reranking for reordering documents and producing summaries", 1998.
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from tools.summary.sentences import Sentence
-from tools.words import stem, telling_words
+from tools.words import content_words, stem
 
 Vector = Mapping[str, float]
 
@@ -57,7 +57,7 @@ def choose(sentences: Sequence[Sentence], count: int, focus: str | None) -> list
 
 
 def _to_the_point(sentences: Sequence[Sentence], focus: str | None) -> list[Sentence]:
-    """Leave out sentences without any wanted word, where their search has others to offer."""
+    """Leave out sentences without any wanted word if their search has others."""
     meets = [not (wanted := _wanted(each, focus)) or _met(wanted, each, _stems(each.text)) for each in sentences]
     served = {each.piece.query for each, met in zip(sentences, meets, strict=True) if met}
     return [each for each, met in zip(sentences, meets, strict=True) if met or each.piece.query not in served]
@@ -74,7 +74,7 @@ def _met(wanted: Set[str], sentence: Sentence, stems: Iterable[str]) -> float:
 
 
 def _stems(text: str) -> list[str]:
-    return [stem(word) for word in telling_words(text)]
+    return [stem(word) for word in content_words(text)]
 
 
 def _marginal(worth: float, overlap: float, source_uses: int) -> float:
@@ -82,7 +82,7 @@ def _marginal(worth: float, overlap: float, source_uses: int) -> float:
 
 
 def _worth(sentence: Sentence, vector: Vector, centroid: Vector, focus: str | None) -> float:
-    """Return how much a sentence says, 0 to about 1."""
+    """Return the score of a sentence, 0 to about 1."""
     wanted = _wanted(sentence, focus)
     worth = _dot(vector, centroid)
     if wanted:

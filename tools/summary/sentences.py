@@ -39,7 +39,7 @@ def sentences_of(pieces: Iterable[Piece]) -> list[Sentence]:
 
 
 def is_statement(sentence: Sentence) -> bool:
-    """Return whether a sentence says something by itself: no scrap, no table row, no mere link, no lead-in."""
+    """Whether a sentence makes sense alone: not a fragment, a table row, a link or a lead-in."""
     words = _LINK.sub(lambda link: link[1] or "", sentence.text).split()
     wordy = sum(bool(_WORDY.search(word)) for word in words)
     return (
@@ -54,7 +54,7 @@ def is_statement(sentence: Sentence) -> bool:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where sentences start and end; no cut inside code, brackets or bold words, nor behind `e.g.`."""
+    """Yield start and end of each sentence; no cut inside code, brackets or bold words, nor behind `e.g.`."""
     start = 0
     for match in _END.finditer(text):
         part = text[start : match.end()]

@@ -10,7 +10,7 @@ def text_of(handle: int, most_bytes: int) -> Decoded:
     """Return the whole text of an open file.
 
     Raises:
-        Fault: It is too large, or no text.
+        Fault: It is too large, or not text.
     """
     with os.fdopen(handle, "rb") as stream:
         content = stream.read(most_bytes + 1)
@@ -18,5 +18,5 @@ def text_of(handle: int, most_bytes: int) -> Decoded:
         raise Fault(f"the file is larger than {most_bytes // 10**6} MB")
     decoded = decode(content)
     if decoded is None:
-        raise Fault("the file is no text")
+        raise Fault("the file is not text")
     return decoded

@@ -29,10 +29,10 @@ Kind = Literal["integer", "real", "text"]
 
 @dataclass(frozen=True)
 class Columns:
-    """What a column is called and what it holds.
+    """Names and kinds of the columns.
 
-    A column is of numbers where each cell in it is one, or empty. A number with a leading zero or with more digits than
-    a float holds is a name for something, so its column stays text.
+    A column is numeric if each of its cells is a number or empty. A number with a leading zero or with more digits than
+    a float can represent is an identifier, so its column stays text.
     """
 
     names: list[str]
@@ -48,10 +48,10 @@ def query(handle: int, sql: str, params: Sequence[Param], limit: int, header: bo
         params: Values for its `?`.
         limit: How many rows at most.
         header: Whether the first record names the columns; else they are c1, c2, ...
-        time_s: When it is interrupted.
+        time_s: The time limit in seconds.
 
     Raises:
-        Fault: The file is no table, or the statement is refused.
+        Fault: The file is not a table, or the statement is refused.
     """
     decoded = text_of(handle, MOST_BYTES)
     delimiter = delimiter_of(decoded.text)
@@ -65,7 +65,7 @@ def query(handle: int, sql: str, params: Sequence[Param], limit: int, header: bo
 
 
 def delimiter_of(text: str) -> str:
-    """Return what separates the cells: what gives the most records of one width, and then the most columns.
+    """Return the delimiter that gives the most records of one width, and then the most columns.
 
     >>> delimiter_of('name;price\\n"a, b";1,5\\n'), delimiter_of("one column\\n")
     (';', ',')
@@ -109,13 +109,13 @@ def _widened(kind: Kind, cell: str) -> Kind:
 
 
 def _records(text: str, delimiter: str, header: bool) -> Iterator[list[str]]:
-    """Yield the records, without empty lines and, where it has one, without the header."""
+    """Yield the records, without empty lines and without a header."""
     csv.field_size_limit(MOST_BYTES)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         yield from islice((record for record in reader if record), int(header), None)
     except csv.Error as error:
-        raise Fault(f"line {reader.line_num} is no CSV: {error}") from error
+        raise Fault(f"line {reader.line_num} is not CSV: {error}") from error
 
 
 def _names(cells: list[str]) -> list[str]:

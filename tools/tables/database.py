@@ -33,10 +33,10 @@ def query(folder: int, name: str, sql: str, params: Sequence[Param], limit: int,
         sql: One statement that reads.
         params: Values for its `?`.
         limit: How many rows at most.
-        time_s: When it is interrupted.
+        time_s: The time limit in seconds.
 
     Raises:
-        Fault: It is no database, cannot be read now, or the statement is refused.
+        Fault: It is not a database, cannot be read now, or the statement is refused.
     """
     os.fchdir(folder)
     wanted, held = _identity(name), _open_files()
@@ -55,7 +55,7 @@ def query(folder: int, name: str, sql: str, params: Sequence[Param], limit: int,
 
 
 def _check_opened(name: str, wanted: Identity | None, opened: Set[Identity | None]) -> None:
-    """Make sure that it is the file of this name in this folder that was opened.
+    """Raise unless the opened file is the one of this name in this folder.
 
     SQLite takes a path and follows links. A file exchanged for a link in the last moment is noticed here, before
     anything is read for the caller.
@@ -66,14 +66,14 @@ def _check_opened(name: str, wanted: Identity | None, opened: Set[Identity | Non
 
 
 def _mode(name: str) -> str:
-    """Return the options of a URI that keep SQLite from making files: a log that is empty needs no looking after."""
+    """Return the options of a URI that keep SQLite from making files: an empty write-ahead log needs no recovery."""
     handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         header = os.read(handle, 100)
     finally:
         os.close(handle)  # this process holds no lock yet that closing could lose
     if not header.startswith(_MAGIC):
-        raise Fault("it is no SQLite database; read_file or query_csv may read it")
+        raise Fault("it is not an SQLite database; read_file or query_csv may read it")
     if header[18] == _WAL and not _has_content(f"{name}-wal"):
         return "mode=ro&immutable=1"
     return "mode=ro&readonly_shm=1"

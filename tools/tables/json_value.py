@@ -15,14 +15,14 @@ _KEYS_NAMED = 30
 
 
 def query(handle: int, expression: str) -> dict[str, Any]:
-    """Return `{value, total, cut}`: of a list its length and, where it is too long to show whole, its first items.
+    """Return `{value, total, cut}`: for a list also its length, and only its first items if it is too long.
 
     Args:
         handle: The open file.
-        expression: What to take out of it.
+        expression: JMESPath.
 
     Raises:
-        Fault: The file is no JSON, the expression is none, or it gives nothing or too much.
+        Fault: The file is not JSON, the expression is invalid, or its value is null or too large.
     """
     document = _parsed(text_of(handle, MOST_BYTES).text)
     try:
@@ -35,7 +35,7 @@ def query(handle: int, expression: str) -> dict[str, Any]:
 
 
 def _parsed(text: str) -> Any:
-    """Return the document, or where it is one of JSON lines, their list."""
+    """Return the document; JSON lines become a list."""
     try:
         return _loaded(text)
     except RecursionError as error:
@@ -45,7 +45,7 @@ def _parsed(text: str) -> Any:
         try:
             return [_loaded(line) for line in lines if len(lines) > 1] or _loaded(text)
         except ValueError:
-            raise Fault(f"the file is no JSON: {error}") from error
+            raise Fault(f"the file is not JSON: {error}") from error
 
 
 def _loaded(text: str) -> Any:
@@ -68,7 +68,7 @@ def _bounded(value: Any) -> dict[str, Any]:
 
 
 def _shape(value: Any) -> str:
-    """Say what a value is, in one line."""
+    """Describe a value in one line."""
     if isinstance(value, dict):
         more = ", …" if len(value) > _KEYS_NAMED else ""
         return f"an object with the keys {', '.join(list(value)[:_KEYS_NAMED])}{more}"

@@ -38,7 +38,7 @@ Param = str | int | float | bool | None
 
 
 def statement_fault(sql: str) -> str | None:
-    """Say why a statement may not be asked, or None where it only reads, as far as its first word tells.
+    """Return why a statement is refused, or None if its first word is one that only reads.
 
     >>> statement_fault("-- all\\nselect 1"), statement_fault("DROP TABLE t")
     (None, "only SELECT, WITH and VALUES may be asked, not 'DROP'")
@@ -55,14 +55,14 @@ def statement_fault(sql: str) -> str | None:
 def select(
     connection: sqlite3.Connection, sql: str, params: Sequence[Param], limit: int, time_s: float
 ) -> dict[str, Any]:
-    """Return `{columns, rows, returned, cut, cells_cut}`; rows are objects, values are what JSON has.
+    """Return `{columns, rows, returned, cut, cells_cut}`; rows are objects, values are JSON.
 
     Args:
         connection: In autocommit; its authorizer and limits are set here.
         sql: One statement that reads.
         params: Values for its `?`.
         limit: How many rows at most.
-        time_s: When it is interrupted.
+        time_s: The time limit in seconds.
 
     Raises:
         Fault: It is refused, wrong, or takes too long.
@@ -83,7 +83,7 @@ def select(
 
 
 def _guard(connection: sqlite3.Connection, deadline: float) -> None:
-    """Leave the connection able to read and nothing else, until the deadline."""
+    """Restrict the connection to reading, until the deadline."""
     connection.text_factory = _text
     for pragma in ("query_only=ON", "trusted_schema=OFF", "cell_size_check=ON", "temp_store=MEMORY", "mmap_size=0"):
         connection.execute(f"PRAGMA {pragma}")
@@ -121,7 +121,7 @@ def _bounded(cursor: sqlite3.Cursor, columns: list[str], limit: int) -> dict[str
 
 
 def _cell(value: Any) -> tuple[Any, bool]:
-    """Return a value as JSON has it, and whether it was shortened."""
+    """Return a value as JSON, and whether it was shortened."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value), False
     if isinstance(value, bytes):
@@ -148,7 +148,7 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 def _said(connection: sqlite3.Connection, error: sqlite3.Error) -> str:
-    """Return the words of an error; where a name is wrong, with the names there are."""
+    """Return the message of an error; if a name is wrong, with the existing names."""
     words = str(error)
     if "no such table" in words or "no such column" in words or "ambiguous" in words:
         return f"{words}; there are {_names(connection)}"

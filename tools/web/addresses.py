@@ -1,4 +1,4 @@
-"""Which addresses belong to the public internet, and what the others are."""
+"""Kinds of IP addresses: public, or one of the special-purpose ranges."""
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Literal
@@ -64,7 +64,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def kind_of(address: Address) -> Kind:
-    """Return what an address is; `public` is whatever no registry sets apart.
+    """Return the kind of an address; `public` is every address in no special-purpose registry.
 
     An address behind NAT64's well-known prefix is what the IPv4 address in it is: networks without IPv4 reach public
     hosts that way. Every other form that holds an IPv4 address is `wrapped`, whatever it holds. The table is our own,

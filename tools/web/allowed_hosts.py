@@ -1,4 +1,4 @@
-"""Which hosts may be asked beside the public pages, by which methods, and with which headers. A person says so."""
+"""Hosts that an operator allows for `http_get` and `http_send`, with methods and headers."""
 
 import os
 import re
@@ -9,7 +9,8 @@ from typing import Literal, get_args
 
 import httpx
 
-from tools.errors import HostNotUsable, UrlRefused
+from tools.errors import ConfigInvalid, UrlRefused
+from tools.url_display import display_url
 from tools.web.addresses import Address, kind_of
 from tools.web.guard import leading, port_of
 from tools.web.urls import checked_url, host_of
@@ -28,18 +29,18 @@ _VALUE = re.compile(r"[!-~]+( +[!-~]+)*")
 
 @dataclass(frozen=True)
 class AllowedHost:
-    """One origin that may be asked.
+    """One origin that requests may go to.
 
     A host that is named may be in a private network or on this machine; one that a `*` stands for may not.
 
     Args:
         origin: Such as `https://api.example.org`, `http://localhost:8080`, or `https://*.example.org` for every host
             below a domain.
-        methods: What may be done there.
+        methods: The methods that may be used.
         headers: Sent to this origin only, and never shown: the place for a key.
 
     Raises:
-        HostNotUsable: The origin is none, or a method is unknown.
+        ConfigInvalid: The origin is not one, or a method is unknown.
     """
 
     origin: str
@@ -48,14 +49,14 @@ class AllowedHost:
 
     def __post_init__(self) -> None:
         if unknown := [method for method in self.methods if method not in METHODS]:
-            raise HostNotUsable(self.origin, f"{unknown[0]!r} is none of {', '.join(METHODS)}")
+            raise _invalid(self.origin, f"the method {unknown[0]!r} is unknown; use {', '.join(METHODS)}")
         if not self.methods:
-            raise HostNotUsable(self.origin, "it allows no method")
+            raise _invalid(self.origin, "it allows no method")
         if self.url.raw_path != b"/":
-            raise HostNotUsable(self.origin, "it holds a path")
+            raise _invalid(self.origin, "it holds a path")
         for name, value in self.headers.items():
             if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-                raise HostNotUsable(self.origin, f"its header {name!r} is none that can be sent")
+                raise _invalid(self.origin, f"its header {name!r} has a name or a value that HTTP does not allow")
 
     @cached_property
     def url(self) -> httpx.URL:
@@ -63,7 +64,7 @@ class AllowedHost:
         try:
             return checked_url(self.origin.replace("://*.", "://", 1))
         except UrlRefused as refusal:
-            raise HostNotUsable(self.origin, refusal.reason) from refusal
+            raise _invalid(self.origin, refusal.reason) from refusal
 
     @property
     def is_wildcard(self) -> bool:
@@ -89,9 +90,13 @@ class AllowedHost:
         return f"{self.origin} ({', '.join(self.methods)})"
 
 
+def _invalid(origin: str, reason: str) -> ConfigInvalid:
+    return ConfigInvalid(f"allowed host {display_url(origin)!r}", f"{reason}; write it like 'https://api.example.org'")
+
+
 @dataclass(frozen=True)
 class AllowList:
-    """The origins that may be asked; the first that covers a URL counts."""
+    """The allowed origins; the first that covers a URL counts."""
 
     hosts: tuple[AllowedHost, ...]
 
@@ -109,7 +114,7 @@ class AllowList:
         return covering[0]
 
     def rule(self, host: str, address: Address, port: int) -> str | None:
-        """Say why an address must not be connected to for an allowed host, or None.
+        """Return why an address must not be connected to for an allowed host, or None.
 
         A metadata service, or another address that is nobody's, has to be named as an address.
         """
@@ -122,7 +127,7 @@ class AllowList:
         return f"{leading(host, address)} a {kind} address, which its entry does not allow"
 
     def allowing(self, methods: Sequence[Method]) -> "AllowList":
-        """Return the list of the hosts where one of these methods is allowed."""
+        """Return the hosts that allow one of these methods."""
         return AllowList(tuple(host for host in self.hosts if set(host.methods) & set(methods)))
 
     def without_secrets(self, text: str) -> str:
@@ -136,12 +141,12 @@ class AllowList:
 
 
 def hosts_from_environment() -> tuple[AllowedHost, ...]:
-    """Return what PLANNER_EXECUTOR_HTTP_HOSTS allows: origins apart by spaces, each behind its methods, if any.
+    """Return the hosts in PLANNER_EXECUTOR_HTTP_HOSTS: origins separated by spaces, optionally after `METHODS=`.
 
-    `https://api.example.org GET,POST=http://localhost:8080` allows reading at the one, and sending at the other.
+    `https://api.example.org GET,POST=http://localhost:8080` allows reading at the first, and POST at the second.
 
     Raises:
-        HostNotUsable: An entry cannot be understood.
+        ConfigInvalid: An entry is invalid.
     """
     return tuple(_read(entry) for entry in os.environ.get(VARIABLE, "").split())
 

@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 def blocking(work: Callable[Given, Awaitable[Result]]) -> Callable[Given, Result]:
-    """Return a function that does the work on an event loop of its own, also where one is running already."""
+    """Return a function that runs the coroutine on an event loop of its own, even inside a running one."""
 
     @wraps(work)
     def call(*args: Given.args, **named: Given.kwargs) -> Result:

@@ -12,8 +12,8 @@ _START = 1024
 def text_of(body: bytes, content_type: str) -> str:
     """Return the text; what no character set explains becomes U+FFFD.
 
-    The byte order mark decides, then the header, then what the first bytes of a page say, then UTF-8 where it fits,
-    else Windows-1252.
+    The byte order mark decides, then the header, then a declaration in the first bytes of a page, then UTF-8 if it
+    fits, else Windows-1252.
 
     Source: WHATWG HTML Living Standard, section 13.2.3.2, "Determining the character encoding".
 

@@ -18,7 +18,7 @@ _MOST_BYTES_OF_AN_ERROR = 20_000
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server sent; `fault` says why `body` is not all of it."""
+    """A response; `fault` is the reason if `body` is incomplete."""
 
     url: httpx.URL
     status: int
@@ -33,7 +33,7 @@ class Answer:
 
     @property
     def content_type(self) -> str:
-        """The media type in lower case, without parameters; empty where none was named."""
+        """The media type in lower case, without parameters; empty if none was sent."""
         named: str = self.headers.get("content-type", "")
         return named.partition(";")[0].strip().lower()
 
@@ -73,7 +73,7 @@ async def exchange(send: Send, request: httpx.Request, most_bytes: int) -> Answe
 
 @contextmanager
 def within(seconds: float, url: str) -> Iterator[None]:
-    """Bound what is done for a URL in time, however slowly it comes in.
+    """Limit the time for all work on one URL, however slowly a response arrives.
 
     Raises:
         RequestFailed: It took longer.
@@ -86,7 +86,7 @@ def within(seconds: float, url: str) -> Iterator[None]:
 
 
 async def _body(response: httpx.Response, most: int) -> tuple[bytes, str | None]:
-    """Return the unpacked body, and why it is not whole, if so."""
+    """Return the unpacked body, and the reason if it is incomplete."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "gzip", "x-gzip"):
         return b"", f"it is packed as {packing[:40]!r}, which was not asked for"

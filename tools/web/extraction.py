@@ -2,7 +2,7 @@
 
 
 def extracted(html: str) -> dict[str, str | None]:
-    """Return `title`, `published` and `text`, the latter in Markdown and without menus, where a main part is found."""
+    """Return `title`, `published` and `text`, the latter in Markdown and without menus if a main part is found."""
     import trafilatura
 
     document = trafilatura.bare_extraction(

@@ -1,4 +1,4 @@
-"""Who may be connected to: a host's addresses, looked up once, all of them checked."""
+"""The addresses of a host that may be connected to: looked up once, all of them checked."""
 
 import socket
 from collections.abc import Awaitable, Callable, Sequence
@@ -23,14 +23,14 @@ async def system_addresses(host: str) -> list[str]:
     """Return the addresses of a host name as the machine knows them, best first.
 
     Raises:
-        OSError: There is no such name, or nobody to ask.
+        OSError: There is no such name, or no name server.
     """
     found = await anyio.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
 def public_only(host: str, address: Address, port: int) -> str | None:
-    """Say why an address must not be connected to, or None for one of the public internet at a port of the web."""
+    """Return why an address must not be connected to, or None for a public one at a port of the web."""
     if (kind := kind_of(address)) != "public":
         return f"{leading(host, address)} a {kind} address; only public ones may be used"
     return None if port in PORTS else f"port {port} is none of {', '.join(map(str, PORTS))}"
@@ -46,7 +46,7 @@ def leading(host: str, address: Address) -> str:
 
 
 def port_of(url: httpx.URL) -> int:
-    """Return the port that a URL leads to, written in it or not."""
+    """Return the port of a URL, explicit or by scheme."""
     return url.port if url.port is not None else _DEFAULT_PORTS[url.scheme]
 
 
@@ -69,7 +69,7 @@ class Guard:
         """Return the addresses of the URL's host, best first, at least one.
 
         Raises:
-            UrlRefused: One of the addresses must not be connected to, be the others as they may.
+            UrlRefused: At least one of the addresses must not be connected to.
             NotConnected: The name has no address.
         """
         host = host_of(url)

@@ -2,7 +2,7 @@
 
 import re
 
-from tools.url_display import without_passwords
+from tools.url_display import strip_passwords
 from tools.web.searching import Found, NoAnswerError
 
 _TIMEOUT_S = 10
@@ -15,9 +15,9 @@ _SLOW_DOWN = (
 
 
 def ask_public_engines(query: str, limit: int) -> list[Found]:
-    """Return what the engines found; honours the proxy in `DDGS_PROXY`.
+    """Return the results of the engines; honours the proxy in `DDGS_PROXY`.
 
-    An engine that refuses to be asked so often looks like one that found nothing, so the advice is the same.
+    A rate limit looks like an empty result, so the advice is the same.
 
     Raises:
         NoAnswerError: No network, no engine answered, nothing found, or `ddgs` is not installed.
@@ -45,4 +45,4 @@ def _no_answer(words: str) -> NoAnswerError:
         return NoAnswerError("nothing found, or asked too often", _SLOW_DOWN)
     if found := _UNREACHED.search(words):
         return NoAnswerError(f"the public engines cannot be reached: {found[0]}")
-    return NoAnswerError(without_passwords(" ".join(words.split()))[:_LONGEST_REASON])
+    return NoAnswerError(strip_passwords(" ".join(words.split()))[:_LONGEST_REASON])

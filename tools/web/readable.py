@@ -1,8 +1,8 @@
-"""What a server sent -> the text a person would read."""
+"""A response of a web server -> the text that a person would read."""
 
 from dataclasses import dataclass
 
-from tools.errors import PageNotReadable, WorkStopped
+from tools.errors import SourceNotReadable, WorkStopped
 from tools.extras import missing_extra
 from tools.web.charset import text_of
 from tools.web.exchange import Answer
@@ -26,7 +26,7 @@ _START = 200
 
 @dataclass(frozen=True)
 class Page:
-    """The words of a page; title and date of publication where it names them."""
+    """The text of a page; title and date of publication if it names them."""
 
     text: str
     title: str | None = None
@@ -34,27 +34,27 @@ class Page:
 
 
 def read_page(answer: Answer, time_s: int = EXTRACTION_S) -> Page:
-    """Return the page that a server sent; blocks for as long as reading it takes.
+    """Return the page in a response; blocks until it is read.
 
     Args:
         answer: What the server sent.
         time_s: How long a process may read HTML.
 
     Raises:
-        PageNotReadable: It is not text, not whole, holds no words, or takes too long to read.
+        SourceNotReadable: It is not text, not whole, holds no words, or takes too long to read.
     """
     url = str(answer.url)
     if answer.fault:
-        raise PageNotReadable(url, answer.fault)
+        raise SourceNotReadable(url, answer.fault)
     kind = answer.content_type or _guessed(answer.body)
     if kind not in _HTML | _TEXT and not kind.startswith("text/") and not kind.endswith(("+json", "+xml")):
-        raise PageNotReadable(url, _other_kind(kind))
+        raise SourceNotReadable(url, _other_kind(kind))
     text = text_of(answer.body, answer.headers.get("content-type", ""))
     if "\0" in text:
-        raise PageNotReadable(url, f"it says {kind} and is no text")
+        raise SourceNotReadable(url, f"it says {kind} and is no text")
     page = _main_part(url, text, time_s) if kind in _HTML else Page(text)
     if not page.text.strip():
-        raise PageNotReadable(url, "it holds no words; they may come by a script. Use another source")
+        raise SourceNotReadable(url, "it holds no words; they may come by a script. Use another source")
     return page
 
 
@@ -71,9 +71,9 @@ def _other_kind(kind: str) -> str:
 
 def _main_part(url: str, html: str, time_s: int) -> Page:
     if needed := missing_extra("trafilatura", "web"):
-        raise PageNotReadable(url, f"reading HTML: {needed}")
+        raise SourceNotReadable(url, f"reading HTML: {needed}")
     try:
         found = in_child("tools.web.extraction:extracted", {"html": html}, Bounds(time_s, _MEMORY_BYTES))
     except WorkStopped as error:
-        raise PageNotReadable(url, f"{error.reason}; use another source") from error
+        raise SourceNotReadable(url, f"{error.reason}; use another source") from error
     return Page((found["text"] or "").strip(), found["title"], found["published"])

@@ -13,11 +13,11 @@ _MOST_REDIRECTS = 5
 
 
 def redirected(answer: Answer) -> httpx.URL | None:
-    """Return where an answer sends its reader, or None where it does not.
+    """Return the target of a redirect, or None if the response is not one.
 
     Raises:
-        RequestFailed: It leads nowhere.
-        UrlRefused: It leads where nobody may go.
+        RequestFailed: The target is not a URL.
+        UrlRefused: The target may not be requested.
     """
     place = answer.headers.get("location")
     if answer.status not in _REDIRECTS or place is None:
@@ -25,7 +25,7 @@ def redirected(answer: Answer) -> httpx.URL | None:
     try:
         target = answer.url.join(place)
     except httpx.InvalidURL as error:
-        raise RequestFailed(str(answer.url), f"it redirects to what is no URL ({error})") from error
+        raise RequestFailed(str(answer.url), f"it redirects to an invalid URL ({error})") from error
     return checked_url(str(target))
 
 
@@ -35,13 +35,13 @@ async def follow(send: Send, url: httpx.URL, request: Callable[[httpx.URL], http
     Args:
         send: Reaches only what may be reached, for each request anew.
         url: The first address.
-        request: Address -> what to send there; raises `UrlRefused` where nothing may be sent.
+        request: Address -> what to send there; raises `UrlRefused` if that is not allowed.
         most_bytes: How large the body may be.
 
     Raises:
         UrlRefused: The first address is refused.
         NotConnected: There is no connection to the first address.
-        RequestFailed: A redirect leads to where nobody may or can go, or there are too many of them.
+        RequestFailed: A redirect leads to a refused or unreachable address, or there are too many of them.
     """
     answer = await exchange(send, request(url), most_bytes)
     count = 0

@@ -1,4 +1,4 @@
-"""What a search engine is to the tool `web_search`."""
+"""The interface of search engines for the tool `web_search`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ LATER = "try again later, or search local documents instead"
 
 @dataclass(frozen=True)
 class Found:
-    """One page that an engine found."""
+    """One result of a search."""
 
     title: str
     url: str
@@ -16,7 +16,7 @@ class Found:
 
 
 class NoAnswerError(Exception):
-    """A search engine has no answer; `reason` says why and `advice` what to do next."""
+    """A search engine gave no result; `advice` is the next move."""
 
     def __init__(self, reason: str, advice: str = LATER) -> None:
         self.reason = reason
@@ -25,4 +25,4 @@ class NoAnswerError(Exception):
 
 
 Engine = Callable[[str, int], Sequence[Found]]
-"""Query and limit -> what was found, best first; raises `NoAnswerError`."""
+"""Query and limit -> results, best first; raises `NoAnswerError`."""

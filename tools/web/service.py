@@ -1,4 +1,4 @@
-"""Requests to hosts that a person allowed, and what they answer."""
+"""Requests to allowed hosts, and their responses."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,8 @@ from typing import Any
 
 import httpx
 
-from tools.errors import AnsweredWithError, RequestFailed, RequestRejected, UrlRefused
+from tools.errors import NothingHappened, RequestFailed, UrlRefused
+from tools.url_display import display_url
 from tools.web.allowed_hosts import AllowList, Method
 from tools.web.charset import text_of
 from tools.web.exchange import Answer, exchange, within
@@ -36,11 +37,11 @@ class Service:
     seconds: float = SECONDS
 
     async def read(self, url: str, method: Method) -> dict[str, Any]:
-        """Ask for something, follow redirects to allowed hosts, and return the answer.
+        """Send a reading request, follow redirects to allowed hosts, and return the response.
 
         Raises:
-            UrlRefused, NotConnected, RequestFailed: There is no answer.
-            AnsweredWithError: The answer is no.
+            UrlRefused, NotConnected: Nothing was sent.
+            RequestFailed: There is no answer, or its status is an error.
         """
         target = checked_url(url)
 
@@ -58,14 +59,15 @@ class Service:
         return {**self._start(answer), "body": body}
 
     async def send(self, url: str, method: Method, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
-        """Ask for something to be done, once; no redirect is followed.
+        """Send a request that may change something, once; follow no redirect.
 
         Returns:
-            The answer; where its body cannot be read, `omitted` says why, since what was asked for was done.
+            The response. If its body cannot be read, `omitted` is the reason; the request was carried out, so it is
+            not an error.
 
         Raises:
-            UrlRefused, NotConnected, RequestRejected: It was not done.
-            RequestFailed, AnsweredWithError: It may have been done.
+            NothingHappened: It was not done.
+            RequestFailed: It may have been done.
         """
         target = checked_url(url)
         entry = self.allowed.entry(target, method)
@@ -76,7 +78,9 @@ class Service:
                 request = request_for(method, target, {**headers, **entry.headers}, content)
                 answer = await exchange(transport.handle_async_request, request, MOST_BYTES)
         if answer.status in _NOT_DONE:
-            raise RequestRejected(url, answer.phrase, self._said(answer))
+            said = self._said(answer)
+            rejected = f"{display_url(url)} rejected the request with {answer.phrase}"
+            raise NothingHappened(f"{rejected}: {said}" if said else rejected)
         if not answer.is_success and answer.status not in _DONE_ELSEWHERE:
             raise self._refusal(answer)
         body, fault = self._body(answer)
@@ -92,7 +96,7 @@ class Service:
         }
 
     def _body(self, answer: Answer) -> tuple[Any, str | None]:
-        """Return JSON or text, and why there is none."""
+        """Return JSON or text, and the reason if there is none."""
         if answer.fault:
             return None, answer.fault
         text = self.allowed.without_secrets(text_of(answer.body, answer.headers.get("content-type", "")))
@@ -112,13 +116,14 @@ class Service:
         said = self.allowed.without_secrets(" ".join(words.replace("\0", " ").split()))
         return said if len(said) <= _LONGEST_SAYING else f"{said[:_LONGEST_SAYING]}…"
 
-    def _refusal(self, answer: Answer) -> AnsweredWithError:
+    def _refusal(self, answer: Answer) -> RequestFailed:
         next_move, said = advice(answer.status, answer.headers), self._said(answer)
-        return AnsweredWithError(str(answer.url), answer.phrase, f"{next_move}; it said: {said}" if said else next_move)
+        reason = f"it answered {answer.phrase}; {next_move}"
+        return RequestFailed(str(answer.url), f"{reason}; it said: {said}" if said else reason)
 
 
 def _json(text: str) -> Any:
-    """Return what JSON says; NaN, infinities and half surrogate pairs are no JSON that can be kept."""
+    """Parse JSON; NaN, infinities and lone surrogates are refused, since they cannot be recorded."""
     value = json.loads(text) if text.strip() else None
     json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     return value

@@ -1,4 +1,4 @@
-"""What a status of HTTP asks the one who plans to do next."""
+"""The next move for each HTTP status, for a replanner."""
 
 import httpx
 

@@ -1,4 +1,4 @@
-"""Search by Tavily, with a key from the environment. Its HTTP interface is asked directly."""
+"""Search by Tavily, with a key from the environment. Uses its HTTP API directly."""
 
 import json
 import os
@@ -32,22 +32,22 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Tavily:
-    """An engine that wants a key; the key is in no text that leaves this object."""
+    """An engine that needs a key; the key never appears in its messages."""
 
     key: SecretStr
     url: str = _URL
 
     @classmethod
     def configured(cls) -> "Tavily | None":
-        """Return the engine for the key in TAVILY_API_KEY, or None where there is none."""
+        """Return the engine for the key in TAVILY_API_KEY, or None if there is none."""
         key = os.environ.get(VARIABLE, "").strip()
         return cls(SecretStr(key)) if key else None
 
     def __call__(self, query: str, limit: int) -> list[Found]:
-        """Return what Tavily found.
+        """Return Tavily's results.
 
         Raises:
-            NoAnswerError: It was not reached, refused, or sent what is no answer.
+            NoAnswerError: It was not reached, refused, or sent no list of results.
         """
         key = self.key.get_secret_value()
         if not key.isascii() or not key.isprintable():
@@ -72,7 +72,7 @@ class Tavily:
             results = json.loads(self._text(answer))["results"]
             return [Found(*(str(each.get(name) or "") for name in ("title", "url", "content"))) for each in results]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise NoAnswerError(f"Tavily sent what is no list of results: {self._saying(answer)}") from None
+            raise NoAnswerError(f"Tavily's response is not a list of results: {self._saying(answer)}") from None
 
     def _refusal(self, answer: Answer) -> NoAnswerError:
         if answer.is_success:

@@ -1,4 +1,4 @@
-"""A text -> an address that may be asked for, before any name is looked up."""
+"""A text -> a URL that may be requested, before any name is looked up."""
 
 import re
 from ipaddress import ip_address
@@ -19,7 +19,7 @@ def checked_url(text: str) -> httpx.URL:
     """Return a URL of http or https whose host is a plain name or address, without fragment and final dot.
 
     Raises:
-        UrlRefused: It is anything else, or holds a user name; a number such as 2130706433 or 0x7f.1 is no host name.
+        UrlRefused: It is anything else, or holds a user name; a number such as 2130706433 or 0x7f.1 is not a host name.
 
     >>> str(checked_url("https://Example.org.:443/a b".replace(" ", "%20") + "#part"))
     'https://example.org/a%20b'

@@ -1,8 +1,8 @@
-"""What is wrong with the work that was asked for, as it crosses from a child process to its parent."""
+"""A failure of the requested work, as passed from a child process to its parent."""
 
 
 class Fault(Exception):
-    """The work cannot be done; `reason` says why and what to do, in words for whoever planned it."""
+    """The work cannot be done; `reason` is what is wrong, and the next move."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

@@ -1,7 +1,7 @@
-"""Work on files that may be hostile, in a process of its own: bounded, without network, without leave to write.
+"""Work on files that may be hostile, in a process of its own: bounded, without network or write access.
 
 A thread cannot be stopped and shares the memory of the whole program; a process can be killed, and its bounds are
-kept by the system.
+enforced by the system.
 """
 
 import json
@@ -47,12 +47,12 @@ def in_child(task: str, request: Mapping[str, Any], bounds: Bounds, handles: Seq
     Args:
         task: `module:function` within the package `tools`.
         request: The function's arguments, JSON too.
-        bounds: When it is stopped.
+        bounds: The limits at which it is stopped.
         handles: Open files that the child gets, under the same numbers.
 
     Raises:
-        Fault: The work said so.
-        WorkStopped: It met a bound, or died.
+        Fault: The work raised it.
+        WorkStopped: It exceeded a limit, or died.
     """
     command = [sys.executable, "-I", "-B", "-X", "utf8", "-c", _START, str(_PACKAGE), task]
     command += [str(bounds.memory_bytes), str(bounds.time_s), *_paths()]
@@ -78,7 +78,7 @@ def in_child(task: str, request: Mapping[str, Any], bounds: Bounds, handles: Seq
 
 
 def _paths() -> list[str]:
-    """Return where the child finds packages: not in the script's folder nor the current one, where a plan may write."""
+    """Return the import path of the child, without the script's folder and the current one: a plan may write there."""
     here = Path.cwd()
     return [path for path in sys.path[1:] if Path(path).is_absolute() and Path(path) != here]
 

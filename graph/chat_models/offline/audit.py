@@ -49,7 +49,8 @@ What all of these records share: `{G.groups[0].common || 'nothing'}`.
 
 ## Proposed fix
 
-The rules propose: guard `{G.groups[0].expression}` in `{G.groups[0].where}` against {G.groups[0].guard}.
+The rules propose: guard `{G.groups[0].expression}` in `{G.groups[0].where}` against \
+`{G.groups[0].exception}: {G.groups[0].message}`.
 
 The rules know the place and the exception. They do not know what the code is meant to do: somebody who does decides, \
 and then sends the request above again.

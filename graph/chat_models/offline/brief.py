@@ -6,8 +6,9 @@ from typing import Any
 
 from graph.chat_models.offline.constraints import Order
 from graph.chat_models.offline.goals import BriefGoal
-from graph.chat_models.offline.words import capitalised, telling_words
+from graph.chat_models.offline.words import capitalised
 from graph.plan.references import escape
+from tools.words import content_words
 
 SEARCH = {"search_documents": ("query",)}
 SUMMARY = {"summarize_text": ("text",)}
@@ -45,7 +46,7 @@ _SIDES = (
     ("figures", "growth", "records"),
     ("order", "steps", "checks"),
 )
-WORDS_OF_SIDES = frozenset(telling_words(str((_SIDES_OF_NEWS, _SIDES_OF_HOW, _SIDES))))
+WORDS_OF_SIDES = frozenset(content_words(str((_SIDES_OF_NEWS, _SIDES_OF_HOW, _SIDES))))
 """Words that queries hold besides those of the topic."""
 
 
@@ -74,7 +75,7 @@ def queries_for(topic: str) -> tuple[str, ...]:
     'offshore wind: limits and failure'
     """
     subject = about(topic)
-    most = len(telling_words(subject))
+    most = len(content_words(subject))
     sides: tuple[tuple[str, ...], ...] = _SIDES_OF_HOW if _QUESTION.match(topic) else _SIDES
     if _NEWS.match(topic):
         sides, most = _SIDES_OF_NEWS, _EVERY_WORD

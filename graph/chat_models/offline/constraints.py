@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
-from graph.chat_models.offline.words import one_line, telling_words
+from graph.chat_models.offline.words import one_line
+from tools.words import content_words
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def _fewer(order: Order, _: re.Match[str]) -> Order:
 
 def _also(order: Order, match: re.Match[str]) -> Order:
     query = one_line(match["query"], 300).strip("\"'` ")
-    return replace(order, queries=(*order.queries, query)) if telling_words(query) else order
+    return replace(order, queries=(*order.queries, query)) if content_words(query) else order
 
 
 _CHANGES: list[tuple[re.Pattern[str], Change]] = [

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from graph.chat_models.offline.words import one_line, telling_words
+from graph.chat_models.offline.words import one_line
+from tools.words import content_words
 
 _MOST_CHARACTERS = 1000
 _LONGEST_TOPIC = 200
@@ -145,6 +146,6 @@ def _cleaned(topic: str) -> str:
         before = topic
         for pattern in _AROUND_TOPIC:
             topic = pattern.sub("", topic)
-    if _GIVEN_WITH_THE_GOAL.search(topic) or not telling_words(topic):
+    if _GIVEN_WITH_THE_GOAL.search(topic) or not content_words(topic):
         return ""
     return one_line(topic, _LONGEST_TOPIC)

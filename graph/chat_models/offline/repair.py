@@ -9,8 +9,9 @@ from graph.chat_models.offline import brief
 from graph.chat_models.offline.constraints import SEARCH_FOR
 from graph.chat_models.offline.goals import brief_goal
 from graph.chat_models.offline.remaining import NoOtherWay, Remaining
-from graph.chat_models.offline.words import one_line, slug, telling_words
+from graph.chat_models.offline.words import one_line, slug
 from graph.plan.references import escape, references_in
+from tools.words import content_words
 
 _NO_DOCUMENTS = re.compile(r"\bdocuments? folder\b|\bno (?:readable )?documents\b", re.I)
 _NOTHING_FOUND = re.compile(
@@ -87,14 +88,14 @@ def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:
         word
         for step in failed
         if _NOTHING_FOUND.search(remaining.failed[step])
-        for word in telling_words(_query(remaining.steps[step]))
+        for word in content_words(_query(remaining.steps[step]))
     }
-    aside = brief.WORDS_OF_SIDES - set(telling_words(remaining.asked.goal))
+    aside = brief.WORDS_OF_SIDES - set(content_words(remaining.asked.goal))
     for step in remaining.succeeded:
         if remaining.tool(step) == "web_search":
             return True
         if remaining.tool(step) == "search_documents":
-            query = set(telling_words(_query(remaining.every_step[step])))
+            query = set(content_words(_query(remaining.every_step[step])))
             if not absent or not query & aside or query - absent - aside:
                 return True
     return False
@@ -105,19 +106,19 @@ def _other_query(remaining: Remaining, failed: list[str]) -> str | None:
     wished = [found["query"] for said in remaining.asked.feedback if (found := SEARCH_FOR.search(said))]
     goal = brief_goal(remaining.asked.goal)
     topic = brief.about(goal.topic) if goal else remaining.asked.goal
-    tried = {word for step in failed for word in telling_words(_query(remaining.steps[step]))}
-    others = [word for word in telling_words(topic) if word not in tried]
-    longest = sorted(telling_words(topic), key=len, reverse=True)[:_SIMPLE]
-    simple = [word for word in telling_words(topic) if word in longest]
+    tried = {word for step in failed for word in content_words(_query(remaining.steps[step]))}
+    others = [word for word in content_words(topic) if word not in tried]
+    longest = sorted(content_words(topic), key=len, reverse=True)[:_SIMPLE]
+    simple = [word for word in content_words(topic) if word in longest]
     nothing_found = all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed)
     candidates = [*reversed(wished), " ".join(others if nothing_found else simple)]
     return next((query for query in candidates if _is_new(query, remaining)), None)
 
 
 def _is_new(query: str, remaining: Remaining) -> bool:
-    words = set(telling_words(query))
+    words = set(content_words(query))
     steps = (step for step in remaining.every_step.values() if step.get("tool") == "search_documents")
-    return bool(words) and all(set(telling_words(_query(step))) != words for step in steps)
+    return bool(words) and all(set(content_words(_query(step))) != words for step in steps)
 
 
 def _query(step: dict[str, Any]) -> str:

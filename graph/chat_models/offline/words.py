@@ -1,24 +1,6 @@
-"""Words that say what a text is about."""
+"""Texts for plans: one line, a capital, a file name."""
 
-import re
-
-_STOP_WORDS = """
-a about after all also an and any are as at be because been before between both but by can could did do does for from
-had has have how i if in into is it its let me may might more most much must my no nor not of off on or our out over
-own please should so some such than that the their them then there these they this those through to too under up upon
-us very was we were what when where whether which while who whom whose why will with within without would you your
-"""
-_STOPPED = frozenset(_STOP_WORDS.split())
-_WORD = re.compile(r"[^\W_]+")
-
-
-def telling_words(text: str) -> list[str]:
-    """Return the words that carry meaning in lower case, each once, in order.
-
-    >>> telling_words("How this agent keeps side effects safe")
-    ['agent', 'keeps', 'side', 'effects', 'safe']
-    """
-    return list(dict.fromkeys(word for word in _WORD.findall(text.lower()) if word not in _STOPPED))
+from tools.words import words_in
 
 
 def one_line(text: str, most: int) -> str:
@@ -38,5 +20,5 @@ def slug(text: str, most: int = 60) -> str:
     >>> slug("Latest trends in renewable energy")
     'latest-trends-in-renewable-energy'
     """
-    words = " ".join(_WORD.findall(text.lower()))
+    words = " ".join(words_in(text))
     return one_line(words, most).replace(" ", "-") or "report"

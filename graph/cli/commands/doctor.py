@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exits import STORAGE, reported
-from graph.cli.reading import is_missing, with_runs
+from graph.cli.exit_codes import STORAGE, reported
+from graph.cli.run_lookup import is_missing, with_runs
 from graph.cli.screen import Screen
 from graph.errors import LedgerError
 from graph.ledger.protocol import RunKey

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from graph.cli import options
-from graph.cli.commands.listing import local_time
-from graph.cli.exits import reported
+from graph.cli.command_line import command
+from graph.cli.exit_codes import reported
+from graph.cli.local_time import local_time
 from graph.cli.outcome import headline, pretty, reports
-from graph.cli.reading import RecordedRun, recorded_run, with_run
-from graph.cli.requests import DIGEST_CHARACTERS, command
-from graph.cli.screen import Screen
+from graph.cli.run_lookup import RecordedRun, recorded_run, with_run
+from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.status_view import asked, asked_line, bounds
 from graph.record.budget import spent_in_words
 from graph.record.results import StepResult

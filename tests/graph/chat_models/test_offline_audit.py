@@ -246,10 +246,10 @@ ERRORS = [
     MISSING.format("b/app.log.1.gz (2026-09-15T07:45:02.118Z to 2026-09-15T08:41:11.750Z)"),
     MISSING.format("app.log.1.gz (not looked into), app.log.2.gz (from 2026-09-15T07:45:02.118Z on)"),
     MISSING.format("{step_1_result} (no times in it), x (1 to 2), ((("),
-    "cannot read log 'x': damaged",
+    "cannot read 'x': damaged",
     "none of the 3 records is an error",
     "reference {step_4_result.groups[0].file}: [0] is not there, but a list of 0",
-    "cannot read source 'x.py': there is no such file",
+    "cannot read 'x.py': there is no such file",
 ]
 PREVIEWS = [
     {"first_error_at": "2026-09-15T08:14:07.000Z", "rotated": []},

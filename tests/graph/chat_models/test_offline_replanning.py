@@ -220,7 +220,7 @@ def test_a_report_whose_path_was_refused_is_written_under_another_name(
 @pytest.mark.parametrize(
     ("step", "error"),
     [
-        ("step_6", "report 'x.md' was not written, nothing changed: No space left on device"),
+        ("step_6", "'x.md' was not written, nothing changed: No space left on device"),
         ("step_5", "nothing to summarise"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools.documents.library import LARGEST_FILE_BYTES, Library
-from tools.errors import DocumentNotReadable, NoDocuments, PathRefused
+from tools.errors import NothingFound, PathRefused, SourceNotReadable
 from tools.workers.process import Bounds
 
 
@@ -35,7 +35,7 @@ def test_hidden_and_foreign_folders_are_not_read(tmp_path: Path) -> None:
         library.file(".git/a.md")
 
 
-def test_a_link_out_of_the_folder_is_skipped_and_said(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_listed_as_skipped(tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("words")
@@ -47,7 +47,7 @@ def test_a_link_out_of_the_folder_is_skipped_and_said(tmp_path: Path) -> None:
     assert "link" in catalogue.skipped["b.md"]
 
 
-def test_large_files_binary_files_and_pipes_are_skipped_and_said(tmp_path: Path) -> None:
+def test_large_files_binary_files_and_pipes_are_listed_as_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("words")
     (tmp_path / "large.md").write_bytes(b"x" * (LARGEST_FILE_BYTES + 1))
     (tmp_path / "binary.txt").write_bytes(b"a\0b")
@@ -59,9 +59,9 @@ def test_large_files_binary_files_and_pipes_are_skipped_and_said(tmp_path: Path)
 
 def test_a_missing_folder_and_an_empty_one_are_errors_that_name_it(tmp_path: Path) -> None:
     for folder in (tmp_path / "missing", tmp_path):
-        with pytest.raises(NoDocuments) as error:
+        with pytest.raises(NothingFound) as error:
             Library(folder).catalogue()
-        assert error.value.folder == folder
+        assert repr(str(folder)) in str(error.value)
         assert str(folder) in str(error.value) and ".pdf" in str(error.value)
 
 
@@ -87,17 +87,17 @@ def test_only_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert after[1].passages[0].text == "three"
 
 
-def test_a_name_that_is_no_document_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_a_name_that_is_not_a_document_is_refused_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("x")
     library = Library(tmp_path)
 
     for name in ("a.py", "missing.md"):
-        with pytest.raises(DocumentNotReadable) as error:
+        with pytest.raises(SourceNotReadable) as error:
             library.file(name)
         assert error.value.source == name
 
 
-def test_without_pypdf_other_documents_are_read_and_the_pdf_says_what_to_install(
+def test_without_pypdf_other_documents_are_read_and_the_pdf_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pypdf", None)

@@ -50,13 +50,13 @@ def test_code_is_kept_apart_from_prose() -> None:
     ]
 
 
-def test_metadata_comments_link_targets_and_rulers_are_no_passages() -> None:
+def test_metadata_comments_link_targets_and_rulers_are_not_passages() -> None:
     text = "---\ntitle: x\n---\n<!-- a\nb -->\n[x]: https://example.org\n\n***\n<div>\nWords."
 
     assert shapes(text) == [("paragraph", 10, "Words.")]
 
 
-def test_a_wrapped_line_that_starts_with_a_year_is_no_list_item() -> None:
+def test_a_wrapped_line_that_starts_with_a_year_is_not_a_list_item() -> None:
     assert shapes("It was in\n2023. Then it ended.") == [("paragraph", 1, "It was in\n2023. Then it ended.")]
 
 

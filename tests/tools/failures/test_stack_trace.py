@@ -49,7 +49,7 @@ def _raised(work: Callable[[], object]) -> str:
     raise AssertionError("nothing was raised")
 
 
-def test_what_python_prints_is_understood() -> None:
+def test_a_traceback_of_python_is_parsed() -> None:
     (found,) = traces_in(_raised(lambda: {}["key"]))  # type: ignore[var-annotated]
 
     assert (found.exception, found.message) == ("KeyError", "'key'")

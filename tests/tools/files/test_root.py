@@ -120,7 +120,7 @@ def test_a_missing_file_is_answered_with_names_like_it(root: Root) -> None:
     with pytest.raises(NoSuchFile) as missing:
         content(root, "sub/b.txt")
 
-    assert missing.value.there == ("sub/a.txt",)
+    assert missing.value.similar == ("sub/a.txt",)
 
 
 def test_a_folder_that_is_not_there_yet_holds_nothing(tmp_path: Path) -> None:

@@ -20,12 +20,12 @@ from tools.files.text import Decoded, decode
         (b"\x81", "\ufffd", "windows-1252"),
     ],
 )
-def test_the_encoding_is_told_by_the_bytes(content: bytes, text: str, encoding: str) -> None:
+def test_the_encoding_is_recognised_by_the_bytes(content: bytes, text: str, encoding: str) -> None:
     assert decode(content) == Decoded(text, encoding)
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF\0\0", b"%PDF\0", b"a\0"])
-def test_bytes_that_are_no_text_are_none(content: bytes) -> None:
+def test_bytes_that_are_not_text_are_none(content: bytes) -> None:
     assert decode(content) is None
 
 

@@ -139,7 +139,7 @@ def test_a_move_stays_inside(root: Root, path: str, to: str) -> None:
     assert (root.path.parent / "x").read_bytes() == b"outside"
 
 
-def test_a_file_where_a_folder_is_needed_is_said(root: Root) -> None:
+def test_a_file_in_place_of_a_folder_is_an_error(root: Root) -> None:
     write(root, "a", b"x", overwrite=False)
 
     with pytest.raises(FileNotWritten) as failure:

@@ -23,7 +23,7 @@ def read(text: str | bytes) -> tuple[str | None, list[Any]]:
     return (found[0], list(found[1](content))) if found else (None, [])
 
 
-def test_a_request_says_its_status_and_its_level() -> None:
+def test_a_request_has_its_status_and_level() -> None:
     name, (ok, missing, failed) = read("\n".join(map(REQUEST.format, (201, 404, 502))))
 
     assert name == "access"
@@ -34,7 +34,7 @@ def test_a_request_says_its_status_and_its_level() -> None:
     }  # fmt: skip
 
 
-def test_a_line_that_is_no_request_is_named() -> None:
+def test_a_line_that_is_not_a_request_is_named() -> None:
     assert read(REQUEST.format(200) + "\nnonsense\n")[1][1] == Unreadable(2, "no request in the combined format")
 
 
@@ -56,7 +56,7 @@ def test_the_usual_names_of_json_logs_are_known(logged: dict[str, Any], level: s
     assert record.fields == {"user": 7}
 
 
-def test_a_line_of_a_json_log_that_is_no_object_is_named() -> None:
+def test_a_line_of_a_json_log_that_is_not_an_object_is_named() -> None:
     _, entries = read('{"msg": "a"}\nTraceback\n\n{"msg": NaN, "x": "b"}\n')
 
     assert [each.line for each in entries] == [1, 2, 4]
@@ -104,7 +104,7 @@ def test_without_times_each_line_is_a_record() -> None:
     assert [each.message for each in read("one\ntwo\n")[1]] == ["one", "two"]
 
 
-def test_what_holds_nul_bytes_is_no_log() -> None:
+def test_a_file_with_nul_bytes_is_not_a_log() -> None:
     assert read(b"\x7fELF\0\0\0") == (None, [])
 
 

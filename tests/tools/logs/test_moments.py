@@ -25,7 +25,7 @@ def test_the_same_moment_written_in_many_ways(written: object) -> None:
 
 
 @pytest.mark.parametrize("written", ["", "soon", "2026-13-01T00:00:00Z", None, True, [], float("nan"), 1e300, 10**400])
-def test_what_is_no_time_is_none(written: object) -> None:
+def test_an_invalid_time_is_none(written: object) -> None:
     assert moment(written) is None
 
 

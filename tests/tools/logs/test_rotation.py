@@ -18,7 +18,7 @@ from tools.logs.rotation import before_rotation, is_log_name, rotated_copies
         ("journal.export", None),
     ],
 )
-def test_a_rotated_name_tells_what_it_was(name: str, before: str | None) -> None:
+def test_a_rotated_name_gives_the_original_name(name: str, before: str | None) -> None:
     assert before_rotation(name) == before
 
 
@@ -39,5 +39,5 @@ def test_copies_in_its_own_folder_count_before_those_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "delivery.py", "data.gz", "photo.1.jpg"])
-def test_other_files_are_no_logs(name: str) -> None:
+def test_other_files_are_not_logs(name: str) -> None:
     assert not is_log_name(name)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import McpConfigInvalid
+from tools.errors import ConfigInvalid
 from tools.mcp.config import HttpServer, Server, StdioServer, read_config, servers_of
 
 FILES = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}
@@ -16,7 +16,7 @@ def server(entry: dict[str, Any], folder: Path = Path("/here")) -> Any:
 
 
 def fault(entry: Any) -> str:
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         servers_of({"one": entry}, "mcpServers", Path("/here"))
     assert "'one'" in refused.value.reason
     return refused.value.reason
@@ -57,7 +57,7 @@ def test_only_a_server_on_this_machine_is_here() -> None:
     assert not server({"url": "http://localhost.example.com/mcp"}).is_here
 
 
-def test_the_place_of_a_server_is_another_where_it_would_work_elsewhere_and_the_same_with_a_new_key() -> None:
+def test_the_place_of_a_server_changes_with_its_address_and_not_with_its_key() -> None:
     here = server({**FILES, "env": {"ROOT": "/a", "API_KEY": "0123456789"}})
 
     same = server({**FILES, "env": {"ROOT": "/a", "API_KEY": "9876543210"}, "trusted": True})
@@ -72,7 +72,7 @@ def test_the_place_of_a_server_is_another_where_it_would_work_elsewhere_and_the_
     assert len({each.place for each in (here, *others)}) == 5
 
 
-def test_what_is_said_of_a_tool_goes_before_what_is_said_of_its_server() -> None:
+def test_rules_for_a_tool_override_rules_for_its_server() -> None:
     rules = {"effect": "external", "timeout_s": 5, "tools": {"read": {"effect": "read", "trusted": True}}}
 
     made = server({**FILES, **rules})
@@ -86,7 +86,7 @@ def test_a_server_that_is_disabled_is_left_out_with_all_that_it_lacks() -> None:
     assert servers_of({"off": {"command": "${NOT_SET}", "disabled": True}}, "mcpServers", Path()) == []
 
 
-def test_what_other_programs_write_beside_a_server_has_no_effect() -> None:
+def test_keys_of_other_programs_have_no_effect() -> None:
     assert server({**FILES, "autoApprove": ["write_file"], "alwaysAllow": ["move"], "description": "files"}) == server(
         FILES
     )
@@ -96,7 +96,7 @@ def test_variables_that_are_not_set_are_named_for_every_server(monkeypatch: pyte
     monkeypatch.delenv("NOT_SET_1", raising=False)
     entries = {"a": {"command": "${NOT_SET_1}", "args": ["${NOT_SET_2}"]}, "b": {"url": "https://${NOT_SET_3}/mcp"}}
 
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         servers_of(entries, "servers.json", Path())
 
     assert refused.value.source == "servers.json"
@@ -108,7 +108,7 @@ def test_variables_that_are_not_set_are_named_for_every_server(monkeypatch: pyte
     [
         ({}, "either a command to start or a url"),
         ({"command": "x", "url": "https://example.com"}, "either a command to start or a url"),
-        ("npx", "is no object"),
+        ("npx", "is not an object"),
         ({**FILES, "type": "sse"}, "it can be stdio"),
         ({"url": "https://example.com/sse", "type": "sse"}, "it can be http or streamable-http"),
         ({"url": "file:///etc/passwd"}, "url"),
@@ -121,11 +121,11 @@ def test_variables_that_are_not_set_are_named_for_every_server(monkeypatch: pyte
         ({**FILES, "tools": {"read": {"command": "x"}}}, "tools.read.command"),
     ],
 )
-def test_an_entry_that_cannot_be_meant_is_refused_by_the_place_it_is_at(entry: Any, words: str) -> None:
+def test_an_invalid_entry_is_refused_and_its_field_is_named(entry: Any, words: str) -> None:
     assert words in fault(entry)
 
 
-def test_no_secret_is_in_an_error_or_in_what_a_server_looks_like(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_in_an_error_or_the_repr_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "sk-0123456789")
 
     words = fault({"command": "x", "env": {"A": "${API_TOKEN}"}, "effect": "${API_TOKEN}"})
@@ -139,14 +139,14 @@ def test_a_file_of_another_form_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "servers.json"
     file.write_text(text)
 
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         read_config(file)
 
-    assert refused.value.source == str(file)
+    assert refused.value.source == f"MCP servers in {file}"
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(McpConfigInvalid) as refused:
+    with pytest.raises(ConfigInvalid) as refused:
         read_config(tmp_path / "nowhere.json")
 
     assert "no such file" in refused.value.reason.lower()

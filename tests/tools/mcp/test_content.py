@@ -34,14 +34,14 @@ def test_an_answer_is_a_plain_value(given: CallToolResult, value: Any) -> None:
     assert value_of(given) == value
 
 
-def test_what_is_said_about_a_block_is_no_part_of_the_value() -> None:
+def test_annotations_of_a_block_are_not_part_of_the_value() -> None:
     resource = {**RESOURCE, "resource": {**RESOURCE["resource"], "_meta": {"a": 1}}}  # type: ignore[dict-item]
     about = {"annotations": {"priority": 1.0}, "_meta": {"a": 1}}
 
     assert value_of(answer({**IMAGE, **about}, {**resource, **about})) == [IMAGE, RESOURCE]
 
 
-def test_an_error_is_told_in_the_servers_words() -> None:
+def test_an_error_has_the_message_of_the_server() -> None:
     assert error_of(answer(TEXT, IMAGE, isError=True)) == "hello"
     assert error_of(answer(isError=True)) == "the server gave no reason"
 

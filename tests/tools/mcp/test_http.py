@@ -1,14 +1,13 @@
 """Servers that are reached by streamable HTTP, on loopback."""
 
 import asyncio
-import time
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from tools import McpServers
-from tools.errors import McpCallLost, McpServerUnavailable
+from tools.errors import McpCallFailed, McpUnavailable
 
 Small = Any
 
@@ -34,7 +33,7 @@ def test_a_server_that_does_not_let_us_in_is_named(small: Small) -> None:
 
     with (
         small.over_http() as url,
-        pytest.raises(McpServerUnavailable) as refused,
+        pytest.raises(McpUnavailable) as refused,
         McpServers({"small": {"url": url}}),
     ):
         raise AssertionError("it was reached")
@@ -43,15 +42,15 @@ def test_a_server_that_does_not_let_us_in_is_named(small: Small) -> None:
 
 
 def test_a_server_that_nobody_runs_is_named() -> None:
-    with pytest.raises(McpServerUnavailable), McpServers({"small": {"url": "http://127.0.0.1:9/mcp"}}):
+    with pytest.raises(McpUnavailable), McpServers({"small": {"url": "http://127.0.0.1:9/mcp"}}):
         raise AssertionError("it was reached")
 
 
 def test_a_server_that_goes_away_in_a_call_fails_that_call_and_the_next_did_not_happen(small: Small) -> None:
     with small.over_http() as url, McpServers({"small": {"url": url}}) as servers:
-        with pytest.raises(McpCallLost):
+        with pytest.raises(McpCallFailed, match="ended during the call"):
             call(servers, "die")
-        with pytest.raises(McpServerUnavailable):
+        with pytest.raises(McpUnavailable):
             call(servers, "note", text="x")
 
     assert [tool for tool, _ in small.calls] == ["die"]
@@ -59,21 +58,19 @@ def test_a_server_that_goes_away_in_a_call_fails_that_call_and_the_next_did_not_
 
 def test_a_server_that_is_back_at_its_address_is_reached_again(small: Small) -> None:
     with small.over_http() as url, McpServers({"small": {"url": url}}) as servers:
-        with pytest.raises(McpCallLost):
+        with pytest.raises(McpCallFailed, match="ended during the call"):
             call(servers, "die")
         with small.over_http(urlsplit(url).port):
             assert call(servers, "echo", text="back") == "back"
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(60)  # the server never answers when its session is to be ended
 def test_a_server_that_does_not_end_its_session_does_not_hold_us_up(small: Small) -> None:
     small.behave("clingy")
 
-    with small.over_http() as url:
-        with McpServers({"small": {"url": url}}) as servers:
-            assert call(servers, "echo", text="x") == "x"
-            began = time.monotonic()
-        assert time.monotonic() - began < 20
+    with small.over_http() as url, McpServers({"small": {"url": url}}) as servers:
+        assert call(servers, "echo", text="x") == "x"
 
 
 def test_a_call_that_is_given_up_does_not_disturb_the_next(small: Small) -> None:

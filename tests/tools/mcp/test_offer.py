@@ -41,7 +41,7 @@ def test_hints_say_what_a_tool_does(hints: dict[str, Any] | None, effect: str, i
     assert (made.effect, made.idempotent, made.trusted) == (effect, idempotent, False)
 
 
-def test_what_goes_to_another_machine_is_external_whatever_is_hinted() -> None:
+def test_a_tool_on_another_machine_is_external_whatever_its_hints() -> None:
     assert offer(READS, {"url": "https://example.com/mcp"}).effect == "external"
     assert offer(READS, {"url": "https://example.com/mcp"}).idempotent
     assert offer(READS, {"url": "http://localhost:1/mcp"}).effect == "read"
@@ -74,7 +74,7 @@ def test_a_tool_that_changes_schema_or_effect_changes_its_face_and_one_that_chan
     assert offer(READS).face != offer({"openWorldHint": False}).face
 
 
-def test_a_tool_without_arguments_has_a_schema_that_says_so() -> None:
+def test_a_tool_without_arguments_has_an_empty_schema() -> None:
     assert offer(inputSchema={"type": "object"}).schema == {"type": "object", "properties": {}}
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tools import McpServers, default_tools
-from tools.errors import McpToolFailed
+from tools.errors import McpCallFailed
 
 TIME = "mcp-server-time==2026.10.19"
 NodePackage = Callable[[str], Path]
@@ -82,7 +82,7 @@ def test_the_filesystem_server_reads_writes_and_declares_what_it_does(files: dic
     with McpServers({"files": files}) as servers:
         read = call(servers, "read_text_file", path=str(tmp_path / "files" / "a.txt"))
         call(servers, "write_file", path=str(tmp_path / "files" / "b.txt"), content="written")
-        with pytest.raises(McpToolFailed) as refused:
+        with pytest.raises(McpCallFailed) as refused:
             call(servers, "read_text_file", path="/etc/hostname")
         declared = effects(servers)
 
@@ -159,7 +159,7 @@ def test_a_server_by_streamable_http_does_the_same(everything: Path) -> None:
 def test_a_server_from_pypi_runs_in_an_environment_of_its_own(time_server: Path) -> None:
     with McpServers({"time": {"command": str(time_server)}}) as servers:
         there = call(servers, "convert_time", source_timezone="UTC", time="12:00", target_timezone="Asia/Tokyo")
-        with pytest.raises(McpToolFailed) as failed:
+        with pytest.raises(McpCallFailed) as failed:
             call(servers, "get_current_time", timezone="Nowhere/None")
         declared = effects(servers)
 

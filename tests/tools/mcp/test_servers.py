@@ -5,14 +5,13 @@ import json
 import logging
 import os
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tools import McpServers
-from tools.errors import McpCallLost, McpServerUnavailable, McpToolChanged, McpToolFailed, NothingHappened
+from tools.errors import McpCallFailed, McpUnavailable, NothingHappened
 
 Small = Any
 
@@ -73,25 +72,24 @@ def test_the_servers_are_started_and_left_in_asynchronous_code_too_also_when_it_
     assert [is_alive(process) for process in small.starts] == [False]
 
 
-def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small) -> None:
+def test_starting_that_is_cancelled_leaves_nothing_behind(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tools.mcp.servers.START_TIMEOUT_S", 3_600.0)  # who waits for it hangs
     small.behave("deaf")
-    began = time.monotonic()
 
     async def main() -> None:
-        async with asyncio.timeout(0.5), McpServers({"small": small.entry()}):
+        async with asyncio.timeout(0.5), McpServers({"small": small.entry()}, start_timeout_s=3600):
             raise AssertionError("it never answers")
 
     with pytest.raises(TimeoutError):
         asyncio.run(main())
     assert [is_alive(process) for process in small.starts] == [False]
-    assert time.monotonic() - began < 20, "it waited for the server to start"
 
 
 def test_an_error_is_never_a_result(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
-        with pytest.raises(McpToolFailed) as failed:
+        with pytest.raises(McpCallFailed) as failed:
             call(servers, "fail", text="no such file")
-        with pytest.raises(McpToolFailed) as refused:
+        with pytest.raises(McpCallFailed) as refused:
             call(servers, "refuse")
 
     assert (failed.value.tool, failed.value.reason) == ("fail", "no such file")
@@ -101,7 +99,7 @@ def test_an_error_is_never_a_result(small: Small) -> None:
 
 def test_a_server_that_dies_in_a_call_fails_that_call_and_is_started_again_for_the_next(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
-        with pytest.raises(McpCallLost) as lost:
+        with pytest.raises(McpCallFailed, match="ended during the call") as lost:
             call(servers, "die")
         said = call(servers, "echo", text="still here")
 
@@ -114,9 +112,9 @@ def test_a_server_that_dies_in_a_call_fails_that_call_and_is_started_again_for_t
 def test_a_server_that_dies_again_without_having_answered_is_given_up(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         for _ in range(2):
-            with pytest.raises(McpCallLost):
+            with pytest.raises(McpCallFailed, match="ended during the call"):
                 call(servers, "die")
-        with pytest.raises(McpServerUnavailable):
+        with pytest.raises(McpUnavailable):
             call(servers, "echo", text="anyone?")
 
     assert len(small.starts) == 2
@@ -125,7 +123,7 @@ def test_a_server_that_dies_again_without_having_answered_is_given_up(small: Sma
 def test_a_server_that_has_answered_since_may_be_started_again(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         for _ in range(3):
-            with pytest.raises(McpCallLost):
+            with pytest.raises(McpCallFailed, match="ended during the call"):
                 call(servers, "die")
             assert call(servers, "echo", text="back") == "back"
 
@@ -135,7 +133,7 @@ def test_a_server_that_has_answered_since_may_be_started_again(small: Small) -> 
 def test_several_calls_that_find_a_server_dead_start_it_once(small: Small) -> None:
     async def many(servers: McpServers) -> list[Any]:
         tools = {tool.name: tool for tool in servers.tools()}
-        with pytest.raises(McpCallLost):
+        with pytest.raises(McpCallFailed, match="ended during the call"):
             await tools["die"].arun({})
         return await asyncio.gather(*(tools["echo"].arun({"text": str(number)}) for number in range(5)))
 
@@ -148,9 +146,9 @@ def test_several_calls_that_find_a_server_dead_start_it_once(small: Small) -> No
 def test_a_server_that_cannot_be_started_again_is_a_call_that_did_not_happen(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         small.behave("crash")
-        with pytest.raises(McpCallLost):
+        with pytest.raises(McpCallFailed, match="ended during the call"):
             call(servers, "die")
-        with pytest.raises(McpServerUnavailable):
+        with pytest.raises(McpUnavailable):
             call(servers, "note", text="x")
 
     assert [tool for tool, _ in small.calls] == ["die"]
@@ -160,27 +158,27 @@ def test_a_tool_that_changes_its_arguments_is_not_called(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         call(servers, "note", text="before")
         call(servers, "swap")
-        with pytest.raises(McpToolChanged) as changed:
+        with pytest.raises(McpUnavailable) as changed:
             call(servers, "note", text="after")
 
     assert isinstance(changed.value, NothingHappened)
-    assert (changed.value.tool, changed.value.is_gone) == ("note", False)
+    assert "'note' has changed its arguments or its effect" in changed.value.reason
     assert [args for tool, args in small.calls if tool == "note"] == [{"text": "before"}]
 
 
 def test_a_tool_that_changed_while_the_server_was_dead_is_not_called(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
-        with pytest.raises(McpCallLost):
+        with pytest.raises(McpCallFailed, match="ended during the call"):
             call(servers, "die")
         small.behave("swapped")
-        with pytest.raises(McpToolChanged):
+        with pytest.raises(McpUnavailable):
             call(servers, "note", text="after")
 
 
 def test_a_server_that_does_not_answer_in_half_the_time_has_not_been_called(small: Small) -> None:
     with McpServers({"small": small.entry(timeout_s=0.4)}) as servers:
         small.behave("deaf")
-        with pytest.raises(McpServerUnavailable):
+        with pytest.raises(McpUnavailable):
             call(servers, "note", text="x")
 
     assert small.calls == []
@@ -190,7 +188,7 @@ def test_tools_are_of_no_use_after_the_block(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         (echo,) = (tool for tool in servers.tools() if tool.name == "echo")
 
-    with pytest.raises(McpServerUnavailable):
+    with pytest.raises(McpUnavailable):
         asyncio.run(echo.arun({"text": "x"}))
 
 
@@ -203,7 +201,7 @@ def test_a_server_that_does_not_start_is_named_with_its_last_words_and_the_other
     other.folder.mkdir()
 
     with (
-        pytest.raises(McpServerUnavailable) as failed,
+        pytest.raises(McpUnavailable) as failed,
         McpServers({"small": small.entry(), "other": other.entry()}, start_timeout_s=0.5),
     ):
         raise AssertionError("it started")
@@ -214,7 +212,7 @@ def test_a_server_that_does_not_start_is_named_with_its_last_words_and_the_other
 
 
 def test_a_command_that_is_not_there_is_named() -> None:
-    with pytest.raises(McpServerUnavailable) as failed, McpServers({"x": {"command": "no-such-command"}}):
+    with pytest.raises(McpUnavailable) as failed, McpServers({"x": {"command": "no-such-command"}}):
         raise AssertionError("it started")
 
     assert failed.value.reason == "no such file or directory: no-such-command"
@@ -235,7 +233,7 @@ def test_two_servers_with_the_same_tools_are_told_apart_by_their_names(small: Sm
     assert {"a_echo", "b_echo"} <= both and "echo" not in both
 
 
-def test_a_server_gets_what_is_configured_and_the_least_of_our_environment(
+def test_a_server_gets_its_configured_variables_and_the_least_of_our_environment(
     small: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
@@ -257,10 +255,10 @@ def test_a_key_that_a_server_tells_is_in_no_result_no_error_and_no_log(
 
     with caplog.at_level(logging.DEBUG), McpServers({"small": entry}) as servers:
         environment = call(servers, "environment")
-        with pytest.raises(McpToolFailed) as failed:
+        with pytest.raises(McpCallFailed) as failed:
             call(servers, "fail", text=f"wrong key {key}")
     small.behave("crash")
-    with pytest.raises(McpServerUnavailable) as unavailable, McpServers({"small": entry}):
+    with pytest.raises(McpUnavailable) as unavailable, McpServers({"small": entry}):
         raise AssertionError("it started")
 
     told = [environment, str(failed.value), str(unavailable.value), repr(servers), caplog.text]
@@ -269,7 +267,7 @@ def test_a_key_that_a_server_tells_is_in_no_result_no_error_and_no_log(
     assert "small: small server ***" in caplog.text
 
 
-def test_what_a_server_says_on_its_standard_error_is_no_matter_for_the_terminal(
+def test_the_standard_error_of_a_server_never_reaches_the_terminal(
     small: Small, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with McpServers({"small": small.entry()}) as servers:
@@ -278,9 +276,7 @@ def test_what_a_server_says_on_its_standard_error_is_no_matter_for_the_terminal(
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_a_server_says_beside_the_protocol_disturbs_nobody(
-    small: Small, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_output_outside_the_protocol_is_ignored(small: Small, capfd: pytest.CaptureFixture[str]) -> None:
     small.behave("chatty")
 
     with McpServers({"small": small.entry()}) as servers:
@@ -289,7 +285,7 @@ def test_what_a_server_says_beside_the_protocol_disturbs_nobody(
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_tool_declares_what_the_user_says_of_it(small: Small) -> None:
+def test_a_tool_declares_the_rules_of_the_configuration(small: Small) -> None:
     rules = {"timeout_s": 5, "tools": {"note": {"effect": "external", "idempotent": True, "free_args": ["text"]}}}
 
     with McpServers({"small": small.entry(**rules)}) as servers:

@@ -17,7 +17,7 @@ def told(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def test_variables_are_filled_in_wherever_they_stand_in_text() -> None:
+def test_variables_are_substituted_anywhere_in_a_text() -> None:
     given = {"args": ["--dir", "${HOME}/docs"], "env": {"A": "${A}${env:A}", "B": "$A $ {A} ${}"}}
 
     filled = fill(given, {"HOME": "/home/ada", "A": "1"})
@@ -26,11 +26,11 @@ def test_variables_are_filled_in_wherever_they_stand_in_text() -> None:
     assert filled.missing == frozenset()
 
 
-def test_a_default_stands_in_for_what_is_not_set_and_may_be_empty() -> None:
+def test_a_default_replaces_an_unset_variable_and_may_be_empty() -> None:
     assert fill("${A:-x/y}${B:-}|${C:-no}", {"C": "yes"}).value == "x/y|yes"
 
 
-def test_what_is_missing_is_named_each() -> None:
+def test_every_missing_variable_is_named() -> None:
     assert fill(["${A}", {"x": "${B} ${A}"}], {}).missing == {"A", "B"}
 
 
@@ -39,11 +39,11 @@ def test_a_value_is_never_looked_through_again() -> None:
 
 
 @given(JSON.filter(lambda value: "${" not in str(value)))
-def test_what_holds_no_variable_stays_as_it_is(value: object) -> None:
+def test_a_text_without_variables_is_unchanged(value: object) -> None:
     assert fill(value, {}).value == value
 
 
-def test_a_value_is_secret_where_its_variable_or_its_key_is_named_like_one() -> None:
+def test_a_value_is_secret_if_its_variable_or_its_key_is_named_like_one() -> None:
     entry = {
         "env": {"GITHUB_TOKEN": "ghp_of_somebody", "PLACE": "${MAPS_API_KEY}", "GIT_AUTHOR_NAME": "Ada Lovelace"},
         "headers": {"Authorization": "Bearer ${THEIRS}", "X-Trace": "trace-of-this"},
@@ -56,7 +56,7 @@ def test_a_value_is_secret_where_its_variable_or_its_key_is_named_like_one() -> 
     assert secrets == {"ghp_of_somebody", "maps-key-1", "bearer-token-1", "Bearer bearer-token-1"}
 
 
-def test_what_is_too_short_to_be_told_from_other_words_is_not_hidden() -> None:
+def test_a_secret_too_short_to_be_distinct_is_not_hidden() -> None:
     assert fill({"API_KEY": "none"}, {}).secrets == frozenset()
 
 

@@ -38,7 +38,7 @@ def file(tmp_path: Path) -> Path:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=400)
 @given(sql=STATEMENTS | st.builds(str.__add__, BEFORE, WRITES))
-def test_no_statement_changes_anything_even_where_the_file_is_open_for_writing(file: Path, sql: str) -> None:
+def test_no_statement_changes_anything_even_if_the_file_is_open_for_writing(file: Path, sql: str) -> None:
     before = file.read_bytes()
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         try:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from tools.errors import HostNotUsable, UrlRefused
+from tools.errors import ConfigInvalid, UrlRefused
 from tools.web.allowed_hosts import AllowedHost, AllowList, hosts_from_environment
 from tools.web.urls import checked_url
 
@@ -89,7 +89,7 @@ def test_a_method_that_is_not_allowed_is_refused() -> None:
         ("2001:db8::1", "2001:db8::1", 81, True),
     ],
 )
-def test_a_named_host_may_be_near_and_nothing_may_lead_where_nobody_is(
+def test_a_named_host_may_be_private_and_no_host_may_be_a_reserved_address(
     host: str, address: str, port: int, allowed: bool
 ) -> None:
     assert (HOSTS.rule(host, ip_address(address), port) is None) is allowed
@@ -115,7 +115,7 @@ def test_a_named_host_may_be_near_and_nothing_may_lead_where_nobody_is(
     ],
 )
 def test_an_entry_that_cannot_be_understood_is_refused_without_its_secrets(origin: str, options: Any) -> None:
-    with pytest.raises(HostNotUsable) as refusal:
+    with pytest.raises(ConfigInvalid) as refusal:
         AllowedHost(origin, **options)
 
     assert "secret" not in str(refusal.value)
@@ -137,5 +137,5 @@ def test_the_environment_may_name_hosts(monkeypatch: pytest.MonkeyPatch) -> None
     )
 
     monkeypatch.setenv("PLANNER_EXECUTOR_HTTP_HOSTS", "localhost")
-    with pytest.raises(HostNotUsable):
+    with pytest.raises(ConfigInvalid):
         hosts_from_environment()

@@ -68,7 +68,7 @@ def test_a_name_without_an_address_is_not_connected_to(answer: Sequence[str], na
         addresses(Guard(names({"nowhere.example": answer})), "https://nowhere.example/")
 
 
-def test_the_machine_itself_is_asked_where_nobody_else_is_named() -> None:
+def test_the_system_resolver_is_the_default() -> None:
     assert {"127.0.0.1", "::1"} & set(anyio.run(system_addresses, "localhost"))
     with pytest.raises(UrlRefused):
         addresses(Guard(), "http://localhost/")

@@ -1,9 +1,7 @@
-import time
-
 import httpx
 import pytest
 
-from tools.errors import PageNotReadable
+from tools.errors import SourceNotReadable
 from tools.web.exchange import Answer
 from tools.web.readable import Page, read_page
 
@@ -67,15 +65,15 @@ def test_html_without_a_type_is_known_by_its_start() -> None:
         (b"", "text/html", "it holds no words"),
     ],
 )
-def test_what_is_no_text_is_named(body: bytes, content_type: str, reason: str) -> None:
-    with pytest.raises(PageNotReadable) as failure:
+def test_a_binary_file_is_an_error(body: bytes, content_type: str, reason: str) -> None:
+    with pytest.raises(SourceNotReadable) as failure:
         read_page(answer(body, content_type))
 
     assert reason in failure.value.reason
 
 
 def test_a_page_that_did_not_come_in_whole_is_not_read() -> None:
-    with pytest.raises(PageNotReadable) as failure:
+    with pytest.raises(SourceNotReadable) as failure:
         read_page(answer("words", "text/plain", fault="it is larger than 5 bytes"))
 
     assert failure.value.reason == "it is larger than 5 bytes"
@@ -84,10 +82,8 @@ def test_a_page_that_did_not_come_in_whole_is_not_read() -> None:
 @pytest.mark.slow
 def test_a_page_made_to_be_read_for_minutes_is_left_in_time() -> None:
     attributes = " ".join(f"a{number}=b" for number in range(100_000))
-    began = time.monotonic()
 
-    with pytest.raises(PageNotReadable) as failure:
-        read_page(answer(f"<html><body><p {attributes}>words</p></body></html>"), time_s=2)
+    with pytest.raises(SourceNotReadable) as failure:
+        read_page(answer(f"<html><body><p {attributes}>words</p></body></html>"), time_s=1)
 
-    assert "longer than 2 s" in failure.value.reason
-    assert time.monotonic() - began < 10
+    assert "longer than 1 s" in failure.value.reason

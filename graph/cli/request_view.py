@@ -1,14 +1,11 @@
 """A review request on the screen, and the commands that answer it."""
 
-import shlex
-import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from graph.cli.options import DATABASE
-from graph.cli.screen import Screen
+from graph.cli.command_line import command
+from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.markdown import unfenced
 from graph.record.budget import Usage, read_budget
 from graph.review.request import asked_again, digest_of_all
@@ -16,28 +13,6 @@ from graph.review.response import Request, asked
 from graph.runs import Run
 from graph.sanitize import visible
 from graph.text.drawing import plan_text
-
-DIGEST_CHARACTERS = 12
-"""How much of a digest people are shown."""
-
-NAME = "planner-executor"
-
-
-def command(words: str, run: str, database: Path) -> str:
-    """Return a command line about a run that can be pasted into a shell; `words` begins with the command's name.
-
-    >>> command("resume --approve", "demo.1", Path("runs.db"))
-    'planner-executor resume demo.1 --approve --db runs.db'
-    """
-    name, _, options = words.partition(" ")
-    where = "" if database == DATABASE else f" --db {shlex.quote(str(database))}"
-    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{where}"
-
-
-def program() -> str:
-    """Return how this command is called: by its path where it is not on the search path."""
-    called = Path(sys.argv[0])
-    return shlex.quote(str(called)) if called.name == NAME and shutil.which(NAME) is None else NAME
 
 
 def show_request(screen: Screen, run: Run) -> None:

@@ -6,9 +6,11 @@ from typing import get_args
 from rich.table import Table
 
 from graph.cli import options
-from graph.cli.exits import reported
+from graph.cli.exit_codes import reported
+from graph.cli.option_groups import with_option_groups
+from graph.cli.run_options import ToolOptions
 from graph.cli.screen import Screen, cell
-from graph.cli.setup import Setup, check_folders
+from graph.cli.setup import Setup
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.policy import NO_POLICY, ApprovalMode
@@ -16,13 +18,8 @@ from graph.policy.policy import NO_POLICY, ApprovalMode
 MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 
 
-def tools(
-    docs: options.Documents = None,
-    workspace: options.Workspace = None,
-    mcp: options.McpFile = None,
-    own_tools: options.OwnTools = None,
-    config: options.ConfigFile = None,
-) -> None:
+@with_option_groups
+def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
     """List the tools: what each does to the world, and which `--approval` asks before it is used."""
     screen = Screen.here()
     with reported(screen):
@@ -30,10 +27,8 @@ def tools(
         from graph.tool_servers import with_servers
         from tools.extras import NOT_INSTALLED
 
-        check_folders(docs, workspace)
-        setup = Setup.default().changed(
-            documents=docs, workspace=workspace, mcp=mcp, own_tools=own_tools, config=config
-        )
+        given.check()
+        setup = Setup.default().changed(**given.tool_settings, config=config)
         with with_servers(setup.mcp, setup.tools()) as everything:
             specs = Toolbox(everything).specs.values()
             screen.show(table_of(specs))

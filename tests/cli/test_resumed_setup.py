@@ -13,8 +13,8 @@ from typer.testing import Result
 
 from graph import AsyncAgent
 from graph.caller import Caller, calling
-from graph.cli.reading import looked_up
-from graph.cli.remembered import taken_up
+from graph.cli.resumed_setup import setup_to_resume
+from graph.cli.run_lookup import find_run
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup
 from graph.errors import InputError
@@ -132,9 +132,9 @@ def test_in_a_terminal_a_person_decides_about_an_older_record(
 
     if workspace is None:
         with pytest.raises(InputError):
-            taken_up(screen, looked_up(DATABASE, "t"), {}, own_settings=False)
+            setup_to_resume(screen, find_run(DATABASE, "t"), {}, own_settings=False)
         return
-    found = taken_up(screen, looked_up(DATABASE, "t"), {}, own_settings=False)
+    found = setup_to_resume(screen, find_run(DATABASE, "t"), {}, own_settings=False)
 
     assert found.workspace == str(folder / workspace)
     shown = "".join(out.getvalue().split())
