@@ -1,11 +1,13 @@
 """The database of a run: LangGraph's checkpointer and, in the same file, our ledger."""
 
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.checkpoint import open_checkpointer
@@ -21,6 +23,9 @@ class Database:
     ledger: RunStore
 
 
+OpenDatabase = Callable[[Path], AbstractAsyncContextManager[Database]]
+
+
 @asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open a file, which is created where there is none."""
@@ -28,6 +33,18 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
     try:
         async with open_checkpointer(path) as saver:
             yield Database(saver, ledger)
+    finally:
+        await ledger.close()
+
+
+@asynccontextmanager
+async def open_with_langgraphs_saver(path: Path) -> AsyncIterator[Database]:
+    """Open a file with LangGraph's own saver, which lays it out before our ledger opens it."""
+    ledger = open_ledger(path)
+    try:
+        async with aiosqlite.connect(path) as connection:
+            serde = JsonPlusSerializer(allowed_msgpack_modules=None)
+            yield Database(AsyncSqliteSaver(connection, serde=serde), ledger)
     finally:
         await ledger.close()
 

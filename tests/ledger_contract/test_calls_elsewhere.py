@@ -29,6 +29,7 @@ def settled(happened: bool, **more: Any) -> Draft:
     return Draft("decided", {**about, "settled": [entry]})
 
 
+LONG = {"value": "a long receipt " * 100}
 FAILED = {"status": "failed", "value": None, "error": "down"}
 UNMET = Draft("step_checked", {"met": False, "error": "will not do", "revision": 1, "checks": []}, "a")
 WAITS = Draft(
@@ -56,6 +57,7 @@ def told(driver: Driver, *runs: list[Draft], n: int = 9) -> list[Call]:
         [begun()],
         [begun(), ended(**FAILED)],
         [begun(), ended(), UNMET],
+        [begun(), ended(**FAILED, note=LONG)],
         [begun(), begun(key="k2", args={"to": "y"}), ended()],
         [begun(), ended(), begun(), ended(**FAILED)],
         [begun(), ended(**FAILED), settled(happened=False), begun()],
@@ -71,6 +73,7 @@ def test_a_call_that_may_have_happened_is_told(driver, drafts: list[Draft]) -> N
     "drafts",
     [
         [begun(), ended()],
+        [begun(), ended(**LONG)],
         [begun(repeatable=True)],
         [begun(), ended(**FAILED, nothing_happened=True)],
         [begun(), ended(**FAILED), settled(happened=False)],

@@ -8,6 +8,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Redacted
 from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.packed_payload import UNPACKED, stored_payload
 from graph.ledger.sqlite.queries import run_id_of, transcript_of
 from graph.record.events import Draft
 from graph.record.redaction import Redactor
@@ -38,7 +39,8 @@ def erase(
 def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Erasure, redacted: Draft) -> None:
     run_id = run_id_of(db, run)
     query = "UPDATE ledger_events SET payload = ?, salt = ? WHERE run = ? AND seq = ?"
-    db.executemany(query, [(row.payload, row.salt, run_id, seq) for seq, row in erasure.rows.items()])
+    changed = [(stored_payload(row.kind, row.payload), row.salt, run_id, seq) for seq, row in erasure.rows.items()]
+    db.executemany(query, changed)
     writer.index.forget(db, run_id)
     writer.write(db, run, run_id, [redacted])
 
@@ -50,7 +52,7 @@ def _replace_artifacts(db: sqlite3.Connection, thread: str, old: Mapping[str, tu
     for name in old:
         query = (
             "SELECT 1 FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
-            "WHERE thread != ? AND instr(payload, ?) LIMIT 1"
+            f"WHERE thread != ? AND instr({UNPACKED.format('payload')}, ?) LIMIT 1"
         )
         if db.execute(query, (thread, name)).fetchone() is None:
             db.execute("DELETE FROM ledger_artifacts WHERE id = ?", (name,))

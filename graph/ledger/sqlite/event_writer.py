@@ -8,7 +8,7 @@ from graph.ledger.chaining import chained
 from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.queries import head_of, standing_of
+from graph.ledger.sqlite.queries import head_of, standing_of, stored_row
 from graph.ledger.sqlite.run_index import RunIndex
 from graph.record.events import Draft
 from graph.record.values import Kept
@@ -36,7 +36,7 @@ class EventWriter:
             return seq
         rows, events = chained(drafts, seq, before)
         seq, link = rows[-1].seq, rows[-1].link
-        stored = [(run_id, *row) for row in rows]
+        stored = [(run_id, *stored_row(row)) for row in rows]
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", stored)
         standing = standing_after(seq, link, self.key)
         db.execute("UPDATE ledger_runs SET events = ?, key = ?, seal = ? WHERE id = ?", (*standing, run_id))

@@ -30,6 +30,11 @@ class Migration:
         """Whether the database is of an older version."""
         return 0 < self.version < VERSION
 
+    @property
+    def makes_index(self) -> bool:
+        """Whether the index of runs is made, which version 1 had not."""
+        return self.version == 1
+
 
 def forecast(database: str) -> Migration:
     """Return what a migration would do; the file is only read.
@@ -82,8 +87,9 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     if not about.is_needed:
         return None
     _back_up(database, about.backup)
-    execute(db, INDEX)
-    rebuild(db)
+    if about.makes_index:
+        execute(db, INDEX)
+        rebuild(db)
     set_version(db)
     return about
 

@@ -1,21 +1,25 @@
 """Questions asked of the ledger's tables within a transaction."""
 
 import sqlite3
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.protocol import RunKey
 from graph.ledger.reading import Found
 from graph.ledger.refusals import Standing
+from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
 from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.events import CONTROL
 
-FAILED = """(SELECT ended.kind != 'call_finished' OR json_extract(ended.payload, '$.status') != 'succeeded'
+_ENDED = UNPACKED.format("ended.payload")
+FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.status') != 'succeeded'
     FROM ledger_events AS ended
     WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
-    AND ended.step IS e.step AND json_extract(ended.payload, '$.call') = json_extract(e.payload, '$.call')
-    AND json_extract(ended.payload, '$.item') IS json_extract(e.payload, '$.item')
+    AND ended.step IS e.step AND json_extract({_ENDED}, '$.call') = json_extract(e.payload, '$.call')
+    AND json_extract({_ENDED}, '$.item') IS json_extract(e.payload, '$.item')
     ORDER BY ended.seq LIMIT 1)"""
 """Of the beginning of a call: whether it did not come to a good end; null for one that came to none."""
 
@@ -62,11 +66,22 @@ def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, byte
 
 def rows_of(db: sqlite3.Connection, run_id: int, after: int) -> tuple[list[Row], Standing]:
     """Return a run's rows from the `after`-th on, and how many were written: fewer are a fault, not a shorter run."""
+    return list(read_rows(db, run_id, after)), standing_of(db, run_id)
+
+
+def read_rows(db: sqlite3.Connection, run_id: int, after: int = ALL) -> Iterator[Row]:
+    """Yield a run's rows from the `after`-th on, their payloads as text."""
     query = (
         "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events "
         "WHERE run = ? AND seq >= ? ORDER BY seq"
     )
-    return [Row._make(columns) for columns in db.execute(query, (run_id, after))], standing_of(db, run_id)
+    for row in map(Row._make, db.execute(query, (run_id, after))):
+        yield row if type(row.payload) is str else row._replace(payload=payload_text(row.kind, row.payload))
+
+
+def stored_row(row: Row) -> Sequence[Any]:
+    """Return the columns of a row as they are stored."""
+    return (*row[:4], stored_payload(row.kind, row.payload), *row[5:])
 
 
 def has_messages(db: sqlite3.Connection, run_id: int) -> bool:

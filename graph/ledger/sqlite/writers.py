@@ -15,6 +15,7 @@ from graph.errors import LedgerError
 from graph.ledger.sqlite.busy_timeout import busy_timeout_with
 from graph.ledger.sqlite.file import create_private, identity, write_ahead
 from graph.ledger.sqlite.migration import bring_up
+from graph.ledger.sqlite.packed_payload import add_functions
 from graph.ledger.sqlite.schema import VERSION, check_version
 from graph.ledger.sqlite.writer import Pulse, WriterThread, begin_at_once
 
@@ -44,6 +45,7 @@ class OpenFile:
         wait_s = self._patience.left_s
         connection = sqlite3.connect(self._path, isolation_level=None, timeout=wait_s)
         connection.text_factory = _text
+        add_functions(connection)
         try:
             with self._patience.tried():
                 check_version(connection, self._name)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.sqlite.packed_payload import add_functions
 from graph.ledger.sqlite.queries import TO_KNOW, runs_to_know
 from graph.record.events import Draft
 
@@ -13,7 +14,7 @@ STARTED = Draft("run_started", {"goal": "g", "constraints": []})
 BEGUN = Draft(
     "call_started", {"key": "k", "call": 0, "tool": "pay", "args": {}, "repeatable": False, "revision": 1}, "a"
 )
-ENDED = Draft("call_finished", {"call": 0, "status": "succeeded", "value": "paid"}, "a")
+ENDED = Draft("call_finished", {"call": 0, "status": "succeeded", "value": "a long receipt " * 100}, "a")
 
 
 def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(tmp_path: Path) -> None:
@@ -28,6 +29,7 @@ def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(
     asyncio.run(fill())
 
     with sqlite3.connect(path) as db:
+        add_functions(db)
         assert runs_to_know(db, RunKey("t", 9)) == [6]
         query = f"SELECT n FROM ledger_runs JOIN ledger_events ON run = id WHERE thread = 't' AND {TO_KNOW}"
         assert "ledger_to_know" in str(db.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
