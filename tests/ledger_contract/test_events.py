@@ -260,8 +260,14 @@ def test_of_two_who_decide_at_once_one_wins(driver: Driver) -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [Draft("paused", {"x": "\ud800"}), Draft("paused", {"x": [float("nan")]}), Draft("paused", {}, step="\ud800")],
-    ids=["payload", "nan", "step"],
+    [
+        Draft("paused", {"x": "\ud800"}),
+        Draft("paused", {"x": "\udcff"}),
+        Draft("paused", {"x": [float("nan")]}),
+        Draft("paused", {}, step="\ud800"),
+        Draft("paused", {}, step="\udcff"),
+    ],
+    ids=["payload", "byte", "nan", "step", "byte of a step"],
 )
 def test_all_events_of_an_append_are_written_or_none(driver: Driver, bad: Draft) -> None:
     async def work(ledger: RunStore) -> list[Event]:

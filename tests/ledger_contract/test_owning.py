@@ -159,6 +159,8 @@ def test_a_caller_that_is_cancelled_while_it_claims_a_run_does_not_keep_it(drive
             owner.cancel()
             await asyncio.gather(owner, return_exceptions=True)
             said.append(await ledger.is_worked_on(run))
+            holder = driver.holder(run)  # others cannot know that this process has an owner that is done
+            said.append(holder is not None and holder.owner != "")
         return said
 
     assert not any(with_run(driver, work))
