@@ -15,7 +15,7 @@ from graph.chat_models.roles import RoleModels
 from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
-from graph.plan.validation import MAX_STEPS
+from graph.plan.reading import MAX_STEPS
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.policy.replanning import Replan
 from graph.prompts.data import shown_text, tools_shown

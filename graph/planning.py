@@ -12,9 +12,9 @@ from graph.chat_models.json_text import NoJson, Piece, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
 from graph.plan.normalization import PLAN_KEYS, looks_like_plan
+from graph.plan.reading import Reading
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
-from graph.plan.validation import Reading
 from graph.prompts.data import cut
 from graph.prompts.planner import repair_message
 from graph.record.events import Draft

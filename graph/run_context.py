@@ -9,9 +9,9 @@ from pydantic import JsonValue
 from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import values_of
+from graph.plan.reading import Reading
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
-from graph.plan.validation import Reading
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.replanning import ReplanPolicy
 from graph.record.ending import Ending, ending_of

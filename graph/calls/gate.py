@@ -14,12 +14,12 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.calls.effects import Effects
-from graph.calls.failures import error_of, in_words
+from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.time_limit import within
-from graph.calls.tool_call import Finished, Held, ToolCall, Uncertain
+from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.errors import ResultError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
@@ -96,8 +96,8 @@ class CallGate:
 
         Raises:
             Refused: The step's grant, the schema or the policy does not allow it; that it was asked for is on record.
-            Uncertain: It might repeat an effect; that it waits is on record.
-            Held: A person has to see it first; that it waits is on record.
+            CallUncertain: It might repeat an effect; that it waits is on record.
+            CallHeld: A person has to see it first; that it waits is on record.
             BudgetReached: A limit does not allow it.
         """
         try:
@@ -169,7 +169,7 @@ class CallGate:
         if known is None or known.revision != self._record.revision:
             await self._note_held(call, unseen, before)
         why = "the same call happened before" if before else "its arguments come from untrusted results"
-        raise Held(call.key, f"{why}; a person has to see it first")
+        raise CallHeld(call.key, f"{why}; a person has to see it first")
 
     async def _note_held(self, call: ToolCall, unseen: Mapping[str, TrustLabel], before: Sequence[Call]) -> None:
         shown = keep(dict(call.args), SHOWN_BYTES)
@@ -184,7 +184,7 @@ class CallGate:
         draft = Draft("step_held", payload, call.step, safe=False)
         await self._ledger.append(self._lease, [draft], artifacts=[shown])
 
-    async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> Uncertain:
+    async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> CallUncertain:
         """Write down that a call waits until a person has settled others, and return the reason why it does."""
         keys = tuple(known.key for known in found)
         noted = self._record.uncertain.get(call.key)
@@ -200,7 +200,7 @@ class CallGate:
             }
             draft = Draft("step_uncertain", payload, call.step, safe=False)
             await self._ledger.append(self._lease, [draft], artifacts=[shown])
-        return Uncertain(keys)
+        return CallUncertain(keys)
 
     async def _recall(self, call: ToolCall) -> Finished | None:
         """Return the outcome on record that stands for this call: its own, or that of one a person says happened."""
@@ -248,7 +248,7 @@ class CallGate:
         """Wait for the call's turn and write its intent; it may be made when this returns.
 
         Raises:
-            Uncertain: One that is the same was under way, and ended in a way that makes this one wait for a person.
+            CallUncertain: One that is the same was under way, and ended in a way that makes this one wait for a person.
             StaleRunError: See `commit`.
         """
         if call.wait_s:
@@ -271,9 +271,9 @@ class CallGate:
                 raise
             error = "the tool cancelled itself"
         except TimeoutError as failure:
-            error = in_words(failure)
+            error = failure_words(failure)
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
-            error, nothing = in_words(failure), isinstance(failure, NothingHappened)
+            error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
             result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
-from graph.calls.failures import error_of, in_words
+from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import Meter, Reservation
 from graph.calls.prompt import Asked, Prompts, prompt_of
 from graph.calls.rate_limit import RateLimiter
@@ -140,14 +140,14 @@ class ModelGate:
         try:
             answer = await model.ask(call.request({"run": self._record.id, "revision": self._record.revision}))
         except ModelCallError as failure:
-            words = error_of(f"the {call.role} model {in_words(failure)}")
+            words = error_of(f"the {call.role} model {failure_words(failure)}")
             return words, {"error": words, "attempts": list(failure.attempts)}
         attempts = [attempt.to_json() for attempt in answer.attempts]
         told: dict[str, Any] = {"model": answer.model, "usage": dict(answer.usage), "attempts": attempts}
         try:
             return answer.message, {"response": _storable(answer.message), **told}
         except (ResultError, ValueError) as failure:
-            words = error_of(f"the {call.role} model {answer.model} failed: {in_words(failure)}")
+            words = error_of(f"the {call.role} model {answer.model} failed: {failure_words(failure)}")
             return words, {"error": words, **told}
 
     def _settled(self, aside: Reservation, outcome: Mapping[str, Any]) -> dict[str, float]:

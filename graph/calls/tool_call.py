@@ -64,7 +64,7 @@ class Finished:
         return Draft("call_finished", payload, self.call.step)
 
 
-class Held(Exception):
+class CallHeld(Exception):
     """A call waits for a person to see it; `key` names it. It never leaves the node."""
 
     def __init__(self, key: str, why: str) -> None:
@@ -72,7 +72,7 @@ class Held(Exception):
         super().__init__(why)
 
 
-class Uncertain(Exception):
+class CallUncertain(Exception):
     """A call might repeat effects that may have happened; `keys` names their calls. It never leaves the node."""
 
     def __init__(self, keys: Sequence[str]) -> None:

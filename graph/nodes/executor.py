@@ -94,8 +94,8 @@ class Executor:
         run, gate = writer.run, writer.gate()
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
-        at_once = asyncio.Semaphore(settings.max_concurrency)
-        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), at_once, criteria)
+        slots = asyncio.Semaphore(settings.max_concurrency)
+        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria)
         return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.looks_at_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
@@ -109,9 +109,9 @@ class Executor:
         if flow.limit is not None:
             await writer.write(budget_reached(run, flow.limit, "executor", plan))
         due = open_questions(plan, run.record)
-        if flow.doubts or flow.limit is not None or run.record.waiting_calls or due:
-            said = message_about(run, plan, flow.doubts)
-            return state_update(run, status="waiting", results=results, doubts=flow.doubts, messages=[said])
+        if flow.uncertain_calls or flow.limit is not None or run.record.waiting_calls or due:
+            said = message_about(run, plan, flow.uncertain_calls)
+            return state_update(run, status="waiting", results=results, doubts=flow.uncertain_calls, messages=[said])
         if to_refine(plan, run.record):
             return state_update(run, status="planning", results=results, doubts=[])
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):

@@ -16,10 +16,10 @@ from graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wan
 from graph.nodes.review_message import SAY_FIRST, message_about, message_without_plan
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
+from graph.plan.reading import read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
-from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages

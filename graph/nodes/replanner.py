@@ -9,8 +9,8 @@ from langchain_core.runnables import RunnableConfig
 from graph.calls.meter import BudgetReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
-from graph.expansion import refined
 from graph.fork import is_fork
+from graph.nodes.refinement import refined
 from graph.nodes.review_message import message_about
 from graph.plan.json_schema import revision_schema
 from graph.plan.revision import read_revision

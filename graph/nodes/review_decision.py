@@ -9,7 +9,7 @@ from graph.plan.schema import Plan
 from graph.record.ending import Ending
 from graph.record.events import Draft
 from graph.review.decision import Decision, UnreadableAnswer
-from graph.review.verdict import Verdict
+from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
 from graph.run_events import revision
 from graph.run_writer import RunWriter
@@ -17,7 +17,7 @@ from graph.state import StateUpdate
 from graph.state_view import state_at_end, state_update, state_with_plan
 
 
-async def decide(writer: RunWriter, subject: Subject, verdict: Verdict) -> StateUpdate:
+async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
     """Write the decisions down, all at once, and return what follows.
 
     Raises:
@@ -60,9 +60,9 @@ def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
     return state_with_plan(run, plan, "running", doubts=[])
 
 
-async def _stop(writer: RunWriter, subject: Subject, verdict: Verdict, stop: Decision) -> StateUpdate:
+async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, stop: Decision) -> StateUpdate:
     run, word = writer.run, "finish" if stop.finishes else "reject"
-    decision = decided(run, subject.plan, word, Verdict(decisions=verdict.decisions), message=stop.message)
+    decision = decided(run, subject.plan, word, ReviewVerdict(decisions=verdict.decisions), message=stop.message)
     plan = run.recorded_plan() or Plan()
     reached = await run.ending(plan)
     answer = reached.answer if run.record.succeeded else None
@@ -76,7 +76,7 @@ async def _stop(writer: RunWriter, subject: Subject, verdict: Verdict, stop: Dec
     return state_at_end(run)
 
 
-async def _send_back(writer: RunWriter, subject: Subject, verdict: Verdict) -> StateUpdate:
+async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
     """Feedback: the planner plans again, as often as the settings allow."""
     run, words = writer.run, verdict.feedback
     most = run.services.settings.max_feedback

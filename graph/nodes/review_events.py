@@ -12,7 +12,7 @@ from graph.record.events import Draft
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, keep_anything
 from graph.review.request import ReviewRequest
-from graph.review.verdict import NOTHING, Verdict
+from graph.review.verdict import NOTHING, ReviewVerdict
 from graph.run_context import RunContext
 
 
@@ -45,7 +45,7 @@ def decided(
     run: RunContext,
     plan: Plan | None,
     decision: str,
-    verdict: Verdict = NOTHING,
+    verdict: ReviewVerdict = NOTHING,
     *,
     message: str | None = None,
 ) -> Draft:
@@ -60,7 +60,7 @@ def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
     return Draft("decided", {**_about(run, plan, NOTHING, approves=True), **_by("approve", "policy", rule)}, safe=False)
 
 
-def _about(run: RunContext, plan: Plan | None, verdict: Verdict, approves: bool) -> dict[str, Any]:
+def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves: bool) -> dict[str, Any]:
     terms = run.terms if verdict.budget is None else replace(run.terms, budget=verdict.budget)
     binding = terms.binding(plan) if plan and approves else rebound(run.record, run.terms, terms)
     return {

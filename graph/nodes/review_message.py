@@ -23,9 +23,9 @@ SAY_FIRST = "what is asked is said first"
 HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection as an approval."
 
 
-def message_about(run: RunContext, plan: Plan, doubts: Sequence[str] = ()) -> AIMessage:
+def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) -> AIMessage:
     """Return what the node before review leaves in the chat: what will be asked, or the plan where nothing will."""
-    calls = uncertain_calls(run.record, list(doubts))
+    calls = uncertain_calls(run.record, list(uncertain))
     request = request_about(run, Subject(plan.to_json(), plan, uncertain=calls))
     if request.actions:
         return message_of(run, request)

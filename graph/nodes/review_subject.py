@@ -6,9 +6,9 @@ from typing import Any
 
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
+from graph.plan.reading import Reading, read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.plan.validation import Reading, read_plan
 from graph.record.run_state import Call, RunState
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter

@@ -61,10 +61,10 @@ class Amendment:
         return Draft("steered", payload, safe=False)
 
 
-def in_words(added: Sequence[str], withdrawn: Sequence[str], feedback: str | None) -> str:
+def amendment_words(added: Sequence[str], withdrawn: Sequence[str], feedback: str | None) -> str:
     """Return what was changed, for the replanner and for people.
 
-    >>> in_words(["spend at most 200"], [], None)
+    >>> amendment_words(["spend at most 200"], [], None)
     'the user added: spend at most 200'
     """
     parts = [f"added: {'; '.join(added)}"] if added else []

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graph.record.check_results import Finding
+from graph.record.check_results import CheckResult
 from graph.record.events import Draft
 
 WHY_CHARACTERS = 500
@@ -32,7 +32,7 @@ class Opinion:
 class Assessment:
     """What came of all criteria of one step; `opinion` is None where no judge was asked."""
 
-    findings: Sequence[Finding] = ()
+    findings: Sequence[CheckResult] = ()
     opinion: Opinion | None = None
 
     @property

@@ -29,7 +29,7 @@ Seen = tuple[bool, str]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """Whether a check is met, and what was seen; `seen` may quote the result, and is not to be trusted."""
 
     check: Check
@@ -54,12 +54,12 @@ class Evidence:
     file: Looks
 
 
-def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[Finding, ...]:
+def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[CheckResult, ...]:
     """Return what came of each check, in order; a part that is not there is null."""
     return tuple(_finding(check, evidence) for check in checks)
 
 
-def _finding(check: Check, evidence: Evidence) -> Finding:
+def _finding(check: Check, evidence: Evidence) -> CheckResult:
     kind = kind_of(check)
     wanted: Any = check[kind]
     if kind == "called":
@@ -74,7 +74,7 @@ def _finding(check: Check, evidence: Evidence) -> Finding:
                 met, seen = LOOKERS[kind](wanted, part)
         except (ExpressionError, TooMuchWork, ValueError, TypeError, RecursionError) as error:
             met, seen = False, f"it cannot be told: {(str(error).splitlines() or ['nested too deeply'])[0]}"
-    return Finding(check, met, _cut(folded(storable(seen))))
+    return CheckResult(check, met, _cut(folded(storable(seen))))
 
 
 def _called(tool: str, called: Mapping[str, int]) -> Seen:

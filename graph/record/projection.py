@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from graph.plan.canonical import digest
-from graph.record.amendment import in_words
+from graph.record.amendment import amendment_words
 from graph.record.artifacts import held_artifact
 from graph.record.budget import read_budget
 from graph.record.events import ASIDE, CONTROL, Event
 from graph.record.other_runs import other_calls
 from graph.record.replacement import Replaced
 from graph.record.results import StepResult, StepStatus
-from graph.record.run_state import Approval, BudgetExhausted, Call, Held, Request, RunState, WaitingCall
+from graph.record.run_state import Approval, BudgetExhausted, Call, HeldCall, Request, RunState, WaitingCall
 from graph.record.trust_label import USER, TrustLabel
 
 UNCHECKED = "its result has not been checked yet"
@@ -143,7 +143,7 @@ def _decided(record: RunState, event: Event) -> None:
 def _steered(record: RunState, event: Event) -> None:
     said = event.payload
     record.constraints, record.request = tuple(said["constraints"]), None
-    words = in_words(said["added"], said["withdrawn"], said["feedback"])
+    words = amendment_words(said["added"], said["withdrawn"], said["feedback"])
     record.steered = f"{record.steered}; {words}" if record.steered else words
     if said["feedback"]:
         record.feedback.append(said["feedback"])
@@ -223,7 +223,7 @@ def _step_held(record: RunState, event: Event) -> None:
     labels = {name: TrustLabel.of(label) for name, label in held["labels"].items()}
     key = held["key"]
     before = tuple(dict.fromkeys(call["run"] for call in held.get("before", ())))
-    record.held[key] = Held(key, event.step or "", held["tool"], held["args"], labels, held["revision"], before)
+    record.held[key] = HeldCall(key, event.step or "", held["tool"], held["args"], labels, held["revision"], before)
 
 
 def _step_uncertain(record: RunState, event: Event) -> None:

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from graph.errors import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.record.results import StepResult
 
@@ -124,7 +125,7 @@ def _judged(step: str, acting: tuple[str, ...], by: Sequence[Step], tools: Mappi
 
 def _acting(step: Step, tools: Mapping[str, ToolSpec]) -> tuple[str, ...]:
     """Return the tools with effects that a step may call; one that is yet to be planned may call all, unless named."""
-    names = step.tool_names or (tuple(tools) if step.refine else ())
+    names = step.tool_names or (tuple(tools) if kind_spec(step.kind).done_by == "planner" else ())
     return tuple(sorted(name for name in set(names) if name in tools and tools[name].acts))
 
 

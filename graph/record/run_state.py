@@ -25,7 +25,7 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldCall:
     """A call that waits for a person to see it.
 
     `labels` says which of its arguments are untrusted, and why, `before` names runs in which the same call happened.
@@ -140,7 +140,7 @@ class RunState:
     begun: set[str] = field(default_factory=set)
     shortage: BudgetExhausted | None = None
     replanner_is_due: bool = False
-    held: dict[str, Held] = field(default_factory=dict)
+    held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
@@ -221,7 +221,7 @@ class RunState:
         return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
 
     @property
-    def waiting_calls(self) -> list[Held]:
+    def waiting_calls(self) -> list[HeldCall]:
         """Calls of the plan in force that wait for a person to see their arguments."""
         if self.awaits_plan:
             return []

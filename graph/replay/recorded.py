@@ -10,8 +10,9 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import JsonValue
 
+from graph.calls.bound_tool import NOTHING, BoundTool
 from graph.calls.prompt import prompt_of
-from graph.calls.toolbox import NOTHING, BoundTool, Toolbox
+from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Answer, Attempt
 from graph.chat_models.chat import Request
 from graph.chat_models.role_model import RoleModel

@@ -22,7 +22,7 @@ ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Action:
+class ReviewAction:
     """One thing to decide, and how it is told in lines of plain text, of which none begins with words from outside.
 
     `key` names the call, or the limit, that it is about, `answer_schema` is the JSON Schema of an answer.
@@ -52,7 +52,7 @@ class ReviewRequest:
     revision: int
     digest: str
     binding: str
-    actions: tuple[Action, ...]
+    actions: tuple[ReviewAction, ...]
     diff: Mapping[str, Any] = field(default_factory=dict)
     issues: tuple[Mapping[str, Any], ...] = ()
     estimate: Mapping[str, Any] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class ReviewRequest:
             "error": self.error,
         }
 
-    def _described(self, action: Action) -> str:
+    def _described(self, action: ReviewAction) -> str:
         text = action.description
         if self.digest not in text:
             text = f"{text}\n\nDigest: {self.digest}"

@@ -9,7 +9,9 @@ from typing import Any, Literal, get_args
 
 from graph.markdown import unfenced
 from graph.plan.checks import check_in_words
-from graph.record.amendment import in_words
+from graph.plan.kinds.table import kind_spec
+from graph.plan.step_kind import kind_of
+from graph.record.amendment import amendment_words
 from graph.record.artifacts import held_artifact
 from graph.record.budget import Usage, read_budget, spent_in_words, unit_in_words
 from graph.record.events import Event
@@ -128,7 +130,7 @@ def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
     diff = payload.get("diff", {})
     steps = {step.get("id"): step for step in payload["plan"].get("steps", ())}
     for word in ("added", "changed"):
-        yield from (f"{word} {step_in_words(steps[name])}" for name in diff.get(word, ()) if name in steps)
+        yield from (f"{word} {step_words(steps[name])}" for name in diff.get(word, ()) if name in steps)
     if removed := diff.get("removed"):
         yield f"removed {', '.join(removed)}"
     for one in payload.get("replaced", ()):
@@ -144,26 +146,16 @@ def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
         yield f"answer {_value(payload['plan'].get('answer'))}"
 
 
-def step_in_words(step: Payload) -> str:
+def step_words(step: Payload) -> str:
     """Return what a step of a plan does, and what has to hold of its result."""
-    does = _done(step) + (f" for each of {_value(step['for_each'])}" if "for_each" in step else "")
+    does = kind_spec(kind_of(step)).work(step, _value) + (
+        f" for each of {_value(step['for_each'])}" if "for_each" in step else ""
+    )
     args = f" {_value(step['args'])}" if step.get("args") else ""
     after = f", after {', '.join(step['depends_on'])}" if step.get("depends_on") else ""
     checked = f", if all of {_value(step['checks'])}" if step.get("checks") else ""
     instead = f", instead of {step['replaces']}" if step.get("replaces") else ""
     return f"{step['id']}: {does}{args}{after}{instead} ({step.get('objective')}){checked}"
-
-
-def _done(step: Payload) -> str:
-    tools = ", ".join(step.get("tools") or ()) or "no tools"
-    if tool := step.get("tool"):
-        return str(tool)
-    if step.get("refine"):
-        return f"a planner, when it is due, with {tools}"
-    if "gather" in step:
-        return f"put together {_value(step['gather'])}"
-    asked = step.get("ask") or step.get("gate")
-    return f"a person, about {asked!r}" if asked else f"a model with {tools}"
 
 
 def _plan_refused(_: str, payload: Payload) -> Iterator[str]:
@@ -243,7 +235,7 @@ def _budget_reached(_: str, payload: Payload) -> Iterator[str]:
 
 
 def _steered(_: str, payload: Payload) -> Iterator[str]:
-    yield in_words(payload["added"], payload["withdrawn"], payload["feedback"])
+    yield amendment_words(payload["added"], payload["withdrawn"], payload["feedback"])
     yield f"said by {payload['approver']}"
     yield from (f"to respect: {constraint}" for constraint in payload["constraints"])
 

@@ -12,7 +12,7 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from graph.calls.gate import CallGate
 from graph.calls.model_gate import ModelCall
-from graph.calls.tool_call import Finished, ToolCall, Uncertain
+from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
@@ -21,6 +21,7 @@ from graph.ledger.protocol import Lease
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
 from graph.record.events import Draft, Event
+from graph.record.trust_label import TrustLabel
 from graph.testing import LoggedTools, ScriptedModel
 from tools.errors import NothingHappened
 
@@ -459,7 +460,7 @@ def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> Non
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
-        with pytest.raises(Uncertain) as doubt:
+        with pytest.raises(CallUncertain) as doubt:
             await (await desk.gate()).admit(STEP, "send", {}, {})
         assert doubt.value.keys == (call.key,)
 
@@ -498,10 +499,59 @@ def test_no_step_repeats_a_call_that_raised_a_moment_ago() -> None:
         first = await admit(gate, STEP, "send", {"to": "x"})
         await gate.commit([], [first])
         await gate.commit([await gate.perform(first)], [])
-        with pytest.raises(Uncertain):
+        with pytest.raises(CallUncertain):
             await gate.admit(STEP, "send", {"to": "x"}, {})
-        with pytest.raises(Uncertain):
+        with pytest.raises(CallUncertain):
             await gate.admit(Step(id="b", objective="o", tools=("send",)), "send", {"to": "x"}, {})
         await admit(gate, STEP, "send", {"to": "y"})
 
     at_desk(work, raising(ValueError("half done")))
+
+
+def test_what_a_model_read_from_a_tool_that_declares_nothing_may_go_into_another_that_declares_nothing() -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        read = TrustLabel("undeclared", ("page",))
+        assert isinstance(await gate.admit(STEP, "send", {"to": "x"}, {}, read), ToolCall)
+
+    at_desk(work, LoggedTools().tool("send"))
+
+
+def test_what_a_model_read_from_a_tool_that_declares_nothing_is_held_before_an_effect() -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        with pytest.raises(CallHeld):
+            await gate.admit(STEP, "send", {"to": "x"}, {}, TrustLabel("undeclared", ("page",)))
+
+    at_desk(work, LoggedTools().tool("send", effect="external"))
+
+
+def test_each_item_of_a_list_has_a_call_of_its_own() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        step = Step(id="a", objective="o", tool="read", for_each=[1, 1])
+        calls = [await gate.admit(step, "read", {}, {}, item=item) for item in range(2)]
+        return [call.key for call in calls if isinstance(call, ToolCall)]
+
+    first, second = at_desk(work, LoggedTools().tool("read", effect="read"))
+
+    assert first != second
+
+
+def test_the_failed_call_of_an_item_is_made_again_under_another_revision() -> None:
+    step = Step(id="a", objective="o", tool="send", for_each=[1])
+
+    async def work(desk: Desk) -> tuple[Any, Any]:
+        gate = await desk.gate()
+        call = await gate.admit(step, "send", {}, {}, item=0)
+        assert isinstance(call, ToolCall)
+        await gate.commit([], [call])
+        await gate.commit([await gate.perform(call)], [])
+        same = await (await desk.gate()).admit(step, "send", {}, {}, item=0)
+        await desk.revise(1)
+        return same, await (await desk.gate()).admit(step, "send", {}, {}, item=0)
+
+    same, revised = at_desk(work, raising(ValueError("broken"), effect="read"))
+
+    assert isinstance(same, Finished)
+    assert isinstance(revised, ToolCall)

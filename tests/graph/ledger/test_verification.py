@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import re
 import sqlite3
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -250,6 +251,16 @@ def test_an_event_that_is_changed_in_a_file_with_a_fitting_checksum_is_named(tra
 
     assert file_faults(content) == []
     assert verify(from_bytes(content, "run.jsonl")).faults == ("event 4 was changed",)
+
+
+def test_a_time_beyond_all_numbers_is_refused_with_its_line(transcript: Transcript) -> None:
+    first, event, *rest = to_bytes(transcript).splitlines(keepends=True)
+    endless = re.sub(rb'"at":[0-9.]+', b'"at":1e999', event)
+
+    with pytest.raises(ExportError) as caught:
+        from_bytes(b"".join([first, endless, *rest]), "run.jsonl")
+
+    assert endless != event and caught.value.line == 2
 
 
 @pytest.mark.parametrize(

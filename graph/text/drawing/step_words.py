@@ -1,27 +1,8 @@
 """Who does a step, with what, and which step it was made of."""
 
-from collections.abc import Mapping
-from typing import Literal
-
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.text.drawing.labels import arguments, plain
-
-Kind = Literal["tool", "model", "reasoning", "ask", "gate", "refine", "gather"]
-
-ROLES: Mapping[Kind, str] = {
-    "tool": "tool call",
-    "model": "model with tools",
-    "reasoning": "model without tools",
-    "ask": "question to a person",
-    "gate": "a person has to let it pass",
-    "refine": "planned in detail when it is due",
-    "gather": "results put together",
-}
-
-
-def kind_of(step: Step) -> Kind:
-    """Say who does the step; a model with tools is told from one that only thinks."""
-    return "reasoning" if step.kind == "model" and not step.tools else step.kind
 
 
 def doer(step: Step) -> str:
@@ -30,7 +11,8 @@ def doer(step: Step) -> str:
     >>> doer(Step(id="a", objective="o", tools=("search",), executor="cheap", for_each=[1]))
     'each ≤20: cheap model(search)'
     """
-    return _who(step) if step.for_each is None else f"each ≤{step.most_items}: {_who(step)}"
+    who = kind_spec(step.kind).doer(step, plain)
+    return who if step.for_each is None else f"each ≤{step.most_items}: {who}"
 
 
 def checks(step: Step) -> str:
@@ -41,11 +23,8 @@ def checks(step: Step) -> str:
 
 def material(step: Step) -> str:
     """Return what the step is done with, on one line: arguments, a question, or what is put together."""
-    if words := step.ask or step.gate:
-        return plain(words)
-    if step.gather is not None:
-        return arguments({"": step.gather}).removeprefix("=")
-    return arguments({**({} if step.for_each is None else {"of": step.for_each}), **step.args}, step.literal)
+    given = kind_spec(step.kind).material(step)
+    return plain(given) if isinstance(given, str) else arguments(given, step.literal).removeprefix("=")
 
 
 def depths(plan: Plan) -> dict[str, int]:
@@ -66,12 +45,3 @@ def depths(plan: Plan) -> dict[str, int]:
         for name in reversed(names):
             found[name] = depth = depth + 1
     return found
-
-
-def _who(step: Step) -> str:
-    tools = f"({', '.join(map(plain, step.tools))})" if step.tools else ""
-    if step.tool is not None:
-        return plain(step.tool)
-    if step.kind == "model":
-        return f"{plain(step.executor)} model{tools}" if step.executor else f"model{tools}"
-    return {"ask": "a person answers", "gate": "a person agrees", "refine": f"planner{tools}"}.get(step.kind, "gather")

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.text.drawing import plan_mermaid, plan_svg, plan_text
-from graph.text.drawing.step_kind import depths, doer, kind_of, material
+from graph.text.drawing.step_words import depths, doer, material
 
 SVG = "{http://www.w3.org/2000/svg}"
 KINDS = {
@@ -36,7 +37,7 @@ WORDS = {
 def test_every_kind_says_who_does_it_and_with_what(kind: str) -> None:
     step = KINDS[kind]
 
-    assert kind_of(step) == kind and (doer(step), material(step)) == WORDS[kind]
+    assert kind_spec(step.kind).look(step).name == kind and (doer(step), material(step)) == WORDS[kind]
     assert plan_text(Plan(steps=(step,))).endswith(f"{doer(step)} {material(step)}".rstrip())
 
 
