@@ -22,7 +22,7 @@ from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE, open_checkpointer
 from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
 from graph.identity import local_user
-from graph.ledger.protocol import Redacted
+from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread, OpenOnUse
