@@ -9,9 +9,10 @@ from typing import Any, overload
 from pydantic import JsonValue
 
 from graph.errors import InputError, NothingToDecideError, UnknownRunError, listed
-from graph.ledger.protocol import RunKey, RunStore
+from graph.ledger.opening import open_ledger
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
 from graph.ledger.seal import key_from_environment
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.values import answer_from_results, value_of
 from graph.plan.schema import Plan
 from graph.record.amendment import Amendment
@@ -309,7 +310,7 @@ async def open_runs(database: str | Path) -> AsyncIterator[Runs]:
         LedgerKeyError: The key that seals runs cannot be used.
         LedgerUnavailableError: On first use, where the file cannot be opened.
     """
-    ledger = SqliteLedger(database, key_from_environment())
+    ledger = open_ledger(database, key_from_environment())
     try:
         yield Runs(ledger)
     finally:

@@ -12,7 +12,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 from graph import build_graph
-from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.opening import open_ledger
 from graph.saver import strict_serializer
 from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
@@ -33,7 +33,7 @@ def begun(database: Path) -> None:
     """Leave a run of which no more is on record than its input."""
 
     async def begin() -> None:
-        ledger = SqliteLedger(database)
+        ledger = open_ledger(database)
         await ledger.open_run("thread", [drafted("run_started", {"goal": "g", "constraints": []})])
         await ledger.close()
 

@@ -10,8 +10,8 @@ from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.schema import Plan, Step
 from graph.record.budget import NO_BUDGET, Usage
 from graph.record.events import Event
@@ -26,7 +26,7 @@ PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
 class Desk:
     """A run in a ledger in memory, owned, with a gate as a node would get it."""
 
-    def __init__(self, ledger: SqliteLedger, lease: Lease, toolbox: Toolbox) -> None:
+    def __init__(self, ledger: MemoryLedger, lease: Lease, toolbox: Toolbox) -> None:
         self.ledger, self.lease, self.run, self.toolbox = ledger, lease, lease.run, toolbox
 
     async def record(self) -> RunState:
@@ -50,7 +50,7 @@ class Desk:
 
 def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
     async def main() -> Result:
-        ledger = SqliteLedger(":memory:")
+        ledger = MemoryLedger()
         run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         try:
             async with ledger.owned(run) as lease:

@@ -16,8 +16,8 @@ from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
 from graph.record.events import Draft, Event
@@ -313,13 +313,13 @@ def test_an_intent_says_what_is_about_to_happen() -> None:
 def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool: Any, safe: bool) -> None:
     drafts: list[Draft] = []
 
-    class Watched(SqliteLedger):
+    class Watched(MemoryLedger):
         async def append(self, lease: Lease, written: Any, **more: Any) -> int:
             drafts.extend(written)
             return await super().append(lease, written, **more)
 
     async def main() -> None:
-        ledger = Watched(":memory:")
+        ledger = Watched()
         run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as lease:
             gate = await Desk(ledger, lease, Toolbox([tool])).gate()
@@ -394,7 +394,7 @@ def test_outcomes_alone_are_written_while_a_message_waits() -> None:
 
 def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
     async def main() -> tuple[list[str], int]:
-        ledger, model = SqliteLedger(":memory:"), ScriptedModel(["an answer"])
+        ledger, model = MemoryLedger(), ScriptedModel(["an answer"])
         run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as outdated:
             pass

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from graph.errors import ExportError
 from graph.ledger.chain import Row
 from graph.ledger.export import file_faults, from_bytes, to_bytes
+from graph.ledger.opening import open_ledger
 from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import verify
 from graph.record.values import keep
@@ -41,9 +42,9 @@ EVENTS = 1 + len(DRAFTS)
 COLUMNS = st.sampled_from(["kind", "step", "at", "payload", "salt", "digest", "link"])
 
 
-def use(path: Path, work: Callable[[SqliteLedger], Awaitable[Any]]) -> Any:
+def use(path: Path, work: Callable[[RunStore], Awaitable[Any]]) -> Any:
     async def opened() -> Any:
-        ledger = SqliteLedger(path, KEY)
+        ledger = open_ledger(path, KEY)
         try:
             return await work(ledger)
         finally:
@@ -53,7 +54,7 @@ def use(path: Path, work: Callable[[SqliteLedger], Awaitable[Any]]) -> Any:
 
 
 def write(path: Path) -> None:
-    async def work(ledger: SqliteLedger) -> None:
+    async def work(ledger: RunStore) -> None:
         run = await ledger.open_run("t", [drafted("run_started", {"goal": "g"})])
         async with ledger.owned(run) as lease:
             await ledger.append(lease, DRAFTS, artifacts=[LARGE])

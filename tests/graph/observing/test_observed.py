@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.observing.observed import ObservedLedger
 from graph.record.events import Draft
 from graph.testing import drafted
@@ -24,7 +24,7 @@ def drafts(*names: str) -> list[Draft]:
 
 def write(observers: Sequence[Any], *names: str, hung_s: float = 10.0) -> None:
     async def main() -> None:
-        inner = SqliteLedger(":memory:")
+        inner = MemoryLedger()
         ledger = ObservedLedger(inner, observers, hung_s)
         for name in names:
             await ledger.open_run("t", drafts(name))
@@ -77,7 +77,7 @@ def test_an_observer_is_told_of_each_event_once_however_it_is_written() -> None:
         told.extend((run.n, event.data.approver) for event in events)
 
     async def main() -> list[tuple[int, str]]:
-        inner = SqliteLedger(":memory:")
+        inner = MemoryLedger()
         ledger = ObservedLedger(inner, [observer])
         async with ledger.begun("t", drafts("begun")) as owned:
             run = owned.lease.run
