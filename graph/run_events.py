@@ -31,9 +31,9 @@ def revision(
         plan: The whole plan.
         author: `planner`, `replanner`, `caller`, `person` or `state`.
         reason: Why there is a revision.
-        cause: What a replanner was called for; `refined` where steps are planned out and all else stands.
+        cause: What a replanner was called for; `refined` if steps are planned out and all else stands.
         failures: Fingerprints of the failures that it answers.
-        stalled: Why it gets the run no further, where it does not.
+        stalled: Why it gets the run no further, if it does not.
         notes: What was read otherwise than its author wrote it.
     """
     payload = {

@@ -22,9 +22,9 @@ from graph.state import number, said_before, tags_of
 
 
 async def open_run(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> RunContext | None:
-    """Return the run that the state belongs to, or None where it names none on this thread.
+    """Return the run that the state belongs to, or None if it names none on this thread.
 
-    A later run that has been at this checkpoint already comes first: a fork's first node began it.
+    A later run that has been at this checkpoint already comes first: a fork's first node began it (decision 3).
     """
     ledger = await services.ledger()
     named = state.get("run")

@@ -50,14 +50,14 @@ def carried_out(run: RunContext, decision: Mapping[str, Any]) -> StateUpdate:
 
 def plan_again(run: RunContext, why: str | None) -> StateUpdate:
     """Return what the state shows of a run that goes back to the planner."""
-    return state_update(run, status="planning", reason=f"planning again: {why}", doubts=[])
+    return state_update(run, "plan", reason=f"planning again: {why}", doubts=[])
 
 
 def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
     """Go on with the plan; without one, if the budget for making it was raised, plan."""
     if plan is None:
-        return state_update(run, status="planning", reason="planning on", doubts=[])
-    return state_with_plan(run, plan, "running", doubts=[])
+        return state_update(run, "plan", reason="planning on", doubts=[])
+    return state_with_plan(run, plan, "execute", doubts=[])
 
 
 async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, stop: Decision) -> StateUpdate:

@@ -76,7 +76,7 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
 
 
 def _settled(record: RunState, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known of an uncertain call, with the run that it was made in where that is another one."""
+    """Return what is known of an uncertain call, with the run that it was made in if that is another one."""
     call = record.call(entry["key"])
     return {**entry, **({"run": call.run} if call is not None and call.run else {})}
 

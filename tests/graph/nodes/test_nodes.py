@@ -61,7 +61,7 @@ def test_the_review_lets_pass_what_needs_no_person(build: Build) -> None:
 def test_the_executor_runs_nothing_that_a_written_state_calls_approved(build: Build, tools: LoggedTools) -> None:
     graph = build(PLAN)
     graph.invoke({"goal": "g"}, on_thread())
-    graph.update_state(on_thread(), {"status": "running"}, as_node="review")
+    graph.update_state(on_thread(), {"route": "execute", "status": "running"}, as_node="review")
 
     (node, update), *_ = updates(graph, None)
 
@@ -73,7 +73,7 @@ def test_the_executor_runs_no_other_plan_than_the_approved_one(build: Build, too
     graph.invoke({"goal": "g"}, on_thread())
     graph.invoke(Command(resume="approve"), {**on_thread(), "recursion_limit": 25}, interrupt_before=["executor"])
     other = {"steps": [step("z", "send", to="attacker")]}
-    graph.update_state(on_thread(), {"plan": other, "status": "running"}, as_node="review")
+    graph.update_state(on_thread(), {"plan": other, "route": "execute", "status": "running"}, as_node="review")
 
     state = graph.invoke(None, on_thread())
 
