@@ -45,9 +45,9 @@ class RunContext:
     @property
     def terms(self) -> ExecutionTerms:
         """The terms under which the run goes on now."""
-        if self._terms is None or self._terms.budget is not self.record.budget:
+        if self._terms is None or self._terms.budget is not self.record.spending.budget:
             settings, named = self.services.settings, tuple(self.services.models.named)
-            specs, budget = self.services.toolbox.specs, self.record.budget
+            specs, budget = self.services.toolbox.specs, self.record.spending.budget
             self._terms = ExecutionTerms(specs, settings.approval, settings.policy, budget, named)
         return self._terms
 
@@ -59,11 +59,11 @@ class RunContext:
 
     def recorded_plan(self) -> Plan | None:
         """Return the run's latest revision."""
-        return self._validated(self.record.plan)
+        return self._validated(self.record.plan_state.plan)
 
     def approved_plan(self) -> Plan | None:
         """Return the plan that was approved last, which is the one that ran last."""
-        return self._validated(self.record.approved_plan)
+        return self._validated(self.record.plan_state.approved_plan)
 
     def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
         """Return a plan of the record, which is read once however often it is asked for."""
@@ -77,7 +77,7 @@ class RunContext:
     def replaced_in(self, plan: Plan) -> list[Replaced]:
         """Return the failed steps that a plan leaves out or changes, and whether it makes up for them."""
         record, specs = self.record, self.services.toolbox.specs
-        return replaced_in(plan, self.approved_plan(), record.results, record.replaced_before, specs)
+        return replaced_in(plan, self.approved_plan(), record.steps.results, record.plan_state.replaced_before, specs)
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
         """Return the whole value of each step of `plan` that succeeded."""
@@ -86,11 +86,13 @@ class RunContext:
     async def ending(self, plan: Plan) -> Ending:
         """Return how the run ends if it ends with this plan as it is."""
         record = self.record
-        return ending_of(plan, record.results, await self.values(plan), record.dropped, record.missing)
+        return ending_of(
+            plan, record.steps.results, await self.values(plan), record.plan_state.dropped, record.steps.missing
+        )
 
     def seen_by(self, step: Step) -> dict[str, Any]:
         """Return the results that a step waits for as a person sees them: the whole value, or an artifact's preview."""
-        found = {before: self.record.results.get(before) for before in waits_for([step])[step.id]}
+        found = {before: self.record.steps.results.get(before) for before in waits_for([step])[step.id]}
         return {name: _seen(result) for name, result in found.items() if result is not None}
 
     def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
@@ -101,9 +103,9 @@ class RunContext:
     @property
     def told_limits(self) -> dict[str, Any]:
         """What planners are told of what is left to spend."""
-        bounds, usage, settings = self.terms.bounds, self.record.usage, self.services.settings
+        bounds, usage, settings = self.terms.bounds, self.record.spending.usage, self.services.settings
         left = {name: (bounds.of(name) or 0) - usage.of(name) for name in bounds.names}
-        replans = settings.max_replans - self.record.replans
+        replans = settings.max_replans - self.record.plan_state.replans
         told = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
         return {name: value for name, value in told.items() if value or name == "replans_left"}
 
@@ -112,7 +114,7 @@ class RunContext:
         if reading.plan is None:
             return reading
         issues = self.terms.issues(reading.plan)
-        issues += replaces_issues(reading.plan, self.record.planned, self.record.succeeded)
+        issues += replaces_issues(reading.plan, self.record.plan_state.planned, self.record.steps.succeeded)
         return Reading(None, tuple(issues)) if issues else reading
 
     def planned(self, reading: Reading) -> Reading:

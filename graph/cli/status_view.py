@@ -15,7 +15,7 @@ VALUE_CHARACTERS = 500
 
 def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
     """Return what the open request asks about, as it was shown; of a plan its name only, since it stands above."""
-    if found.record.request is None:
+    if found.record.review_state.request is None:
         return []
     shown = next(event.data for event in reversed(found.events) if isinstance(event.data, ReviewRequested))
     plan = [{"name": "run_plan", "args": {}}] if "run_plan" in shown.asked else []
@@ -30,5 +30,5 @@ def asked_line(action: Mapping[str, Any]) -> str:
 
 def bounds(found: RecordedRun) -> Budget:
     """Return what the run may spend: its budget within the hard limits of the policy it went on under last."""
-    policy = found.record.configuration.settings.get("policy", {})
-    return found.record.budget.within(read_budget(policy.get("limits", {}))[0])
+    policy = found.record.assignment.configuration.settings.get("policy", {})
+    return found.record.spending.budget.within(read_budget(policy.get("limits", {}))[0])

@@ -17,21 +17,22 @@ from graph.plan.references import renamed
 from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
-from graph.record.run_state import Call, RunState
+from graph.record.call import Call
+from graph.record.run_state import RunState
 
 
 def in_force(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     """Whether the last approval is of exactly this plan, under the terms it was given for."""
-    approval = record.approval
+    approval = record.review_state.approval
     return approval is not None and approval.digest == plan.digest and approval.binding == terms.binding(plan)
 
 
 def within_approved(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     """Whether the plan does nothing but what a plan that was approved under the same terms was to do."""
-    if record.approval is None or record.approved_plan is None:
+    if record.review_state.approval is None or record.plan_state.approved_plan is None:
         return False
-    approved = Plan.model_validate(record.approved_plan)
-    if terms.binding(approved) != record.approval.binding:
+    approved = Plan.model_validate(record.plan_state.approved_plan)
+    if terms.binding(approved) != record.review_state.approval.binding:
         return False
     return not beyond(approved, plan, terms.tools)
 
@@ -42,24 +43,24 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     A plan that makes no progress is for a person as well. Where reads need nobody, a revision needs nobody that changes
     no effect and nothing before one.
     """
-    if record.stalled is not None:
+    if record.plan_state.stalled is not None:
         return True
     if in_force(record, plan, terms) or within_approved(record, plan, terms):
         return False
-    approval = record.approval
+    approval = record.review_state.approval
     if terms.mode != "side_effects" or approval is None or not terms.needs_person(plan):
         return terms.needs_person(plan)
-    approved = Plan.model_validate(record.approved_plan)
+    approved = Plan.model_validate(record.plan_state.approved_plan)
     return terms.binding(approved) != approval.binding or _touches_watched(approved, plan, terms)
 
 
 def rebound(record: RunState, before: ExecutionTerms, after: ExecutionTerms) -> str | None:
     """Return what the approval in force binds to once a person has changed the terms, as far as it held before."""
-    if record.approval is None or record.approved_plan is None:
+    if record.review_state.approval is None or record.plan_state.approved_plan is None:
         return None
-    approved = Plan.model_validate(record.approved_plan)
-    held = before.binding(approved) == record.approval.binding
-    return after.binding(approved) if held else record.approval.binding
+    approved = Plan.model_validate(record.plan_state.approved_plan)
+    held = before.binding(approved) == record.review_state.approval.binding
+    return after.binding(approved) if held else record.review_state.approval.binding
 
 
 def beyond(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[str]:
@@ -92,9 +93,9 @@ def beyond(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[st
 
 def repeats(record: RunState, plan: Plan) -> list[str]:
     """Return sentences on calls that took effect, or may have, did not do, and that the plan may make again."""
-    left = [step for step in plan.steps if step.id not in record.succeeded]
+    left = [step for step in plan.steps if step.id not in record.steps.succeeded]
     sentences = []
-    for call in record.calls.values():
+    for call in record.calls.by_key.values():
         again = [step.id for step in left if call.tool in step.tool_names]
         if call.is_uncertain and again:
             sentences.append(

@@ -13,7 +13,9 @@ from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import ApprovalMode, Policy, ToolRule
 from graph.policy.scope import beyond, in_force, needs_person, within_approved
 from graph.record.budget import Budget
-from graph.record.run_state import Approval, RunState
+from graph.record.plan_state import PlanState
+from graph.record.review_state import Approval, ReviewState
+from graph.record.run_state import RunState
 
 TOOLS = {
     "look": ToolSpec("look", "", {}, effect="read"),
@@ -244,11 +246,12 @@ def test_dropping_and_reordering_is_always_within(approved: Plan, data: st.DataO
     assert beyond(approved, Plan(steps=tuple(data.draw(st.permutations(kept)))), TOOLS) == []
 
 
-def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", **fields: Any) -> RunState:
+def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", stalled: str | None = None) -> RunState:
     if plan is None:
-        return RunState(**fields)
+        return RunState()
     approval = Approval(5, plan.digest, terms.binding(plan), by)
-    return RunState(approval=approval, approved_plan=plan.to_json(), **fields)
+    plan_state = PlanState(approved_plan=plan.to_json(), stalled=stalled)
+    return RunState(plan_state=plan_state, review_state=ReviewState(approval))
 
 
 MODES: list[ApprovalMode] = ["always", "side_effects", "never"]
