@@ -1,12 +1,10 @@
 """The graph: planner, review, executor and replanner, and the edges between them."""
 
 import asyncio
-import contextvars
-import threading
 import warnings
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +27,7 @@ from graph.checkpoint import ledger_of
 from graph.configuration import check, check_reach, policy_named, settings_of
 from graph.context import Context, Services
 from graph.ledger.protocol import Ledger
+from graph.lifetime import LoopThread
 from graph.nodes.executor import Executor
 from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
@@ -175,17 +174,13 @@ def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:
     """Run a coroutine to its end from synchronous code, also where this thread's loop is running already."""
     if not _in_a_loop():
         return asyncio.run(work)
-    ended: Future[StateUpdate] = Future()
-    context = contextvars.copy_context()
-
-    def serve() -> None:
-        try:
-            ended.set_result(context.run(asyncio.run, work))
-        except BaseException as error:  # noqa: BLE001  (raised again in the caller's thread)
-            ended.set_exception(error)
-
-    threading.Thread(target=serve, name="node-loop").start()
-    return ended.result()
+    thread = LoopThread()
+    try:
+        return thread.begin(work).result()
+    except CancelledError as error:
+        raise asyncio.CancelledError(*error.args) from None  # as on a loop of one's own; the other is an `Exception`
+    finally:
+        thread.stop()
 
 
 def _in_a_loop() -> bool:

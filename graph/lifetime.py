@@ -127,7 +127,8 @@ async def _live(enter: Open[Value], ready: "asyncio.Future[Value]", over: asynci
 class LoopThread:
     """An event loop on a daemon thread of its own, until `stop` or until this object is dropped.
 
-    Its tasks are cancelled then.
+    Its tasks are cancelled then, once each. It is the one way to run a coroutine from synchronous code here, and not
+    anyio's portal; decision 31 tells why.
     """
 
     def __init__(self) -> None:
@@ -168,7 +169,8 @@ def _serve(started: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]") -
         started.set_result((asyncio.get_running_loop(), over))
         await over.wait()
 
-    asyncio.run(main())
+    with suppress(KeyboardInterrupt, SystemExit):  # raised by work, and handed to the one who waits for it
+        asyncio.run(main())
 
 
 def _end(loop: asyncio.AbstractEventLoop, over: asyncio.Event) -> None:

@@ -108,6 +108,21 @@ def escape(letter: str) -> str:
     return f"\\u{{{ord(letter):x}}}"
 
 
+def is_utf8(text: str) -> bool:
+    r"""Whether a text can be kept: it holds no half of a surrogate pair, which UTF-8 and JSON lack.
+
+    >>> is_utf8("naïve"), is_utf8("\ud800")
+    (True, False)
+    """
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def visible_json(value: Any) -> str:
     r"""Return JSON to read and to edit: it holds exactly the value, and what cannot be seen as JSON's own escapes.
 

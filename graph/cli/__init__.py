@@ -3,6 +3,8 @@
 Importing it is light: LangGraph, LangChain and the models are loaded by the commands that need them.
 """
 
+from collections.abc import Callable, Mapping
+
 import typer
 
 from graph.cli.commands.audit import audit
@@ -11,22 +13,22 @@ from graph.cli.commands.doctor import doctor
 from graph.cli.commands.draw import draw
 from graph.cli.commands.eval import evaluate
 from graph.cli.commands.export import export
-from graph.cli.commands.listing import runs
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
-from graph.cli.commands.models_check import models
+from graph.cli.commands.models import models
 from graph.cli.commands.pause import pause
 from graph.cli.commands.policy import policy
 from graph.cli.commands.redact import redact
 from graph.cli.commands.replay import replay
 from graph.cli.commands.resume import resume
 from graph.cli.commands.run import run
+from graph.cli.commands.runs import runs
 from graph.cli.commands.show import show
 from graph.cli.commands.steer import steer
-from graph.cli.commands.tool_list import tools
+from graph.cli.commands.tools import tools
 from graph.cli.commands.trust import trust
 from graph.cli.commands.verify import verify
-from graph.cli.exits import EPILOG
+from graph.cli.exit_codes import EPILOG
 
 __all__ = ["app"]
 
@@ -39,28 +41,33 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-COMMANDS = (
-    run,
-    runs,
-    show,
-    resume,
-    pause,
-    steer,
-    cancel,
-    draw,
-    audit,
-    verify,
-    export,
-    replay,
-    redact,
-    tools,
-    trust,
-    metrics,
-    doctor,
-    migrate,
-)
-for command in COMMANDS:
-    app.command(epilog=EPILOG)(command)
-app.command("eval", epilog=EPILOG)(evaluate)
-app.add_typer(models)
-app.add_typer(policy)
+COMMANDS: Mapping[str, Callable[..., None]] = {
+    "run": run,
+    "runs": runs,
+    "show": show,
+    "resume": resume,
+    "pause": pause,
+    "steer": steer,
+    "cancel": cancel,
+    "draw": draw,
+    "audit": audit,
+    "verify": verify,
+    "export": export,
+    "replay": replay,
+    "redact": redact,
+    "tools": tools,
+    "trust": trust,
+    "metrics": metrics,
+    "doctor": doctor,
+    "migrate": migrate,
+    "eval": evaluate,
+}
+"""Name -> command, in the order of `--help`; a new command is a file in `graph/cli/commands/` and a row here."""
+
+GROUPS = (models, policy)
+"""Commands that have commands of their own."""
+
+for name, command in COMMANDS.items():
+    app.command(name, epilog=EPILOG)(command)
+for group in GROUPS:
+    app.add_typer(group)

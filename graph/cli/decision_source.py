@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from graph.cli.answers import Answer
-from graph.cli.prompts import Asking
-from graph.cli.requests import DIGEST_CHARACTERS, say_how_to_decide, show_request
-from graph.cli.screen import Screen
+from graph.cli.prompts import Prompter
+from graph.cli.reply import Reply
+from graph.cli.request_view import say_how_to_decide, show_request
+from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
 from graph.review.request import digest_of_all
 from graph.review.response import ReviewResponse, asked, build_response
@@ -15,7 +15,7 @@ from graph.runs import Run
 
 
 @dataclass
-class Deciding:
+class DecisionSource:
     """Decides the requests of one run in turn; `said` is for the first one.
 
     With `digest`, it is only given if that is what is asked about; its first characters suffice.
@@ -36,7 +36,7 @@ class Deciding:
         """Whether the options hold an answer that is not given yet."""
         return bool(self.said)
 
-    def __call__(self, run: Run) -> Answer | None:
+    def __call__(self, run: Run) -> Reply | None:
         """Show what is asked and return the answer.
 
         Raises:
@@ -50,20 +50,20 @@ class Deciding:
         decide = self._decider(run)
         return decide(run)
 
-    def _decider(self, run: Run) -> Callable[[Run], Answer | None]:
+    def _decider(self, run: Run) -> Callable[[Run], Reply | None]:
         if self.has_answer:
             return self._by_options
         if self.yes and self._yes_covers(run):
             return self._by_yes
         if self.screen.interactive:
-            return Asking(self.screen, self.database).answer
+            return Prompter(self.screen, self.database).answer
         return self._later
 
-    def _by_options(self, run: Run) -> Answer:
+    def _by_options(self, run: Run) -> Reply:
         assert run.request is not None
         if self.digest and not (waits := digest_of_all(run.request)).startswith(self.digest):
             raise InputError("--digest", f"something else is asked now, digest {waits}; look at it first")
-        answer = Answer(build_response(run.request, self.said))
+        answer = Reply(build_response(run.request, self.said))
         self.said, self._given = ReviewResponse(), True
         return answer
 
@@ -73,12 +73,12 @@ class Deciding:
         only_plans = asked(run.request, "run_plan") == run.request["action_requests"]
         return only_plans and not run.request["issues"] and self._approved != run.request["digest"]
 
-    def _by_yes(self, run: Run) -> Answer:
+    def _by_yes(self, run: Run) -> Reply:
         assert run.request is not None
         self._approved = run.request["digest"]
         digest = run.request["digest"][:DIGEST_CHARACTERS]
         self.screen.say(f"approved by --yes: revision {run.request['revision']}, digest {digest}")
-        return Answer(build_response(run.request, ReviewResponse(approve=True)), unseen=True)
+        return Reply(build_response(run.request, ReviewResponse(approve=True)), unseen=True)
 
     def _later(self, run: Run) -> None:
         say_how_to_decide(self.screen, run, self.database)

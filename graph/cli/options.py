@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from graph.sanitize import is_utf8
+
 DATABASE = Path("planner-executor.db")
 
 
@@ -31,10 +33,8 @@ def text(given: str | None) -> str | None:
         return None
     if not given.strip():
         raise typer.BadParameter("say something")
-    try:
-        given.encode()
-    except UnicodeEncodeError:
-        raise typer.BadParameter("this is no valid UTF-8 text") from None
+    if not is_utf8(given):
+        raise typer.BadParameter("this is no valid UTF-8 text")
     return given
 
 

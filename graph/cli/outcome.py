@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from graph.cli.requests import command
+from graph.cli.command_line import command
 from graph.cli.screen import Screen
 from graph.runs import Run
 from graph.sanitize import margined

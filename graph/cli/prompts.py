@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graph.cli.answers import Answer
-from graph.cli.budgets import limits_of
-from graph.cli.requests import command, say_how_to_decide
+from graph.cli.budget_options import limits_of
+from graph.cli.command_line import command
+from graph.cli.reply import Reply
+from graph.cli.request_view import say_how_to_decide
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.review.decision import FINAL, NO, YES
@@ -29,13 +30,13 @@ class Later(Exception):
 
 
 @dataclass(frozen=True)
-class Asking:
+class Prompter:
     """Questions about one database's runs."""
 
     screen: Screen
     database: Path
 
-    def answer(self, run: Run) -> Answer | None:
+    def answer(self, run: Run) -> Reply | None:
         """Return the person's answer, or None where they leave the question open."""
         assert run.request is not None
         _forget_what_was_typed_before()
@@ -46,7 +47,7 @@ class Asking:
         except Later:
             say_how_to_decide(self.screen, run, self.database)
             return None
-        return Answer(build_response(run.request, said))
+        return Reply(build_response(run.request, said))
 
     def _heard(self, said: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
         """Return what is said after one more thing was asked; nothing is, where the run ends or is planned anew."""

@@ -16,6 +16,9 @@ PIPE_COLUMNS = 100
 PIPE_TABLE_COLUMNS = 1000
 """How wide tables may be there: nothing is cut or wrapped."""
 
+DIGEST_CHARACTERS = 12
+"""How much of a digest people are shown."""
+
 
 @dataclass(frozen=True)
 class Screen:

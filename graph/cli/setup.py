@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.cli.commands.models import given_models, over, remembered, settings_of
+from graph.cli.model_options import completed_by, models_to_build, recorded_models, settings_of
 from graph.errors import InputError, ToolConfigError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Setup:
         """Return what holds where nothing is said."""
         return cls(documents=absolute(Path("docs")), workspace=absolute(Path("workspace")))
 
-    def remembered(self, setup: Mapping[str, Any]) -> "Setup":
+    def from_record(self, setup: Mapping[str, Any]) -> "Setup":
         """Return the setup of a run that may have been started by other means than this command."""
         names = [
             entry.name for entry in fields(self) if entry.name != "own_tools"
@@ -55,7 +55,7 @@ class Setup:
         if "own_tools" in named:
             named["own_tools"] = (*self.own_tools, *named["own_tools"])
         if "models" in named:
-            named["models"] = over(named["models"], self.models)
+            named["models"] = completed_by(named["models"], self.models)
         return replace(self, **named)
 
     def to_json(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Setup:
 
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         policy = policy_named(self.policy, self.config)
-        everywhere = {"models": remembered(self.models, self.config), "policy": policy and absolute(Path(policy))}
+        everywhere = {"models": recorded_models(self.models, self.config), "policy": policy and absolute(Path(policy))}
         return {**plain, **everywhere}
 
     @cached_property
@@ -92,7 +92,7 @@ class Setup:
         planning = {"replan": self.replan, "horizon": self.horizon, "max_replans": self.max_replans}
         approval = {"approval": self.approval} if self.approval else {}
         return {
-            **given_models(self.models),
+            **models_to_build(self.models),
             "config": self.config,
             "tools": self.tools(),
             "policy": self.policy,

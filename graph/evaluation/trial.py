@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.chat_models.failures import Kind
+from graph.chat_models.failures import FailureKind
 from graph.evaluation.suite import Arm
 from graph.record.budget import Usage
 
-OUTAGES: frozenset[Kind] = frozenset({"rate_limit", "timeout", "connection", "server", "key", "unknown_model"})
+OUTAGES: frozenset[FailureKind] = frozenset({"rate_limit", "timeout", "connection", "server", "key", "unknown_model"})
 """Kinds of failure of a model's server that say nothing of the arm that met them."""
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, JsonValue
 
 from graph.errors import ResultError
 from graph.plan.issues import storable
+from graph.sanitize import is_utf8
 
 INLINE_BYTES = 8_192
 PREVIEW_CHARACTERS = 500
@@ -111,10 +112,8 @@ def keep_anything(value: Any) -> Kept:
 
 
 def _text(value: str, path: str) -> str:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ResultError(path, "is text with half a surrogate pair; return clean text") from None
+    if not is_utf8(value):
+        raise ResultError(path, "is text with half a surrogate pair; return clean text")
     return value
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from graph.cli.commands.models import said_of_models
+from graph.cli.model_options import models_from_options
 from graph.cli.setup import Setup
 from graph.errors import InputError, ModelConfigError
 
@@ -16,7 +16,7 @@ Cli = Callable[..., Result]
 
 
 def plain(*sets: str, **names: str | None) -> dict[str, Any]:
-    return {role: said.said for role, said in said_of_models(names, sets).items()}  # type: ignore[union-attr]
+    return {role: said.said for role, said in models_from_options(names, sets).items()}  # type: ignore[union-attr]
 
 
 def test_a_flag_names_a_model_and_set_says_how_it_is_asked() -> None:
@@ -92,8 +92,8 @@ def test_resuming_uses_what_is_remembered_completed_by_the_place_that_has_the_ke
 
     setup = (
         Setup.default()
-        .remembered(before)
-        .changed(models=said_of_models({"planner": None}, ["planner.temperature=0.3"]))
+        .from_record(before)
+        .changed(models=models_from_options({"planner": None}, ["planner.temperature=0.3"]))
     )
     model: Any = setup.role_models.planner.chats[0].model
 
@@ -103,6 +103,6 @@ def test_resuming_uses_what_is_remembered_completed_by_the_place_that_has_the_ke
 def test_naming_another_model_on_resume_leaves_the_rest_behind() -> None:
     before = {"models": {"planner": {"model": "openai:p", "base_url": "http://127.0.0.1:9/v1"}}}
 
-    setup = Setup.default().remembered(before).changed(models=said_of_models({"planner": "offline"}, []))
+    setup = Setup.default().from_record(before).changed(models=models_from_options({"planner": "offline"}, []))
 
     assert setup.role_models.planner.name == "offline"

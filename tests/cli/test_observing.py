@@ -12,7 +12,9 @@ from urllib.error import HTTPError
 import pytest
 from typer.testing import Result
 
-from graph.cli.commands.metrics import _listening
+from graph.cli.metrics_server import listening
+from graph.cli.run_lookup import with_runs
+from graph.observing.prometheus import registry_of
 
 Cli = Callable[..., Result]
 
@@ -39,7 +41,7 @@ def test_a_run_that_goes_on_is_lines_of_json_to_its_end(cli: Cli, waiting: str) 
 def test_metrics_are_printed_for_prometheus(cli: Cli, waiting: str) -> None:
     result = cli("metrics")
 
-    assert result.exit_code == 0 and "planner_executor_runs_total 1\n" in result.stdout
+    assert result.exit_code == 0 and "planner_executor_runs_total 1.0\n" in result.stdout
 
 
 @pytest.mark.slow
@@ -58,14 +60,15 @@ def test_metrics_can_be_scraped(command: Callable[..., list[str]], cli: Cli, wai
         finally:
             serving.terminate()
 
-    assert "planner_executor_runs_total 1\n" in words
+    assert "planner_executor_runs_total 1.0\n" in words
     assert refused.value.code == 503 and "not a database" in reason
 
 
 @pytest.fixture
 def scraped(cli: Cli, waiting: str, folder: Path) -> Iterator[Callable[..., int]]:
     """Serve the counts and return how to ask for them, with which status they are answered."""
-    with _listening(0, folder / "planner-executor.db") as server:
+    registry = registry_of(lambda: with_runs(folder / "planner-executor.db", lambda runs: runs.counters()))
+    with listening(0, registry) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
 

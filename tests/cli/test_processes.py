@@ -19,9 +19,9 @@ pytestmark = pytest.mark.slow
 STUCK = """
 import threading
 from pathlib import Path
-from graph.cli.decision_source import Deciding
-from graph.cli.exits import reported
-from graph.cli.commands.run import start
+from graph.cli.decision_source import DecisionSource
+from graph.cli.exit_codes import reported
+from graph.cli.run_driver import start
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup
 import json
@@ -38,7 +38,7 @@ screen, database = Screen.here(), Path("planner-executor.db")
 plan = json.loads(Path("plan.json").read_text())
 asked = {"goal": "add", "constraints": [], "plan": plan, "setup": setup.to_json()}
 try:
-    start(screen, database, Deciding(screen, database, yes=True), built, asked)
+    start(screen, database, DecisionSource(screen, database, yes=True), built, asked)
 except KeyboardInterrupt:
     raise SystemExit(130)
 """

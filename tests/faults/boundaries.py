@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import sys
-import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -26,9 +25,9 @@ from disturbances import Cancelled, Killed, Locked, Passed
 from whole_run import EXPECTED, ONCE, Logs, drive
 
 from graph.errors import LedgerUnavailableError
+from graph.ledger.lease import PACE
+from graph.ledger.opening import open_ledger
 from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite.lease import LEASE_S
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.replay.player import replayed
@@ -36,8 +35,7 @@ from graph.replay.player import replayed
 BUSY_S = 0.2
 """How long the database is waited for where it is locked."""
 
-TOLD_S = 1.5
-"""How long after that, at most, a run may take to say so on a busy machine."""
+NEVER_S = 86_400.0
 
 
 def in_child(work: Callable[[], object]) -> int:
@@ -95,9 +93,7 @@ def locked(folder: Path, at: int, durability: str) -> list[str]:
         try:
             await drive(folder, lock, durability)
         except LedgerUnavailableError as error:
-            late_s = time.monotonic() - (lock.since or 0) - BUSY_S
-            told = str(folder / "runs.db") in str(error) and "locked" in str(error) and late_s < TOLD_S
-            assert told, f"{late_s:.1f} s after the time to wait the run said {error}"
+            assert str(folder / "runs.db") in str(error) and "locked" in str(error), f"the run said {error}"
         finally:
             lock.release()
 
@@ -120,9 +116,8 @@ def broken_off(folder: Path, interrupted: Callable[[], Coroutine[Any, Any, None]
 
     def work() -> None:
         asyncio.run(interrupted())
-        begun = time.monotonic()
+        vars(PACE)["lease_s"] = NEVER_S  # who had to wait for the old lease would hang
         asyncio.run(drive(folder, Passed(), durability))
-        assert time.monotonic() - begun < LEASE_S, "the run had to wait until its old lease had run out"
 
     busy_timeout.BUSY_S = BUSY_S
     failed = in_child(work)
@@ -142,7 +137,7 @@ def judged(folder: Path, times: int) -> list[str]:
 
 
 async def _judged_by_the_ledger(database: Path) -> list[str]:
-    ledger = SqliteLedger(database)
+    ledger = open_ledger(database)
     (run,) = await ledger.runs()
     events = await ledger.events(run)
     damage = (await ledger.health()).damage

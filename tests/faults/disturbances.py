@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import sqlite3
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,18 +46,18 @@ class Cancelled(Passed):
 
 
 class Locked(Passed):
-    """Somebody else locks the database, as soon as the run itself does not write; `since` is when, in seconds."""
+    """Somebody else locks the database, as soon as the run itself does not write."""
 
     def __init__(self, at: int, database: Path) -> None:
         super().__init__(at)
-        self.since: float | None = None
+        self._locked = False
         self._other = sqlite3.connect(database, isolation_level=None, timeout=0, check_same_thread=False)
 
     def strike(self) -> None:
-        if self.since is None:
+        if not self._locked:
             with suppress(sqlite3.OperationalError):
                 self._other.execute("BEGIN IMMEDIATE")
-                self.since = time.monotonic()
+                self._locked = True
 
     def release(self) -> None:
         """Let go of the database."""

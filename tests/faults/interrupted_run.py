@@ -16,9 +16,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 from graph import Agent, AsyncAgent, build_graph
-from graph.cli.commands.run import start
-from graph.cli.decision_source import Deciding
-from graph.cli.exits import INTERRUPTED
+from graph.cli.decision_source import DecisionSource
+from graph.cli.exit_codes import INTERRUPTED
+from graph.cli.run_driver import start
 from graph.cli.screen import Screen
 from graph.saver import strict_serializer
 from graph.testing import ScriptedModel, on_thread, step
@@ -128,7 +128,7 @@ def command_line(folder: Folder) -> None:
     screen = Screen.here()
     asked = {"goal": "g", "constraints": [], "plan": PLAN, "setup": {}}
     try:
-        start(screen, folder.database, Deciding(screen, folder.database, yes=True), folder.options(), asked)
+        start(screen, folder.database, DecisionSource(screen, folder.database, yes=True), folder.options(), asked)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

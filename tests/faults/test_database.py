@@ -7,7 +7,6 @@ import sqlite3
 import stat
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +18,6 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import Agent
 from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
-from graph.ledger.sqlite.busy_timeout import BUSY_S
 from graph.ledger.sqlite.packed import unpack
 from graph.testing import ScriptedModel, step
 
@@ -77,14 +75,12 @@ def test_a_locked_database_stops_the_run_before_the_next_effect(tmp_path: Path) 
     acts = Acts(trouble=lambda: other.execute("BEGIN IMMEDIATE") and None)
 
     with opened(database, acts) as agent:
-        begun = time.monotonic()
         with pytest.raises(LedgerUnavailableError) as caught:
             agent.resume("t", "approve")
-        told_after_s = time.monotonic() - begun
         assert agent.show("t").step_status == {"a": "interrupted", "b": "pending"}
         other.close()
 
-        assert acts.effects == ["a"] and BUSY_S <= told_after_s < 1.5 * BUSY_S
+        assert acts.effects == ["a"]
         assert str(database) in str(caught.value) and "try again when it is done" in str(caught.value)
         assert agent.resume("t").status == "succeeded"  # in the same process, which waits for no lease to run out
     assert acts.effects == ["a", "a", "b"]

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ from owners import PLAN, fork, slow_tool, work_on
 
 from graph import Agent
 from graph.errors import LeaseLostError
-from graph.ledger.sqlite.lease import LEASE_S
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft
-from graph.testing import ScriptedModel
+from graph.ledger.lease import PACE
+from graph.ledger.opening import open_ledger
+from graph.testing import ScriptedModel, drafted
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
@@ -26,10 +24,8 @@ def worker(folder: Path, name: str, decision: Any = None) -> int:
     return fork(lambda: asyncio.run(work_on(folder, name, decision)))
 
 
-def until(true: Callable[[], bool], within_s: float = 30.0) -> None:
-    deadline = time.monotonic() + within_s
+def until(true: Callable[[], bool]) -> None:
     while not true():
-        assert time.monotonic() < deadline, "it did not come about in time"
         threading.Event().wait(0.01)
 
 
@@ -92,7 +88,10 @@ def test_a_second_thread_is_refused_like_a_second_process(tmp_path: Path) -> Non
     assert effects(tmp_path) == ["a", "b"]
 
 
-def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(tmp_path: Path) -> None:
+def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(PACE), "lease_s", 3_600.0)  # an heir that waits for it hangs
     start_and_wait(tmp_path)
     owner = worker(tmp_path, "owner", "approve")
     until(lambda: len(begun(tmp_path)) == 1)
@@ -100,33 +99,33 @@ def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(tmp_path: Path) 
     os.waitpid(owner, 0)
     (tmp_path / "go").touch()
 
-    begun_at = time.monotonic()
     os.waitpid(worker(tmp_path, "heir"), 0)
 
-    assert said(tmp_path, "heir") == "succeeded" and time.monotonic() - begun_at < LEASE_S
+    assert said(tmp_path, "heir") == "succeeded"
 
 
-def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(tmp_path: Path) -> None:
+def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(PACE), "lease_s", 1.0)  # how long it is by default: test_lease.py
     start_and_wait(tmp_path)
     owner = worker(tmp_path, "owner", "approve")
     until(lambda: len(begun(tmp_path)) == 1)
     os.kill(owner, signal.SIGSTOP)
 
-    begun_at = time.monotonic()
     (tmp_path / "go").touch()
     os.waitpid(worker(tmp_path, "heir"), 0)
-    took_s = time.monotonic() - begun_at
     os.kill(owner, signal.SIGCONT)
     os.waitpid(owner, 0)
 
-    assert said(tmp_path, "heir") == "succeeded" and LEASE_S <= took_s < 15
+    assert said(tmp_path, "heir") == "succeeded"
     assert said(tmp_path, "owner") == "LeaseLostError"
     log = asyncio.run(events(tmp_path))
     assert [event.kind for event in log].count("run_ended") == 1 and log[-1].kind == "run_ended"
 
 
 async def events(folder: Path) -> Any:
-    ledger = SqliteLedger(folder / "runs.db")
+    ledger = open_ledger(folder / "runs.db")
     (run,) = await ledger.runs()
     found = await ledger.events(run)
     await ledger.close()
@@ -152,14 +151,14 @@ def test_a_message_reaches_an_owner_elsewhere_before_its_next_call(tmp_path: Pat
 
 def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        ledger = SqliteLedger(tmp_path / "runs.db")
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        ledger = open_ledger(tmp_path / "runs.db")
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as old:
             pass
         async with ledger.owned(run) as new:
             with pytest.raises(LeaseLostError):
-                await ledger.append(old, [Draft("paused")])
-            assert await ledger.append(new, [Draft("paused")]) == 2
+                await ledger.append(old, [drafted("paused")])
+            assert await ledger.append(new, [drafted("paused")]) == 2
         await ledger.close()
 
     asyncio.run(work())

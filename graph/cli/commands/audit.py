@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exits import reported
-from graph.cli.reading import with_run
+from graph.cli.exit_codes import reported
+from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 from graph.record_service import audited
 

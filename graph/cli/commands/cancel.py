@@ -3,9 +3,9 @@
 import typer
 
 from graph.cli import options
-from graph.cli.exits import ENDED_OTHERWISE, reported
+from graph.cli.exit_codes import ENDED_OTHERWISE, reported
 from graph.cli.outcome import headline
-from graph.cli.reading import looked_up, with_runs
+from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
 
 
@@ -13,7 +13,7 @@ def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> Non
     """End a run that has not ended; what it has done stays done."""
     screen = Screen.here()
     with reported(screen):
-        found = looked_up(db, run)
+        found = find_run(db, run)
         if found.ended:
             screen.say(f"{found.id} had ended already, {headline(found)}")
             raise typer.Exit(0 if found.status == "cancelled" else ENDED_OTHERWISE)

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exits import reported
-from graph.cli.reading import looked_up
+from graph.cli.exit_codes import reported
+from graph.cli.run_lookup import find_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.plan.schema import Plan
@@ -36,7 +36,7 @@ def draw(run: options.RunName, output: Output = None, db: options.Database = opt
         drawn = FORMATS.get(output.suffix.lower()) if output is not None else None
         if output is not None and drawn is None:
             raise InputError("--output", f"{output} ends in none of {', '.join(FORMATS)}")
-        found = looked_up(db, run)
+        found = find_run(db, run)
         if found.plan is None:
             raise InputError("run", f"{found.id} has no plan to draw")
         if output is None or drawn is None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graph.cli import options
-from graph.cli.commands.models import said_of_models
 from graph.cli.eval_table import difference_table, summary_table, told_trial
-from graph.cli.exits import ENDED_OTHERWISE, reported
+from graph.cli.exit_codes import ENDED_OTHERWISE, reported
+from graph.cli.option_groups import with_option_groups
+from graph.cli.run_options import ModelOptions
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup
 
@@ -34,14 +35,12 @@ Out = Annotated[
 ]
 
 
+@with_option_groups
 def evaluate(
     suite: SuiteFile,
+    *,
     out: Out = None,
-    planner: options.PlannerName = None,
-    executor: options.ExecutorName = None,
-    replanner: options.ReplannerName = None,
-    judge: options.JudgeName = None,
-    set_: options.ModelSets = None,
+    given: ModelOptions,
     config: options.ConfigFile = None,
     own_tools: options.OwnTools = None,
 ) -> None:
@@ -57,8 +56,7 @@ def evaluate(
 
         read = read_suite(suite)
         folder = out or Path("evaluations") / read.name
-        names = {"planner": planner, "executor": executor, "replanner": replanner, "judge": judge}
-        setup = Setup.default().changed(models=said_of_models(names, set_ or []), config=config, own_tools=own_tools)
+        setup = Setup.default().changed(models=given.models, config=config, own_tools=own_tools)
         if setup.role_models.planner.name == "offline":
             screen.say(OFFLINE)
         results = evaluated(screen, read, setup, folder)

@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.commands.verify import lines
-from graph.cli.exits import reported
-from graph.cli.reading import with_run
+from graph.cli.exit_codes import reported
+from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
+from graph.cli.verification_text import lines
 from graph.record_service import exported
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not be there yet.")]

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exits import reported
-from graph.cli.reading import is_missing, with_runs
+from graph.cli.exit_codes import reported
+from graph.cli.run_lookup import is_missing, with_runs
 from graph.cli.screen import Screen
 from graph.errors import LedgerUnavailableError
 from graph.ledger.sqlite.file import advice
@@ -33,9 +33,14 @@ def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) ->
             with_runs(db, lambda runs: runs.ledger.runs())
         verb = "would be" if dry_run else "was"
         screen.say(
-            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: the index of {ahead.runs} runs {verb} "
-            f"made, and the file as it is ({ahead.size / 1e6:.1f} MB) {verb} copied to {ahead.backup} first"
+            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: {_changes(ahead, verb)}, and the file as "
+            f"it is ({ahead.size / 1e6:.1f} MB) {verb} copied to {ahead.backup} first"
         )
+
+
+def _changes(ahead: Migration, verb: str) -> str:
+    index = f"the index of {ahead.runs} runs {verb} made, " if ahead.makes_index else ""
+    return f"{index}new events may be packed, events on record stay as they are"
 
 
 def _forecast(db: Path) -> Migration:

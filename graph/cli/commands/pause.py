@@ -1,10 +1,10 @@
 """`planner-executor pause`: ask a run that executes elsewhere to stop before its next call."""
 
 from graph.cli import options
-from graph.cli.exits import reported
+from graph.cli.command_line import command
+from graph.cli.exit_codes import reported
 from graph.cli.outcome import headline
-from graph.cli.reading import looked_up, with_runs
-from graph.cli.requests import command
+from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
 
 
@@ -12,7 +12,7 @@ def pause(run: options.RunName, db: options.Database = options.DATABASE) -> None
     """Ask a run that executes elsewhere to stop before its next call."""
     screen = Screen.here()
     with reported(screen):
-        found = looked_up(db, run)
+        found = find_run(db, run)
         if found.status != "running":
             screen.say(f"{found.id} does not execute now; it is {headline(found)}")
             return

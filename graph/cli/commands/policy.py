@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.commands.plan_file import read_plan_file
-from graph.cli.exits import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, reported
-from graph.cli.requests import DIGEST_CHARACTERS
-from graph.cli.screen import Screen
-from graph.cli.setup import Setup, check_folders
-from graph.plan.validation import read_plan
+from graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, reported
+from graph.cli.option_groups import with_option_groups
+from graph.cli.plan_file import read_plan_file
+from graph.cli.run_options import ToolOptions
+from graph.cli.screen import DIGEST_CHARACTERS, Screen
+from graph.cli.setup import Setup
+from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import Finding, forecast
+from graph.policy.policy_preview import PolicyFinding, forecast
 from graph.text.policy import denials, stops, triggers
 
 if TYPE_CHECKING:
@@ -42,12 +43,10 @@ policy = typer.Typer(name="policy", help="What is allowed, asked about and denie
 
 
 @policy.command(epilog=EPILOG)
+@with_option_groups
 def show(
+    given: ToolOptions,
     file: InForce = None,
-    docs: options.Documents = None,
-    workspace: options.Workspace = None,
-    mcp: options.McpFile = None,
-    own_tools: options.OwnTools = None,
     config: options.ConfigFile = None,
     approval: options.ApprovalName = None,
 ) -> None:
@@ -55,7 +54,7 @@ def show(
     screen = Screen.here()
     with (
         reported(screen),
-        in_force(file, docs, workspace, mcp=mcp, own_tools=own_tools, config=config, approval=approval) as rules,
+        in_force(file, given, config, approval) as rules,
     ):
         for line in lines(rules):
             screen.say(line)
@@ -65,13 +64,11 @@ def show(
     epilog="Exit codes: 0 it is understood, and nothing would be asked; 1 the plan is denied; 2 it is not understood, "
     "or the plan cannot run; 3 a person would be asked."
 )
+@with_option_groups
 def check(
     file: File,
+    given: ToolOptions,
     plan: PlanFile = None,
-    docs: options.Documents = None,
-    workspace: options.Workspace = None,
-    mcp: options.McpFile = None,
-    own_tools: options.OwnTools = None,
     config: options.ConfigFile = None,
     approval: options.ApprovalName = None,
 ) -> None:
@@ -79,7 +76,7 @@ def check(
     screen = Screen.here()
     with reported(screen):
         brought = read_plan_file("PLAN", plan) if plan is not None else None
-        with in_force(file, docs, workspace, mcp=mcp, own_tools=own_tools, config=config, approval=approval) as rules:
+        with in_force(file, given, config, approval) as rules:
             screen.say(f"{file} is understood, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
             if brought is None:
                 return
@@ -108,11 +105,7 @@ class Rules:
 @contextmanager
 def in_force(
     policy: Path | None,
-    documents: Path | None,
-    workspace: Path | None,
-    *,
-    mcp: Path | None,
-    own_tools: list[str] | None,
+    tools: ToolOptions,
     config: Path | None,
     approval: options.Approval | None,
 ) -> Iterator[Rules]:
@@ -126,11 +119,9 @@ def in_force(
     from graph.calls.toolbox import Toolbox
     from graph.configuration import policy_named, settings_of
 
-    check_folders(documents, workspace)
-    folders = {"documents": documents, "workspace": workspace}
-    setup = Setup.default().changed(
-        **folders, mcp=mcp, own_tools=own_tools, config=config, policy=policy, approval=approval and approval.value
-    )
+    tools.check()
+    chosen = {"config": config, "policy": policy, "approval": approval and approval.value}
+    setup = Setup.default().changed(**tools.tool_settings, **chosen)
     with setup.opened() as built:
         build_graph(**built)
         source = policy_named(setup.policy, setup.config)
@@ -170,7 +161,7 @@ def prompts() -> Iterator[str]:
         told += words
 
 
-def code_of(findings: list[Finding]) -> int:
+def code_of(findings: list[PolicyFinding]) -> int:
     """Return the exit code that a run of the plan would come to, as far as can be told before."""
     verdicts = {finding.verdict for finding in findings}
     return ENDED_OTHERWISE if "denied" in verdicts else WAITING if verdicts else 0

@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exits import reported
-from graph.cli.reading import looked_up, with_run
+from graph.cli.exit_codes import reported
+from graph.cli.run_lookup import find_run, with_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
-from graph.ledger.protocol import Redacted
+from graph.ledger.run_store import Redacted
 from graph.record.run_state import run_name
 from graph.record_service import redacted
 
@@ -34,7 +34,7 @@ def redact(
     """Take a value out of all records of a run and its thread; it is asked for, or read from standard input."""
     screen = Screen.here()
     with reported(screen):
-        found = looked_up(db, run)
+        found = find_run(db, run)
         value = _value(screen, value_file)
         if not yes and not _is_wanted(screen, found.thread):
             raise InputError("--yes", "nothing was changed; say --yes where nobody can be asked")

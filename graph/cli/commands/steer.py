@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exits import reported
-from graph.cli.reading import looked_up, with_runs
-from graph.cli.requests import command
+from graph.cli.command_line import command
+from graph.cli.exit_codes import reported
+from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
 from graph.identity import local_user
-from graph.record.amendment import Amendment, in_words
+from graph.record.amendment import Amendment, amendment_words
 
 
 def steer(
@@ -32,9 +32,9 @@ def steer(
     with reported(screen):
         if not (add or withdraw or feedback):
             raise typer.BadParameter("say what changes: a constraint, --withdraw or --feedback")
-        found = looked_up(db, run)
+        found = find_run(db, run)
         change = Amendment(tuple(add or ()), tuple(withdraw or ()), feedback, local_user())
         worked_on = with_runs(db, lambda runs: runs.steer(found.id, change))
-        screen.say(f"{found.id}: {in_words(change.add, change.withdraw, change.feedback)}")
+        screen.say(f"{found.id}: {amendment_words(change.add, change.withdraw, change.feedback)}")
         where = "it executes elsewhere and plans again before its next call"
         screen.say(where if worked_on else f"go on with: {command('resume', found.id, db)}")

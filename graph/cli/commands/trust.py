@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from graph.cli.exits import reported
-from graph.cli.requests import DIGEST_CHARACTERS
-from graph.cli.screen import Screen
+from graph.cli.exit_codes import reported
+from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
 from graph.settings_file import FILE, settings_file
 from graph.trust import digest_of, forget

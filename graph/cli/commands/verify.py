@@ -1,19 +1,17 @@
 """`planner-executor verify`: whether a run's record is what was written."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from graph.cli import options
-from graph.cli.commands.listing import local_time
-from graph.cli.exits import STORAGE, reported
-from graph.cli.reading import with_run
+from graph.cli.exit_codes import STORAGE, reported
+from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
+from graph.cli.verification_text import lines
 from graph.ledger.seal import key_from_file
-from graph.ledger.verification import Verification
 from graph.record_service import verified, verified_file
 
 Head = Annotated[
@@ -46,27 +44,3 @@ def verify(
             screen.say(line)
         if not found.is_whole:
             raise typer.Exit(STORAGE)
-
-
-def lines(found: Verification) -> Iterator[str]:
-    """Yield what was found."""
-    yield f"run {found.run}: {found.events} events, {found.artifacts} artifacts"
-    yield f"head {found.head}"
-    yield _sealed(found)
-    if found.noted_seq is not None:
-        later = found.events - found.noted_seq
-        yield f"the hash that was noted is of event {found.noted_seq}; {later or 'none'} came after it"
-    for redaction in found.redactions:
-        events = ", ".join(map(str, redaction.events))
-        yield f"redacted: events {events} by {redaction.by} at {local_time(redaction.at)}: {redaction.reason}"
-    yield from (f"fault: {fault}" for fault in found.faults)
-    yield "the record is what was written" if found.is_whole else "the record is NOT what was written"
-
-
-def _sealed(found: Verification) -> str:
-    return {
-        "none": "not sealed: without a key nobody can tell whether all of it was written anew, or its end cut off",
-        "unchecked": f"sealed with the key {found.key}, which is not at hand: the seal was not checked",
-        "whole": f"sealed with the key {found.key}",
-        "broken": f"the seal of the key {found.key} does not fit",
-    }[found.seal]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -17,14 +18,16 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 
 from graph import Agent, build_graph
+from graph.errors import ConfigError
 from graph.ledger.protocol import RunKey
 from graph.observing.json_lines import JsonLines
 from graph.observing.log import log_events
 from graph.observing.otel import OtelObserver
-from graph.record.counters import Counters, RunCounter
-from graph.record.events import Draft, Event
+from graph.observing.prometheus import exposition, registry_of
+from graph.record.counters import GAUGES, HELP, Counters, RunCounter
+from graph.record.events import Event
 from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step, whole_payload
 
 Build = Callable[..., Any]
 SECRET = "hunter2-secret"
@@ -147,7 +150,9 @@ def test_what_is_counted_over_runs_is_what_happened(tmp_path: Path, tools: Logge
     assert counters.value("tool_calls_total", tool="search", status="succeeded") == 1
     assert counters.value("steps_total", status="succeeded") == 1
     assert counters.value("questions_total", kind="run_plan") == 2
-    assert 'planner_executor_model_calls_total{model="scripted",role="planner"} 2' in counters.to_text()
+    assert 'planner_executor_model_calls_total{model="scripted",role="planner"} 2.0' in exposition(
+        registry_of(lambda: counters)
+    )
 
 
 def test_an_observer_that_fails_is_told_nothing_more_and_stops_no_run(
@@ -172,6 +177,7 @@ def test_an_observer_that_fails_is_told_nothing_more_and_stops_no_run(
     assert len([line for line in caplog.messages if "no space left" in line]) == 1
 
 
+@pytest.mark.slow
 def test_looking_on_needs_no_package_of_its_own_unless_it_is_asked_for() -> None:
     import subprocess
     import sys
@@ -188,7 +194,7 @@ def test_a_graph_without_observers_is_built_as_before() -> None:
 
 def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.LogCaptureFixture) -> None:
     name = "send status=succeeded\nWARNING forged\u2028\u202e"
-    draft = Draft("call_started", {"tool": name, "role": 'a"b', "revision": 1}, "s")
+    draft = drafted("call_started", {"tool": name, "role": 'a"b', "revision": 1}, "s")
 
     with caplog.at_level(logging.DEBUG, "planner_executor.run"):
         log_events(RunKey("thread\nforged", 1), [draft])
@@ -204,9 +210,37 @@ def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.
 
 def test_names_from_outside_begin_no_line_of_the_metrics_and_hide_nothing() -> None:
     tools = ("send\n# EOF", "send\x1b[2J\u2028\u200d")
-    refused = [Event(seq, "call_refused", "s", 0.0, {"tool": tool}) for seq, tool in enumerate(tools, 1)]
+    refused = [
+        Event(seq, "call_refused", "s", 0.0, whole_payload("call_refused", {"tool": tool}))
+        for seq, tool in enumerate(tools, 1)
+    ]
 
-    lines = Counters(RunCounter().count(refused), {}).to_text().split("\n")
+    counters = Counters(RunCounter().count(refused), {})
+    lines = exposition(registry_of(lambda: counters)).split("\n")
 
     assert not [line for line in lines if line.startswith("# EOF")]
     assert "\\\\u{1b}[2J\\\\u{2028}\\\\u{200d}" in "\n".join(lines)
+
+
+def test_every_metric_is_named_also_if_nothing_was_counted() -> None:
+    told = exposition(registry_of(lambda: Counters({}, {}))).splitlines()
+
+    assert {line for line in told if line.startswith("# TYPE")} == {
+        *(f"# TYPE planner_executor_{name} counter" for name in HELP),
+        *(f"# TYPE planner_executor_{name} gauge" for name in GAUGES),
+    }
+
+
+def test_a_count_of_many_digits_is_told_to_the_last() -> None:
+    counters = Counters({("tokens_total", (("direction", "input"),)): 123_456_789}, {})
+
+    assert 'planner_executor_tokens_total{direction="input"} 1.23456789e+08' in exposition(
+        registry_of(lambda: counters)
+    )
+
+
+def test_metrics_without_their_package_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+
+    with pytest.raises(ConfigError, match=r"planner-executor\[metrics\]"):
+        registry_of(lambda: Counters({}, {}))

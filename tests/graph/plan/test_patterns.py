@@ -10,11 +10,11 @@ from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in, pattern_fault
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|a)*$", r"(\w+\s?)*$", "(?:a?){500}a{500}", "(.*a){20}"])
 def test_no_pattern_takes_long_on_any_text(pattern: str) -> None:
     assert pattern_fault(pattern) is None
-    begun = time.perf_counter()
+    begun = time.process_time()
 
     found_in(pattern, "a" * 200_000 + "!")
 
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_only_the_beginning_of_a_long_text_is_looked_through() -> None:

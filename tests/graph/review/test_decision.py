@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.review.decision import Decision, UnreadableAnswer, read_answer
-from graph.review.request import Action, ActionName, ReviewRequest
+from graph.review.request import ActionName, ReviewAction, ReviewRequest
 
 DIGEST = "d" * 64
 PLAN = {"steps": [{"id": "a", "objective": "o"}]}
@@ -30,7 +30,7 @@ class Unreadable:
 
 
 def request(*names: ActionName) -> ReviewRequest:
-    actions = tuple(Action(name, ARGS[name], name) for name in names)
+    actions = tuple(ReviewAction(name, ARGS[name], name) for name in names)
     return ReviewRequest(run="t.1", revision=1, digest=DIGEST, binding="b" * 64, actions=actions)
 
 
@@ -490,7 +490,7 @@ def test_values_of_an_edited_plan_are_left_to_its_validation() -> None:
 
 @pytest.mark.parametrize("step", ["true", "null"])
 def test_text_that_looks_like_json_stays_text_if_text_was_shown(step: str) -> None:
-    action = Action("answer_question", {"step": step, "question": "5", "answer": None}, "")
+    action = ReviewAction("answer_question", {"step": step, "question": "5", "answer": None}, "")
     request = ReviewRequest("t.1", 1, DIGEST, "b", (action,))
     (decision,) = read_answer(edit("answer_question", step=step, question="5", answer="6"), request)
 

@@ -65,6 +65,7 @@ def test_a_server_that_is_back_at_its_address_is_reached_again(small: Small) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(60)  # the server never answers when its session is to be ended
 def test_a_server_that_does_not_end_its_session_does_not_hold_us_up(small: Small) -> None:
     small.behave("clingy")
 

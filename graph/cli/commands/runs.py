@@ -1,0 +1,125 @@
+"""`planner-executor runs`: the runs of a database."""
+
+import json
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from graph.cli import options
+from graph.cli.exit_codes import reported
+from graph.cli.local_time import local_time
+from graph.cli.run_lookup import page
+from graph.cli.screen import Screen, cell
+from graph.record.summary import RunSummary
+from graph.runs import RunPage
+
+GOAL_CHARACTERS = 100
+
+
+class Status(StrEnum):
+    """The statuses of runs."""
+
+    planning = "planning"
+    running = "running"
+    waiting = "waiting"
+    paused = "paused"
+    succeeded = "succeeded"
+    partial = "partial"
+    failed = "failed"
+    rejected = "rejected"
+    budget_exhausted = "budget_exhausted"
+    cancelled = "cancelled"
+    damaged = "damaged"
+
+
+Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="How many runs to list.")]
+Before = Annotated[
+    str | None, typer.Option("--before", metavar="RUN", help="List the runs that were started before this one.")
+]
+OfStatus = Annotated[Status | None, typer.Option("--status", help="List the runs of this status.")]
+Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="List the runs with this tag.")]
+Text = Annotated[
+    str | None, typer.Option("--text", metavar="TEXT", help="List the runs with this text in goal or name.")
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="WHEN", help="List the runs started since: 90m, 24h, 7d, or 2026-11-01[T09:30]."),
+]
+SECONDS: Mapping[str, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+def runs(
+    last: Last = 20,
+    status: OfStatus = None,
+    tag: Tag = None,
+    since: Since = None,
+    text: Text = None,
+    before: Before = None,
+    as_json: options.AsJson = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """List the runs, the latest first."""
+    screen = Screen.here()
+    with reported(screen):
+        wanted = {"status": status and status.value, "tag": tag, "text": text, "before": before}
+        found = page(db, **wanted, since=since and moment(since, time.time()), limit=last)
+        if as_json:
+            print(_as_json(found))  # noqa: T201  (the whole of standard output is for a machine)
+        elif found:
+            _show(screen, found)
+        elif any(wanted.values()) or since:
+            screen.say("no run fits; `planner-executor runs` lists all")
+        else:
+            screen.say(f"no runs in {db} yet; start one with: planner-executor run GOAL")
+
+
+def _show(screen: Screen, found: RunPage) -> None:
+    screen.show(table_of(found))
+    if found.next:
+        screen.say(f"there are more; go on with: --before {found.next}")
+
+
+def _as_json(found: RunPage) -> str:
+    """Return a page as JSON: `{"runs": [...], "next": RUN | null}`."""
+    listed = [{"id": run.id, **asdict(run)} for run in found]
+    return json.dumps({"runs": listed, "next": found.next}, ensure_ascii=False, indent=2)
+
+
+def table_of(found: RunPage) -> Table:
+    """Return a row for each run."""
+    table = Table("run", "status", "steps", "changed", "goal", box=None, pad_edge=False, header_style="bold")
+    table.columns[-1].no_wrap = True
+    for run in found:
+        words = (run.id, run.status, _steps(run), local_time(run.updated_at, "%H:%M"))
+        table.add_row(*map(cell, words), cell(run.goal, most=GOAL_CHARACTERS))
+    return table
+
+
+def _steps(run: RunSummary) -> str:
+    return f"{run.succeeded}/{run.steps}" if run.revision else "-"
+
+
+def moment(words: str, now: float) -> float:
+    """Return a moment in Unix seconds: so long before `now`, or a local date, with a time or without.
+
+    >>> moment("2h", 10_000.0)
+    2800.0
+
+    Raises:
+        typer.BadParameter: It is neither.
+    """
+    if span := re.fullmatch(r"(\d{1,6})([smhdw])", words.strip()):
+        return now - int(span[1]) * SECONDS[span[2]]
+    try:
+        return datetime.fromisoformat(words.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        raise typer.BadParameter(
+            f"{words!r} is not a moment; write 24h, 7d or 2026-11-01", param_hint="--since"
+        ) from None

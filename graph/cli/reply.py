@@ -1,0 +1,12 @@
+"""A reply to a review request."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The value that the run is resumed with; `unseen` if no person looked at the request."""
+
+    decisions: dict[str, Any]
+    unseen: bool = False

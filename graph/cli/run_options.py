@@ -1,0 +1,97 @@
+"""What a run works with, as options: tools and their folders, models, and the limits of planning."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from graph.cli import options
+from graph.cli.model_options import models_from_options
+from graph.cli.setup import check_folders
+
+if TYPE_CHECKING:
+    from graph.chat_models.settings import Layer
+
+
+@dataclass(frozen=True)
+class ToolOptions:
+    """Tools, and the folders that they work in."""
+
+    docs: options.Documents = None
+    workspace: options.Workspace = None
+    mcp: options.McpFile = None
+    own_tools: options.OwnTools = None
+
+    def check(self) -> None:
+        """Check the folders; see `check_folders`.
+
+        Raises:
+            InputError: There is no such folder.
+        """
+        check_folders(self.docs, self.workspace)
+
+    @property
+    def tool_settings(self) -> dict[str, Any]:
+        """What `Setup.changed` takes; None if an option was not given."""
+        return {
+            "documents": self.docs,
+            "workspace": self.workspace,
+            "mcp": self.mcp,
+            "own_tools": self.own_tools,
+        }
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """The model of each role."""
+
+    planner: options.PlannerName = None
+    executor: options.ExecutorName = None
+    replanner: options.ReplannerName = None
+    judge: options.JudgeName = None
+    set_: options.ModelSets = None
+
+    @property
+    def models(self) -> "Layer":
+        """The settings of each role's model.
+
+        Raises:
+            InputError: An entry of `--set` cannot be read.
+        """
+        names = {
+            "planner": self.planner,
+            "executor": self.executor,
+            "replanner": self.replanner,
+            "judge": self.judge,
+        }
+        return models_from_options(names, self.set_ or [])
+
+
+@dataclass(frozen=True)
+class RunOptions(ModelOptions, ToolOptions):
+    """All of it, and how a run is planned and approved: the options of commands that execute."""
+
+    config: options.ConfigFile = None
+    policy: options.PolicyFile = None
+    approval: options.ApprovalName = None
+    replan: options.ReplanName = None
+    horizon: options.Horizon = None
+    max_replans: options.MaxReplans = None
+    max_concurrency: options.MaxConcurrency = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `Setup.changed` takes; None if an option was not given.
+
+        Raises:
+            InputError: An entry of `--set` cannot be read.
+        """
+        return {
+            **self.tool_settings,
+            "models": self.models,
+            "config": self.config,
+            "policy": self.policy,
+            "approval": self.approval and self.approval.value,
+            "replan": self.replan and self.replan.value,
+            "horizon": self.horizon,
+            "max_replans": self.max_replans,
+            "max_concurrency": self.max_concurrency,
+        }
