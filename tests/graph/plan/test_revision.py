@@ -257,3 +257,10 @@ def test_no_revision_changes_or_loses_what_succeeded(raw: dict[str, Any], succee
     ]
     allowed = succeeded | set(raw.get("keep", ())) | {step["id"] for step in raw.get("steps", ())}
     assert set(ids(plan)) <= allowed
+
+
+def test_a_difference_is_read_as_it_was_told() -> None:
+    found = PlanDiff(("a",), ("b",), ("c", "d"), answer=True)
+
+    assert PlanDiff.from_json(found.to_json()) == found
+    assert PlanDiff.from_json({}) == PlanDiff()

@@ -172,3 +172,14 @@ def test_what_was_spent_or_is_bounded_is_told_and_nothing_else() -> None:
 
 def test_a_count_is_told_to_the_last_digit() -> None:
     assert unit_in_words("tokens", 2**53 + 1) == "9007199254740993 tokens"
+
+
+@given(USAGES)
+def test_a_usage_is_read_as_it_was_told(usage: Usage) -> None:
+    told = usage.to_json()
+
+    assert Usage.from_json(told).to_json() == told
+
+
+def test_a_number_that_was_taken_out_of_the_record_counts_as_nothing() -> None:
+    assert Usage.from_json({"tokens": "[redacted]", "steps": 2, "cost_usd": 0.5}) == Usage(steps=2, cost_usd=0.5)

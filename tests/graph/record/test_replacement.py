@@ -192,3 +192,14 @@ def test_a_review_says_what_stands_in_place_of_a_failed_step(one: Replaced, line
     after = plan(step("b", "post", "a"), Step(id="think", objective="o"))
 
     assert replaced_in_words([one], after) == [line]
+
+
+@pytest.mark.parametrize("standing", STANDINGS)
+def test_what_was_replaced_is_read_as_it_was_told(standing: Standing) -> None:
+    one = Replaced("a", ("mail",), ("b",), standing)
+
+    assert Replaced.of(one.to_json()) == one
+
+
+def test_a_standing_that_was_taken_out_of_the_record_makes_up_for_nothing() -> None:
+    assert Replaced.of({"step": "a", "tools": [], "by": [], "standing": "[redacted]"}).standing == "open"

@@ -123,3 +123,7 @@ def test_a_reference_to_a_step_that_has_no_label_says_nothing_of_the_argument() 
     step = Step(id="s", objective="o", tool="send", args={"body": "{page_result} {item_result}"})
 
     assert argument_labels(step, {"page": TrustLabel("trusted", ("clock",))})["body"].trust == "trusted"
+
+
+def test_a_label_whose_trust_was_taken_out_of_the_record_is_untrusted() -> None:
+    assert TrustLabel.of({"trust": "[redacted]", "sources": ["web"]}) == TrustLabel("untrusted", ("web",))
