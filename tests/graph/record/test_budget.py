@@ -1,5 +1,6 @@
 """Budgets: what may be spent, what was, and which limit is reached first."""
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -183,3 +184,7 @@ def test_a_usage_is_read_as_it_was_told(usage: Usage) -> None:
 
 def test_a_number_that_was_taken_out_of_the_record_counts_as_nothing() -> None:
     assert Usage.from_json({"tokens": "[redacted]", "steps": 2, "cost_usd": 0.5}) == Usage(steps=2, cost_usd=0.5)
+
+
+def test_the_calls_of_a_usage_are_told_as_plain_data() -> None:
+    assert type(Usage(calls=MappingProxyType({"send": 1})).to_json()["calls"]) is dict
