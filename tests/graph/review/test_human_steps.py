@@ -54,3 +54,9 @@ def test_an_answer_that_does_not_fit_comes_back_with_the_first_fault(given: Any)
     answer, fault = fitting_answer(given, {"type": "integer"})
 
     assert answer is given and fault is not None and "integer" in fault
+
+
+def test_text_that_does_not_fit_gets_no_quotes_to_fit() -> None:
+    answer, fault = fitting_answer("yes", {"type": "string", "minLength": 5})
+
+    assert (answer, fault is None) == ("yes", False)
