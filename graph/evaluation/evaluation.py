@@ -1,4 +1,4 @@
-"""An evaluation: each case of a suite, as often as it says, in each arm; bounded, told as it goes, and resumable."""
+"""An evaluation: the trials of a suite in all arms, bounded by a budget and resumable (decision 0020)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,31 +12,31 @@ from graph.calls.rate_limit import process_rate_limiter
 from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import RoleModels
-from graph.chat_models.settings import OFFLINE, ModelSettings, folded
+from graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
 from graph.checkpoint import ledger_of
 from graph.configuration import check
 from graph.context import Services
 from graph.errors import SuiteError
-from graph.evaluation.outcome import case_faults
-from graph.evaluation.picture import picture_svg
-from graph.evaluation.results_file import PICTURE, Results, held, read_results
-from graph.evaluation.run_trial import Trying
-from graph.evaluation.sandbox import Toolset, contents_digest, usable
+from graph.evaluation.assessment import case_faults
+from graph.evaluation.chart import chart_svg
+from graph.evaluation.results_file import CHART, Results, lock_folder, read_results
+from graph.evaluation.run_trial import TrialRunner
+from graph.evaluation.sandbox import Toolset, allowed_tools, contents_digest
 from graph.evaluation.suite import ARMS, Arm, Suite
 from graph.evaluation.trial import Slot, Trial
 from graph.plan.canonical import digest
 from graph.policy.policy import NO_POLICY, Policy
 from graph.record.budget import Budget, Usage, limit_in_words
 
-MOST_VOID = 3
-"""After so many trials in a row that do not count, something is wrong that going on would not mend."""
+MAX_CONSECUTIVE_VOID = 3
+"""After this many void trials in a row the evaluation stops: the cause is likely to persist."""
 
-NOT_ALL = "some trials do not count; the same command makes them again"
+INCOMPLETE = "some trials are void; the same command repeats them"
 
 PACKAGES = ("planner-executor", "langgraph", "langchain", "langchain-core")
 
-Tell = Callable[[Trial, int, int], None]
-"""Is told of a trial that was made, its number, and how many there are in all."""
+OnTrial = Callable[[Trial, int, int], None]
+"""Called with a finished trial, its number, and the total number of trials."""
 
 
 async def evaluate(
@@ -46,54 +46,54 @@ async def evaluate(
     folder: str | Path,
     *,
     policy: Policy = NO_POLICY,
-    tell: Tell = lambda *_: None,
+    on_trial: OnTrial = lambda *_: None,
 ) -> Results:
-    """Return what was found, also in the file `results.json` and the picture `results.svg`.
+    """Run the trials of a suite and return the results, also written to `results.json` and `results.svg`.
 
-    Trials are made one after the other, and arms take turns at going first. Those that the folder has are not made
-    again. All arms are tried, but see `arms_for`.
+    Trials run one at a time, and arms take turns at going first. Trials already in the folder are not repeated.
+    `arms_for` selects the arms.
 
     Args:
         suite: The cases, see `graph.evaluation.suite_file.read_suite`.
-        models: The models of the roles; the direct agent has the planner's.
-        toolset: Makes the tools over the folders of a trial.
-        folder: Where results, records and the trials' files are kept; it is made where it is missing.
-        policy: What is denied and allowed, in all arms.
-        tell: Is told of each trial.
+        models: The models of the roles; the direct agent uses the planner's.
+        toolset: Creates the tools over the folders of a trial.
+        folder: Folder for results, records and the trials' files; created if missing.
+        policy: The policy of all arms.
+        on_trial: Called after each trial.
 
     Raises:
-        ConfigError: Suite, models, tools and policy do not go together, or the folder has results of something else.
+        ConfigError: Suite, models, tools and policy do not fit together, or the folder holds other results.
         LedgerError: The records cannot be written.
     """
     policy = replace(policy, prices={**policy.prices, **suite.prices})
-    trying = Trying(suite, models, toolset, policy, process_rate_limiter(policy.rates), Path(folder))
-    evaluation = Evaluation(trying, arms_for(models), await run_sync(lambda: checked_tools(trying)))
+    runner = TrialRunner(suite, models, toolset, policy, process_rate_limiter(policy.rates), Path(folder))
+    evaluation = Evaluation(runner, arms_for(models), await run_sync(lambda: checked_tools(runner)))
     await models.check()
-    with held(Path(folder)):
-        return await evaluation.run(tell)
+    with lock_folder(Path(folder)):
+        return await evaluation.run(on_trial)
 
 
 def arms_for(models: RoleModels) -> tuple[Arm, ...]:
-    """Return the arms that these models can play: the embedded rules plan, and do not call tools as they go."""
+    """Return the arms that these models support; the embedded rules can plan but not act as the direct agent."""
     return tuple(arm for arm in ARMS if arm != "direct" or models.planner.name != OFFLINE)
 
 
-def checked_tools(trying: Trying) -> tuple[str, ...]:
-    """Return the tools that the arms may use; find out what cannot work before anything is spent.
+def checked_tools(runner: TrialRunner) -> tuple[str, ...]:
+    """Return the tools that the arms may use; check the whole configuration before anything is spent.
 
     Raises:
         ConfigError: See `evaluate`.
     """
-    suite = trying.suite
-    if not suite.budget.names and set(trying.models.names) != {OFFLINE}:
-        raise SuiteError(suite.name, "nothing bounds what it costs; give it a budget, such as tokens=200000")
+    suite = runner.suite
+    if not suite.budget.names and set(runner.models.names) != {OFFLINE}:
+        raise SuiteError(suite.name, "it has no budget; add one, such as tokens=200000")
     with TemporaryDirectory() as empty:
         documents = suite.documents_of(suite.cases[0]) or Path(empty)
-        toolbox = Toolbox(trying.toolset(documents, Path(empty)))
-        tools = tuple(usable(toolbox.specs.values(), suite, Path(empty)))
-        settings = trying.settings("replanning", toolbox.specs, Path(empty), suite.run_budget.within(suite.budget))
+        toolbox = Toolbox(runner.toolset(documents, Path(empty)))
+        tools = tuple(allowed_tools(toolbox.specs.values(), suite, Path(empty)))
+        settings = runner.settings("replanning", toolbox.specs, Path(empty), suite.run_budget.within(suite.budget))
         nowhere = ledger_of(None, None, lambda _: None)
-        check(Services(settings, toolbox, trying.models, nowhere, trying.turns))
+        check(Services(settings, toolbox, runner.models, nowhere, runner.rate_limiter))
     for case in suite.cases:
         for fault in case_faults(case, tools):
             raise SuiteError(suite.name, f"case {case.id}: {fault}")
@@ -102,47 +102,47 @@ def checked_tools(trying: Trying) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The trials of one evaluation; `tools` are those that may be used."""
+    """The trials of one evaluation; `tools` are the names of the allowed tools."""
 
-    trying: Trying
+    runner: TrialRunner
     arms: tuple[Arm, ...]
     tools: tuple[str, ...]
 
-    async def run(self, tell: Tell) -> Results:
-        """Make the trials that are left, and return the results of all."""
-        suite, folder = self.trying.suite, self.trying.folder
+    async def run(self, on_trial: OnTrial) -> Results:
+        """Run the remaining trials and return the results of all trials."""
+        suite, folder = self.runner.suite, self.runner.folder
         try:
             slots = await run_sync(self.slots)
         except OSError as error:
-            raise SuiteError(suite.name, f"a file of its folders cannot be read: {error}") from error
-        results = read_results(folder, self.about(), slots)
-        left, made = results.left(slots), list[Trial]()
-        for number, slot in enumerate(left, len(slots) - len(left) + 1):
-            if why_to_stop(suite.budget, results, made):
+            raise SuiteError(suite.name, f"a file in its folders cannot be read: {error}") from error
+        results = read_results(folder, self.description(), slots)
+        remaining, made = results.remaining(slots), list[Trial]()
+        for number, slot in enumerate(remaining, len(slots) - len(remaining) + 1):
+            if stop_reason(suite.budget, results, made):
                 break
-            made.append(await self.trying.trial(slot, left_of(suite.budget, results.usage)))
+            made.append(await self.runner.trial(slot, remaining_budget(suite.budget, results.usage)))
             results = results.plus(made[-1])
             await run_sync(partial(results.write, folder))
-            tell(made[-1], number, len(slots))
-        if results.left(slots):
-            results = replace(results, stopped=why_to_stop(suite.budget, results, made) or NOT_ALL)
-        await run_sync(partial(_finished, results, folder))
+            on_trial(made[-1], number, len(slots))
+        if results.remaining(slots):
+            results = replace(results, stopped=stop_reason(suite.budget, results, made) or INCOMPLETE)
+        await run_sync(partial(_write_results, results, folder))
         return results
 
     def slots(self) -> list[Slot]:
-        """Return all trials in the order in which they are made: case by case, another arm first each time."""
-        suite = self.trying.suite
-        found = []
+        """Return all trials in order: case by case, with another arm first each time."""
+        suite = self.runner.suite
+        slots = []
         for repetition in range(1, suite.repetitions + 1):
             for place, case in enumerate(suite.cases):
                 first = (place + repetition) % len(self.arms)
                 arms = (*self.arms[first:], *self.arms[:first])
-                found += [Slot(case.id, arm, repetition, self._basis(place, arm)) for arm in arms]
-        return found
+                slots += [Slot(case.id, arm, repetition, self._basis_digest(place, arm)) for arm in arms]
+        return slots
 
-    def about(self) -> dict[str, Any]:
-        """Return what the results are of, for whoever wants to repeat them."""
-        suite = self.trying.suite
+    def description(self) -> dict[str, Any]:
+        """Return everything needed to reproduce the evaluation."""
+        suite = self.runner.suite
         return {
             "suite": suite.name,
             "cases": [case.id for case in suite.cases],
@@ -157,15 +157,15 @@ class Evaluation:
             "versions": {name: version(name) for name in PACKAGES},
         }
 
-    def _basis(self, place: int, arm: Arm) -> str:
-        """Return a digest of all that the outcome of a trial rests on, as far as it is known here."""
-        suite, case = self.trying.suite, self.trying.suite.cases[place]
+    def _basis_digest(self, place: int, arm: Arm) -> str:
+        """Return a digest of all known inputs of a trial; results are reused only if it is unchanged."""
+        suite, case = self.runner.suite, self.runner.suite.cases[place]
         return digest(
             {
                 "case": case.model_dump(mode="json"),
                 "approval": suite.approval,
                 "tools": list(self.tools),
-                "policy": self.trying.policy.to_json(),
+                "policy": self.runner.policy.to_json(),
                 "run_budget": suite.run_budget.to_json(),
                 "replanning": suite.replanning if arm == "replanning" else None,
                 "models": self._models(),
@@ -175,39 +175,42 @@ class Evaluation:
         )
 
     def _models(self) -> dict[str, Any]:
-        """Return how each role's model is asked, without keys."""
-        models = self.trying.models
-        said = {role: place for role, place in folded(models.layers).items() if isinstance(place, ModelSettings)}
-        found: dict[str, Any] = {}
+        """Return the settings of each role's model, without keys."""
+        models = self.runner.models
+        settings = {
+            role: place for role, place in merged_layers(models.layers).items() if isinstance(place, ModelSettings)
+        }
+        described: dict[str, Any] = {}
         for role, model in models.by_role.items():
-            found[role] = {**(said[role].without_secrets() if role in said else {}), "model": model.name}
-        return found
+            own = settings[role].without_secrets() if role in settings else {}
+            described[role] = {**own, "model": model.name}
+        return described
 
 
-def left_of(budget: Budget, spent: Usage) -> Budget:
-    """Return what is left of a whole evaluation's budget.
+def remaining_budget(budget: Budget, spent: Usage) -> Budget:
+    """Return the remaining budget of the whole evaluation.
 
-    >>> left_of(Budget(tokens=100), Usage(tokens=130, model_calls=7)).to_json()
+    >>> remaining_budget(Budget(tokens=100), Usage(tokens=130, model_calls=7)).to_json()
     {'tokens': 0}
     """
     left: dict[str, Any] = {name: max(0, (budget.of(name) or 0) - spent.of(name)) for name in budget.names}
     return Budget(**left)
 
 
-def why_to_stop(budget: Budget, results: Results, made: Sequence[Trial]) -> str | None:
-    """Return why no further trial is made, None where nothing speaks against it; `made` are those of this time."""
-    left = left_of(budget, results.usage)
+def stop_reason(budget: Budget, results: Results, made: Sequence[Trial]) -> str | None:
+    """Return why the evaluation must stop, or None; `made` are the trials of this invocation."""
+    left = remaining_budget(budget, results.usage)
     spent = [name for name in budget.names if not left.of(name)]
     if made and made[-1].void and made[-1].limit:
         spent.append(made[-1].limit)
     if spent:
-        words = limit_in_words(spent[0], budget, results.usage)
-        return f"the budget is spent: {words}; raise it in the suite and go on with the same command"
-    if len(made) >= MOST_VOID and all(trial.void for trial in made[-MOST_VOID:]):
-        return f"{MOST_VOID} trials in a row did not count; the last: {made[-1].void}"
+        limit = limit_in_words(spent[0], budget, results.usage)
+        return f"the budget is spent: {limit}; raise it in the suite and repeat the command to continue"
+    if len(made) >= MAX_CONSECUTIVE_VOID and all(trial.void for trial in made[-MAX_CONSECUTIVE_VOID:]):
+        return f"{MAX_CONSECUTIVE_VOID} trials in a row are void; the last: {made[-1].void}"
     return None
 
 
-def _finished(results: Results, folder: Path) -> None:
+def _write_results(results: Results, folder: Path) -> None:
     results.write(folder)
-    (folder / PICTURE).write_text(picture_svg(results.about, results.summary), "utf-8")
+    (folder / CHART).write_text(chart_svg(results.about, results.summary), "utf-8")
