@@ -216,7 +216,7 @@ class Services:
         policy = self.settings.policy
         if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:
             return
-        for role, model in self.models.everyone.items():
+        for role, model in self.models.all_models.items():
             for name in model.paid:
                 if name not in policy.prices:
                     why = f'has no price, so cost_usd cannot hold; add [prices."{name}"]'

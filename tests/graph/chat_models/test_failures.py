@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from graph.chat_models.failures import BrokenOff, Failure, failure_of
+from graph.chat_models.failures import Failure, IncompleteStream, failure_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
@@ -57,7 +57,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (ReadTimeout("slow"), "timeout", True),
         (ConnectionRefusedError("nobody there"), "connection", True),
         (caused(Exception("Connection error."), ConnectError("Name or service not known")), "connection", True),
-        (BrokenOff("half an answer"), "connection", True),
+        (IncompleteStream("half an answer"), "connection", True),
         (RuntimeError("Event loop is closed"), "connection", True),
         (json.JSONDecodeError("Expecting value", "{", 1), "broken_answer", True),
         (ValueError({"message": "upstream", "code": 502}), "server", True),
