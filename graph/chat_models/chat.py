@@ -84,7 +84,7 @@ class Chat:
         except TimeoutError:
             if not clock.expired():
                 raise
-            raise TimeoutError(f"no answer within {self.timeout_s:g} s") from None
+            raise TimeoutError(f"the limit is {self.timeout_s:g} s") from None
         except Exception as error:
             if (words := cut_off(error)) is None:
                 raise

@@ -53,7 +53,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (ServerError(404), "unknown_model", False),
         (ServerError(400), "request", False),
         (ServerError(422), "request", False),
-        (TimeoutError("3 s were given"), "timeout", True),
+        (TimeoutError("the limit is 3 s"), "timeout", True),
         (ReadTimeout("slow"), "timeout", True),
         (ConnectionRefusedError("nobody there"), "connection", True),
         (caused(Exception("Connection error."), ConnectError("Name or service not known")), "connection", True),
@@ -103,13 +103,13 @@ def test_what_the_server_asks_to_wait_is_read_in_every_form(headers: dict[str, s
     [
         (
             ServerError(404, "no such model"),
-            "the server does not know the model, or base_url is not its address (404): no such model",
+            "the server does not know the model, or base_url is wrong (404): no such model",
         ),
         (
             caused(Exception("Connection error."), ConnectError("All connection attempts failed")),
             "the server cannot be reached: All connection attempts failed",
         ),
-        (TimeoutError("3 s were given"), "no answer in time: 3 s were given"),
+        (TimeoutError("the limit is 3 s"), "no answer in time: the limit is 3 s"),
         (ValueError("odd"), "ValueError: odd"),
         (ValueError(), "ValueError"),
     ],

@@ -133,7 +133,7 @@ class Slow(BaseChatModel):
 def test_a_request_that_takes_too_long_is_stopped_and_counts_as_failed() -> None:
     model = Slow()
 
-    with pytest.raises(ModelCallError, match=r"no answer in time: 0\.01 s were given"):
+    with pytest.raises(ModelCallError, match=r"no answer in time: the limit is 0\.01 s"):
         ask(Chat(model, timeout_s=0.01, retry_policy=ONCE))
 
     assert model.cancelled
