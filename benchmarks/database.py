@@ -1,15 +1,18 @@
 """The database of a run: LangGraph's checkpointer and, in the same file, our ledger."""
 
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import aiosqlite
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.checkpoint import open_checkpointer
-from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.opening import open_ledger
+from graph.ledger.run_store import RunStore
 
 
 @dataclass(frozen=True)
@@ -17,16 +20,31 @@ class Database:
     """Both, open; a ledger that nobody uses costs nothing."""
 
     saver: AsyncSqliteSaver
-    ledger: SqliteLedger
+    ledger: RunStore
+
+
+OpenDatabase = Callable[[Path], AbstractAsyncContextManager[Database]]
 
 
 @asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open a file, which is created where there is none."""
-    ledger = SqliteLedger(path)
+    ledger = open_ledger(path)
     try:
         async with open_checkpointer(path) as saver:
             yield Database(saver, ledger)
+    finally:
+        await ledger.close()
+
+
+@asynccontextmanager
+async def open_with_langgraphs_saver(path: Path) -> AsyncIterator[Database]:
+    """Open a file with LangGraph's own saver, which lays it out before our ledger opens it."""
+    ledger = open_ledger(path)
+    try:
+        async with aiosqlite.connect(path) as connection:
+            serde = JsonPlusSerializer(allowed_msgpack_modules=None)
+            yield Database(AsyncSqliteSaver(connection, serde=serde), ledger)
     finally:
         await ledger.close()
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.database import OpenDatabase, open_database, open_with_langgraphs_saver
 from benchmarks.figures import Figure, at_most
 from benchmarks.meter import Meter
 from benchmarks.simulated import simulated_tools
@@ -13,8 +14,8 @@ from benchmarks.systems import OURS
 from benchmarks.trial import run
 from benchmarks.workloads import Workload, chain, layered, wide
 from graph.calls.toolbox import Toolbox
+from graph.plan.reading import read_plan
 from graph.plan.schema import Plan
-from graph.plan.validation import read_plan
 from graph.text.drawing import plan_mermaid, plan_svg, plan_text
 
 KILOBYTE = 1_000
@@ -22,15 +23,18 @@ WIDTH = 10
 
 
 async def databases(sizes: Sizes) -> list[Figure]:
-    """Measure the database after runs of growing length, with results of a kilobyte."""
-    return [
-        _database("side by side", [await _size_mb(wide, steps) for steps in sizes.databases], sizes.databases),
-        _database("in a chain", [await _size_mb(chain, steps) for steps in sizes.databases], sizes.databases),
-    ]
+    """Measure the database after runs of growing length, with results of a kilobyte, for both savers."""
+    figures = []
+    for saver, opened in (("", open_database), (", LangGraph's own saver", open_with_langgraphs_saver)):
+        for name, shape in (("side by side", wide), ("in a chain", chain)):
+            sizes_mb = [await _size_mb(shape, steps, opened) for steps in sizes.databases]
+            figures.append(_database(f"{name}{saver}", sizes_mb, sizes.databases))
+    return figures
 
 
-async def _size_mb(shape: Callable[..., Workload], steps: int) -> float:
-    return (await run(OURS, shape(steps, 0.0, result_characters=KILOBYTE))).database_bytes / 1e6
+async def _size_mb(shape: Callable[..., Workload], steps: int, opened: OpenDatabase) -> float:
+    workload = shape(steps, 0.0, result_characters=KILOBYTE)
+    return (await run(OURS, workload, opened=opened)).database_bytes / 1e6
 
 
 def _database(shape: str, sizes_mb: list[float], steps: tuple[int, ...]) -> Figure:

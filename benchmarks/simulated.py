@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from hashlib import sha256
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -66,31 +67,37 @@ def simulated_tools(
 ) -> list[BaseTool]:
     """Return `look` and `look_elsewhere`, which read, and `note`, which writes; `look` fails in the `failing` steps.
 
-    A tool takes the step it serves, how long to take, and what it builds on; it returns the step and some text. What is
-    to happen `before` a call is told the step.
+    A tool takes the step it serves, how long to take, and what it builds on; it returns the step and some text. No two
+    steps have the same text, and packing halves it, as it does English. What is to happen `before` a call is told the
+    step.
     """
 
-    async def work(step: str, seconds: float, given: Sequence[str]) -> dict[str, Any]:
+    async def work(step: str, seconds: float) -> dict[str, Any]:
         if before is not None:
             await before(step)
         with meter.spent(meter.tools, step):
             await asyncio.sleep(seconds)
-        return {"step": step, "text": (f"{step} from {len(given)} " * result_characters)[:result_characters]}
+        return {"step": step, "text": _text(step, result_characters)}
 
-    async def look(step: str, seconds: float, given: list[str]) -> dict[str, Any]:
+    async def look(step: str, seconds: float, given: list[str]) -> dict[str, Any]:  # noqa: ARG001  (part of the call)
         """Look something up."""
-        found = await work(step, seconds, given)
+        found = await work(step, seconds)
         if step in failing:
             raise ToolException(f"nothing found for {step}")
         return found
 
-    async def look_elsewhere(step: str, seconds: float, given: list[str]) -> dict[str, Any]:
+    async def look_elsewhere(step: str, seconds: float, given: list[str]) -> dict[str, Any]:  # noqa: ARG001  (part of the call)
         """Look something up in another place."""
-        return await work(step, seconds, given)
+        return await work(step, seconds)
 
-    async def note(step: str, seconds: float, given: list[str]) -> dict[str, Any]:
+    async def note(step: str, seconds: float, given: list[str]) -> dict[str, Any]:  # noqa: ARG001  (part of the call)
         """Write something down."""
-        return await work(step, seconds, given)
+        return await work(step, seconds)
 
     effects = ((look, "read"), (look_elsewhere, "read"), (note, "write"))
     return [StructuredTool.from_function(coroutine=do, metadata={"effect": effect}) for do, effect in effects]
+
+
+def _text(step: str, characters: int) -> str:
+    lines = (sha256(f"{step} {line}".encode()).hexdigest() for line in range(characters // 64 + 1))
+    return "".join(lines)[:characters]

@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.tools import StructuredTool
 
-from benchmarks.database import open_database, size_bytes
+from benchmarks.database import OpenDatabase, open_database, size_bytes
 from benchmarks.meter import Meter
 from benchmarks.simulated import MODEL_S, SimulatedModel, simulated_tools
 from benchmarks.systems import System
@@ -47,7 +47,9 @@ def config(thread: str = "run") -> Any:
     return {"configurable": {"thread_id": thread}, "recursion_limit": 100_000, "max_concurrency": AT_ONCE}
 
 
-async def run(system: System, workload: Workload, model_s: float = MODEL_S) -> Cost:
+async def run(
+    system: System, workload: Workload, model_s: float = MODEL_S, opened: OpenDatabase = open_database
+) -> Cost:
     """Run a workload once and return what it cost.
 
     Raises:
@@ -56,7 +58,7 @@ async def run(system: System, workload: Workload, model_s: float = MODEL_S) -> C
     meter = Meter()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.db"
-        async with open_database(path) as database:
+        async with opened(path) as database:
             model = SimulatedModel(system.script(workload), meter, model_s)
             tools = simulated_tools(meter, workload.failing, workload.result_characters)
             app = system.build(model, tools, database)

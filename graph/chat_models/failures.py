@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 from graph.chat_models.error_bodies import error_body, unreadable_body
 
-Kind = Literal[
+FailureKind = Literal[
     "rate_limit", "timeout", "connection", "server", "broken_answer", "key", "unknown_model", "request", "other"
 ]
 
-REPEATABLE: frozenset[Kind] = frozenset({"rate_limit", "timeout", "connection", "server", "broken_answer"})
+REPEATABLE: frozenset[FailureKind] = frozenset({"rate_limit", "timeout", "connection", "server", "broken_answer"})
 """Kinds of failure worth a retry."""
 
-DESCRIPTIONS: Mapping[Kind, str] = {
+DESCRIPTIONS: Mapping[FailureKind, str] = {
     "rate_limit": "too many requests",
     "timeout": "no answer in time",
     "connection": "the server cannot be reached",
@@ -41,7 +41,7 @@ class IncompleteStream(Exception):
 class Failure:
     """A failed request: its kind, the server's message, and the wait that the server requests, in seconds."""
 
-    kind: Kind
+    kind: FailureKind
     words: str
     status: int | None = None
     retry_after_s: float | None = None
@@ -65,7 +65,7 @@ def failure_of(error: Exception, now: float) -> Failure:
     return Failure(_kind(error, status), _words(error), status, _retry_after_s(error, now))
 
 
-def _kind(error: Exception, status: int | None) -> Kind:
+def _kind(error: Exception, status: int | None) -> FailureKind:
     if status is not None and (kind := _kind_of_status(status)):
         return "request" if kind == "rate_limit" and _code(error) in QUOTA_CODES else kind
     if error_body(error):
@@ -80,7 +80,7 @@ def _kind(error: Exception, status: int | None) -> Kind:
     return "other"
 
 
-def _kind_of_status(status: int) -> Kind | None:
+def _kind_of_status(status: int) -> FailureKind | None:
     if status == 429:
         return "rate_limit"
     if status in (408, 425) or status >= 500:

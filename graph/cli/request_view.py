@@ -9,7 +9,7 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.markdown import unfenced
 from graph.record.budget import Usage, read_budget
 from graph.review.request import asked_again, digest_of_all
-from graph.review.response import Request, asked
+from graph.review.response import RequestJson, asked
 from graph.runs import Run
 from graph.sanitize import visible
 from graph.text.drawing import plan_text
@@ -36,7 +36,7 @@ def show_decision_commands(screen: Screen, run: Run, database: Path) -> None:
         screen.say(f"to edit the plan, write it to a file: {command('draw', run.id, database)} -o plan.json")
 
 
-def _responses(request: Request) -> list[str]:
+def _responses(request: RequestJson) -> list[str]:
     """Return complete sets of options, one per possible response."""
     kinds = {action["name"] for action in request["action_requests"]}
     shown = f"--digest {digest_of_all(request)[:DIGEST_CHARACTERS]}"

@@ -14,10 +14,11 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import ToolException
 
+from graph.calls.bound_tool import BoundTool
 from graph.calls.meter import BudgetReached, Meter
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.time_limit import within
-from graph.calls.toolbox import BoundTool, Toolbox
+from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Answer, Flaw, flaw_of
 from graph.chat_models.chat import Request
 from graph.chat_models.role_model import RoleModel

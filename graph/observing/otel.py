@@ -16,7 +16,25 @@ from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
 from graph.ledger.protocol import RunKey
-from graph.record.events import Draft
+from graph.record.events import (
+    BudgetReached,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    Decided,
+    Draft,
+    ModelFinished,
+    ModelStarted,
+    PlanRefused,
+    PlanRevised,
+    ReviewRequested,
+    RunEnded,
+    Steered,
+    StepFinished,
+    StepHeld,
+    StepUncertain,
+)
+from graph.record.results import StepResult
 from graph.record.run_state import run_name
 
 AGENT = "planner-executor"
@@ -72,39 +90,44 @@ class OtelObserver:
         return self._open[name]
 
     def _record(self, segment: Segment, draft: Draft) -> None:
-        payload = draft.payload
-        match draft.kind:
-            case "call_started":
-                about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": payload["tool"]}
+        match draft.data:
+            case CallStarted() as data:
+                about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data.tool}
                 about["gen_ai.tool.type"] = "function"
-                self._start(segment, _call(draft), f"execute_tool {payload['tool']}", draft, about, SpanKind.INTERNAL)
-            case "call_finished":
-                _close(segment.calls.pop(_call(draft), None), payload)
-                if payload["call"] == 0 and payload.get("item") is None:
-                    _close(segment.steps.pop(draft.step or "", None), payload)
-            case "model_started":
-                about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(payload["model"])}
-                about |= {"gen_ai.provider.name": payload["provider"], "planner_executor.role": payload["role"]}
-                self._start(segment, (payload["key"],), f"chat {payload['model']}", draft, about, SpanKind.CLIENT)
-            case "model_finished":
-                _close_model(segment.calls.pop((payload["key"],), None), payload)
-            case "step_finished":
-                _close(segment.steps.pop(draft.step or "", None), payload)
-            case "plan_revised" | "plan_refused":
-                self._end_planning(segment, draft)
-            case "review_requested" | "decided":
-                self._record_review(segment, draft)
-            case "call_refused" | "step_held" | "step_uncertain" | "budget_reached" | "steered":
+                parent = self._step(segment, draft.step or "")
+                self._start(segment, _call(draft.step, data), f"execute_tool {data.tool}", parent, about)
+            case CallFinished() as data:
+                _close(segment.calls.pop(_call(draft.step, data), None), data.result)
+                if data.is_the_step:
+                    _close(segment.steps.pop(draft.step or "", None), data.result)
+            case ModelStarted() as data:
+                about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(data.model)}
+                about |= {"gen_ai.provider.name": data.provider, "planner_executor.role": data.role}
+                parent = self._step(segment, draft.step) if draft.step else self._planning(segment, data.role)
+                self._start(segment, (data.key,), f"chat {data.model}", parent, about, SpanKind.CLIENT)
+            case ModelFinished() as data:
+                _close_model(segment.calls.pop((data.key,), None), data)
+            case StepFinished() as data:
+                _close(segment.steps.pop(draft.step or "", None), data.result)
+            case PlanRevised() | PlanRefused() as data:
+                self._end_planning(segment, data)
+            case ReviewRequested() | Decided() as data:
+                self._record_review(segment, data)
+            case CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | Steered():
                 segment.root.add_event(draft.kind, {"step": draft.step or ""})
 
     def _start(
-        self, segment: Segment, key: tuple[Any, ...], name: str, draft: Draft, about: dict[str, str], kind: SpanKind
+        self,
+        segment: Segment,
+        key: tuple[Any, ...],
+        name: str,
+        parent: Span,
+        about: dict[str, str],
+        kind: SpanKind = SpanKind.INTERNAL,
     ) -> None:
-        parent = self._step(segment, draft) if draft.step else self._planning(segment, str(draft.payload.get("role")))
         segment.calls[key] = self._tracer.start_span(name, trace.set_span_in_context(parent), kind, attributes=about)
 
-    def _step(self, segment: Segment, draft: Draft) -> Span:
-        step = draft.step or ""
+    def _step(self, segment: Segment, step: str) -> Span:
         if step not in segment.steps:
             segment.steps[step] = self._child(segment, f"step {step}", {"planner_executor.step": step})
         return segment.steps[step]
@@ -117,25 +140,24 @@ class OtelObserver:
     def _child(self, segment: Segment, name: str, about: dict[str, Any]) -> Span:
         return self._tracer.start_span(name, trace.set_span_in_context(segment.root), attributes=about)
 
-    def _end_planning(self, segment: Segment, draft: Draft) -> None:
-        payload = draft.payload
-        span = segment.planning or self._child(segment, f"plan {payload['author']}", {})
+    def _end_planning(self, segment: Segment, data: PlanRevised | PlanRefused) -> None:
+        span = segment.planning or self._child(segment, f"plan {data.author}", {})
         segment.planning = None
-        if draft.kind == "plan_revised":
-            span.set_attribute("planner_executor.revision", payload["revision"])
-            span.set_attribute("planner_executor.steps", len(payload["plan"].get("steps", ())))
+        if isinstance(data, PlanRevised):
+            span.set_attribute("planner_executor.revision", data.revision)
+            span.set_attribute("planner_executor.steps", len(data.plan.get("steps", ())))
         else:
             span.set_status(Status(StatusCode.ERROR, "no valid plan"))
         span.end()
 
-    def _record_review(self, segment: Segment, draft: Draft) -> None:
-        payload = draft.payload
-        about = {
-            name: payload[name] for name in ("decision", "by", "approver", "revision") if payload.get(name) is not None
-        }
-        asked = {"planner_executor.asked": list(payload["asked"])} if "asked" in payload else {}
-        named = {f"planner_executor.{name}": value for name, value in about.items()}
-        self._child(segment, "review", {**named, **asked}).end()
+    def _record_review(self, segment: Segment, data: ReviewRequested | Decided) -> None:
+        about: dict[str, Any] = (
+            {"decision": data.decision, "by": data.by, "approver": data.approver}
+            if isinstance(data, Decided)
+            else {"revision": data.revision, "asked": list(data.asked)}
+        )
+        named = {f"planner_executor.{name}": value for name, value in about.items() if value is not None}
+        self._child(segment, "review", named).end()
 
     def _end(self, name: str, segment: Segment, draft: Draft) -> None:
         """Close all open spans; work in progress continues, if at all, in another segment."""
@@ -146,10 +168,11 @@ class OtelObserver:
         ):
             span.set_attribute("planner_executor.interrupted", True)
             span.end()
-        status = str(draft.payload.get("status") or {"paused": "paused"}.get(draft.kind, "waiting"))
+        ended = draft.data if isinstance(draft.data, RunEnded) else None
+        status = ended.status if ended is not None else {"paused": "paused"}.get(draft.kind, "waiting")
         segment.root.set_attribute("planner_executor.status", status)
-        if status == "failed":
-            segment.root.set_status(Status(StatusCode.ERROR, str(draft.payload.get("reason"))[:200]))
+        if ended is not None and status == "failed":
+            segment.root.set_status(Status(StatusCode.ERROR, ended.reason[:200]))
         segment.root.end()
         self._last[name] = segment.root
         del self._open[name]
@@ -157,29 +180,28 @@ class OtelObserver:
             del self._last[name]
 
 
-def _call(draft: Draft) -> tuple[Any, ...]:
-    return draft.step, draft.payload.get("item"), draft.payload["call"]
+def _call(step: str | None, data: CallStarted | CallFinished) -> tuple[Any, ...]:
+    return step, data.item, data.call
 
 
-def _close(span: Span | None, payload: Any) -> None:
+def _close(span: Span | None, result: StepResult) -> None:
     if span is None:
         return
-    if payload["status"] == "failed":
+    if result.status == "failed":
         span.set_attribute("error.type", "step_failed")
         span.set_status(Status(StatusCode.ERROR))
     span.end()
 
 
-def _close_model(span: Span | None, payload: Any) -> None:
+def _close_model(span: Span | None, data: ModelFinished) -> None:
     if span is None:
         return
-    usage = payload.get("usage") or {}
-    for name in ("input_tokens", "output_tokens"):
-        if usage.get(name) is not None:
-            span.set_attribute(f"gen_ai.usage.{name}", usage[name])
-    if payload.get("model"):
-        span.set_attribute("gen_ai.response.model", str(payload["model"]))
-    if "error" in payload:
+    if data.usage is not None:
+        span.set_attribute("gen_ai.usage.input_tokens", data.usage.input_tokens)
+        span.set_attribute("gen_ai.usage.output_tokens", data.usage.output_tokens)
+    if data.model:
+        span.set_attribute("gen_ai.response.model", str(data.model))
+    if data.error is not None:
         span.set_attribute("error.type", "model_failed")
         span.set_status(Status(StatusCode.ERROR))
     span.end()

@@ -9,7 +9,8 @@ import pytest
 from typer.testing import Result
 
 Cli = Callable[..., Result]
-OLD = Path(__file__).parents[1] / "data" / "schema_1" / "runs.db.gz"
+DATA = Path(__file__).parents[1] / "data"
+OLD = DATA / "schema_1" / "runs.db.gz"
 
 
 def listed(result: Result) -> list[str]:
@@ -69,8 +70,8 @@ def test_an_older_database_is_migrated_after_a_look_at_what_that_means(cli: Cli,
     before = old.read_bytes()
 
     told = cli("migrate", "--dry-run").stdout
-    assert "would be migrated from version 1 to 2" in told and "8 runs" in told and old.read_bytes() == before
-    assert "was migrated from version 1 to 2" in cli("migrate").stdout
+    assert "would be migrated from version 1 to 3" in told and "8 runs" in told and old.read_bytes() == before
+    assert "was migrated from version 1 to 3" in cli("migrate").stdout
     assert "needs no migration" in cli("migrate").stdout and len(listed(cli("runs"))) == 8
 
 
@@ -92,3 +93,10 @@ def change(folder: Path) -> Callable[[str], None]:
             db.commit()
 
     return changed
+
+
+def test_a_migration_names_no_index_that_is_there_already(cli: Cli, folder: Path) -> None:
+    (folder / "planner-executor.db").write_bytes(gzip.decompress((DATA / "schema_2" / "runs.db.gz").read_bytes()))
+
+    told = cli("migrate", "--dry-run").stdout
+    assert "from version 2 to 3: new events may be packed" in told and "index" not in told

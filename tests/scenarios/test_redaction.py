@@ -15,6 +15,7 @@ from graph import Agent
 from graph.errors import InputError, LedgerUnavailableError, RunOwnedError
 from graph.ledger.seal import VARIABLE
 from graph.ledger.sqlite import vacuum
+from graph.ledger.sqlite.packed_payload import payload_text
 from graph.testing import LoggedTools, ScriptedModel, step
 
 SECRET = 'tango "7 quebec"\nfünf'
@@ -78,12 +79,14 @@ def content(database: Path) -> bytes:
 
 
 def holds(database: Path, text: str) -> bool:
-    """Whether the text is in the file, in one piece or in any cell of any table."""
+    """Whether the text is in the file, in one piece or in any cell of any table, unpacked."""
     found = content(database)
     with closing(sqlite3.connect(database)) as db:
         db.text_factory = bytes
         tables = [name.decode() for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         cells = [cell for table in tables for row in db.execute(f"SELECT * FROM {table}") for cell in row]
+        events = db.execute("SELECT CAST(payload AS BLOB) FROM ledger_events WHERE typeof(payload) = 'blob'")
+        cells += [payload_text("call_finished", payload).encode() for (payload,) in events]
     return any(text.encode() in part for part in (found, *(cell for cell in cells if isinstance(cell, bytes))))
 
 
@@ -219,6 +222,30 @@ def test_what_other_threads_hold_stays_and_is_named(database: Path, run: tuple[A
     assert agent.show(kept.id).answer == SECRET
     assert agent.redact(kept.id, SECRET, reason="r").remaining == ()
     assert not holds(database, "quebec")
+
+
+def test_a_value_is_taken_out_of_packed_events_and_those_of_other_threads_are_named(
+    database: Path, tools: LoggedTools
+) -> None:
+    own = [tools.tool("look", lambda name: f"{name} and more words of a long result " * 50, effect="read")]
+    plan = {"steps": [step("a", "look", name="x")], "answer": "done"}
+    with Agent.open(database, planner=ScriptedModel([]), tools=own, approval="never") as agent:
+        for thread in ("one", "other"):
+            agent.start("look", plan=plan, thread=thread)
+        assert holds(database, "x and more words") and b"x and more words" not in packed_events(database)
+
+        done = agent.redact("one", "long result", reason="r")
+
+        assert "run other.1" in done.remaining and not any("one" in place for place in done.remaining)
+        assert "[redacted]" in agent.value("one", "a") and agent.verify("one").is_whole
+        agent.redact("other", "long result", reason="r")
+    assert packed_events(database) and not holds(database, "long result")
+
+
+def packed_events(database: Path) -> bytes:
+    with closing(sqlite3.connect(database)) as db:
+        query = "SELECT payload FROM ledger_events WHERE typeof(payload) = 'blob'"
+        return b"".join(payload for (payload,) in db.execute(query))
 
 
 def test_a_value_that_is_in_no_record_leaves_all_as_it_was(run: tuple[Agent, str]) -> None:

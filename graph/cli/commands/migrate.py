@@ -33,9 +33,14 @@ def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) ->
             with_runs(db, lambda runs: runs.ledger.runs())
         verb = "would be" if dry_run else "was"
         screen.say(
-            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: the file ({ahead.size / 1e6:.1f} MB) "
-            f"{verb} copied to {ahead.backup} first, and an index of {ahead.runs} runs {verb} built"
+            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: the file ({ahead.size / 1e6:.1f} MB) {verb} "
+            f"copied to {ahead.backup} first; {_changes(ahead, verb)}"
         )
+
+
+def _changes(ahead: Migration, verb: str) -> str:
+    index = f"an index of {ahead.runs} runs {verb} built; " if ahead.makes_index else ""
+    return f"{index}new events may be packed, existing events stay unchanged"
 
 
 def _forecast(db: Path) -> Migration:

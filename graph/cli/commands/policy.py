@@ -15,9 +15,9 @@ from graph.cli.plan_file import read_plan_file
 from graph.cli.run_options import ToolOptions
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.setup import Setup
-from graph.plan.validation import read_plan
+from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import Finding, forecast
+from graph.policy.policy_preview import PolicyFinding, forecast
 from graph.text.policy import denials, stops, triggers
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def prompts() -> Iterator[str]:
         printed += words
 
 
-def exit_code_of(findings: list[Finding]) -> int:
+def exit_code_of(findings: list[PolicyFinding]) -> int:
     """Return the exit code that a run of the plan would have, as far as the preview shows."""
     verdicts = {finding.verdict for finding in findings}
     return ENDED_OTHERWISE if "denied" in verdicts else WAITING if verdicts else 0

@@ -10,7 +10,7 @@ from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
 from graph.identity import local_user
-from graph.record.amendment import Amendment, in_words
+from graph.record.amendment import Amendment, amendment_words
 
 
 def steer(
@@ -35,6 +35,6 @@ def steer(
         found = find_run(db, run)
         change = Amendment(tuple(add or ()), tuple(withdraw or ()), feedback, local_user())
         is_running = with_runs(db, lambda runs: runs.steer(found.id, change))
-        screen.say(f"{found.id}: {in_words(change.add, change.withdraw, change.feedback)}")
+        screen.say(f"{found.id}: {amendment_words(change.add, change.withdraw, change.feedback)}")
         elsewhere = "it runs in another process and replans before its next call"
         screen.say(elsewhere if is_running else f"continue with: {command('resume', found.id, db)}")

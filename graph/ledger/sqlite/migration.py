@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph.errors import LedgerUnavailableError
-from graph.ledger.sqlite.lease import LEASE_S, LOOK_S, is_gone
+from graph.ledger.lease import LEASE_S, LOOK_S
+from graph.ledger.owner import is_gone
 from graph.ledger.sqlite.run_index import rebuild
 from graph.ledger.sqlite.schema import INDEX, VERSION, check_version, create, execute, set_version, version_of
 from graph.record.run_state import run_name
@@ -28,6 +29,11 @@ class Migration:
     def is_needed(self) -> bool:
         """Whether the database is of an older version."""
         return 0 < self.version < VERSION
+
+    @property
+    def makes_index(self) -> bool:
+        """Whether the index of runs is made, which version 1 had not."""
+        return self.version == 1
 
 
 def forecast(database: str) -> Migration:
@@ -81,8 +87,9 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     if not about.is_needed:
         return None
     _back_up(database, about.backup)
-    execute(db, INDEX)
-    rebuild(db)
+    if about.makes_index:
+        execute(db, INDEX)
+        rebuild(db)
     set_version(db)
     return about
 

@@ -1,11 +1,14 @@
-"""Packed checkpoints: compressed against the words that they have in common. What was packed once is read for ever."""
+"""Packing: bytes compressed against words that they have in common. What was packed once is read for ever.
+
+`PACKED` and `DICTIONARY` are those of checkpoints.
+"""
 
 import zlib
 
 PACKED = "msgpack.deflate1"
 """The kind of such a row; another dictionary needs another name."""
 MOST_BYTES = 512_000_000
-"""More than any checkpoint holds: a small row that grows beyond it was made to fill the memory."""
+"""More than any row holds: a small one that grows beyond it was made to fill the memory."""
 
 SMALL_BYTES = 16_384
 """Setting up zlib for more costs more than the packing of what is smaller."""
@@ -63,24 +66,24 @@ VERSIONS = (
 DICTIONARY = REQUEST + MESSAGE + STATE + VERSIONS
 
 
-def pack(data: bytes) -> bytes:
+def pack(data: bytes, dictionary: bytes = DICTIONARY) -> bytes:
     """Return packed bytes."""
     wbits, memory = (-13, 6) if len(data) < SMALL_BYTES else (-15, 8)
-    packer = zlib.compressobj(6, wbits=wbits, memLevel=memory, zdict=DICTIONARY)
+    packer = zlib.compressobj(6, wbits=wbits, memLevel=memory, zdict=dictionary)
     return packer.compress(data) + packer.flush()
 
 
-def unpack(data: bytes, most_bytes: int = MOST_BYTES) -> bytes:
-    """Return the bytes that were packed.
+def unpack(data: bytes, most_bytes: int = MOST_BYTES, dictionary: bytes = DICTIONARY) -> bytes:
+    """Return the bytes that were packed with this dictionary.
 
     Raises:
         ValueError: They are no packed bytes, or too many.
     """
-    unpacker = zlib.decompressobj(wbits=-15, zdict=DICTIONARY)
+    unpacker = zlib.decompressobj(wbits=-15, zdict=dictionary)
     try:
         found = unpacker.decompress(data, most_bytes)
     except zlib.error as error:
         raise ValueError(f"it is not packed as it was: {error}") from error
     if not unpacker.eof:
-        raise ValueError("it is cut off, or larger than any checkpoint")
+        raise ValueError("it is cut off, or larger than any row")
     return found

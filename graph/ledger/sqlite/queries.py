@@ -1,57 +1,37 @@
 """Questions asked of the ledger's tables within a transaction."""
 
-import json
-import secrets
 import sqlite3
-import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
-from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
+from graph.ledger.chain import Row, first_link
 from graph.ledger.protocol import RunKey
+from graph.ledger.reading import Found
+from graph.ledger.refusals import Standing
+from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
-from graph.ledger.transcript import Transcript
-from graph.record.artifacts import artifacts_named
-from graph.record.events import CONTROL, Draft
-from graph.record.run_state import run_name
+from graph.ledger.transcript import Transcript, artifact_ids
+from graph.record.events import CONTROL
 
-FAILED = """(SELECT ended.kind != 'call_finished' OR json_extract(ended.payload, '$.status') != 'succeeded'
+_ENDED = UNPACKED.format("ended.payload")
+FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.status') != 'succeeded'
     FROM ledger_events AS ended
     WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
-    AND ended.step IS e.step AND json_extract(ended.payload, '$.call') = json_extract(e.payload, '$.call')
-    AND json_extract(ended.payload, '$.item') IS json_extract(e.payload, '$.item')
+    AND ended.step IS e.step AND json_extract({_ENDED}, '$.call') = json_extract(e.payload, '$.call')
+    AND json_extract({_ENDED}, '$.item') IS json_extract(e.payload, '$.item')
     ORDER BY ended.seq LIMIT 1)"""
 """Of the beginning of a call: whether it did not come to a good end; null for one that came to none."""
 
 ALL = -(2**63)
 """After which event to begin so that no row is left out, whatever its number."""
 
-compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-class Standing(NamedTuple):
-    """How many events were written for a run, the id of the key it is sealed with, and the seal."""
-
-    events: int
-    key: str | None
-    seal: bytes | None
-
-
-def row_of(draft: Draft, seq: int, before: bytes) -> Row:
-    """Return an event as it is stored, chained to the one before it."""
-    payload = compact_json(draft.payload)
-    salt, at = secrets.token_bytes(SALT_BYTES), time.time()
-    digest = payload_digest(salt, payload)
-    return Row(
-        seq, draft.kind, draft.step, at, payload, salt, digest, link(before, seq, draft.kind, draft.step, at, digest)
-    )
-
 
 def run_id_of(db: sqlite3.Connection, run: RunKey) -> int:
     """Return the number by which the tables know a run."""
     row = db.execute("SELECT id FROM ledger_runs WHERE thread = ? AND n = ?", (run.thread, run.n)).fetchone()
     if row is None:
-        raise sqlite3.DatabaseError(f"run {run_name(run.thread, run.n)} is not in the ledger")
+        raise sqlite3.DatabaseError(f"run {run.id} is not in the ledger")
     return int(row[0])
 
 
@@ -81,22 +61,38 @@ def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, byte
     """Return the last sequence number of a run and the hash to chain the next event to."""
     query = "SELECT seq, link FROM ledger_events WHERE run = ? ORDER BY seq DESC LIMIT 1"
     row = db.execute(query, (run_id,)).fetchone()
-    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
+    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run.id))
 
 
 def rows_of(db: sqlite3.Connection, run_id: int, after: int) -> tuple[list[Row], Standing]:
     """Return a run's rows from the `after`-th on, and how many were written: fewer are a fault, not a shorter run."""
+    return list(read_rows(db, run_id, after)), standing_of(db, run_id)
+
+
+def read_rows(db: sqlite3.Connection, run_id: int, after: int = ALL) -> Iterator[Row]:
+    """Yield a run's rows from the `after`-th on, their payloads as text."""
     query = (
         "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events "
         "WHERE run = ? AND seq >= ? ORDER BY seq"
     )
-    return [Row._make(columns) for columns in db.execute(query, (run_id, after))], standing_of(db, run_id)
+    for row in map(Row._make, db.execute(query, (run_id, after))):
+        yield row if type(row.payload) is str else row._replace(payload=payload_text(row.kind, row.payload))
+
+
+def stored_row(row: Row) -> Sequence[Any]:
+    """Return the columns of a row as they are stored."""
+    return (*row[:4], stored_payload(row.kind, row.payload), *row[5:])
 
 
 def has_messages(db: sqlite3.Connection, run_id: int) -> bool:
     """Whether a message waits in a run's inbox."""
     query = "SELECT 1 FROM ledger_inbox WHERE run = ? LIMIT 1"
     return db.execute(query, (run_id,)).fetchone() is not None
+
+
+def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Found:
+    """Return what there is of a run from its `after`-th event on."""
+    return Found(*rows_of(db, run_id, after), has_messages(db, run_id))
 
 
 def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
@@ -117,6 +113,6 @@ def transcript_of(db: sqlite3.Connection, run: RunKey) -> Transcript:
     bare = Transcript(run.thread, run.n, rows, written, key, seal)
     found = (
         db.execute("SELECT id, content FROM ledger_artifacts WHERE id = ?", (name,)).fetchone()
-        for name in artifacts_named(bare.events())
+        for name in artifact_ids(bare.events())
     )
     return replace(bare, artifacts=dict(row for row in found if row is not None))

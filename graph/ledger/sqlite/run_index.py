@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 
-from graph.ledger.chain import Row
+from graph.ledger.sqlite.queries import read_rows
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
@@ -150,9 +150,7 @@ def _summarizer(db: sqlite3.Connection, run_id: int) -> Summarizer:
 
 
 def _events(db: sqlite3.Connection, run_id: int) -> Iterator[Event]:
-    query = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = ? ORDER BY seq"
-    found = map(event_of, map(Row._make, db.execute(query, (run_id,))))
-    return (event for event in found if event is not None)
+    return (event for event in map(event_of, read_rows(db, run_id)) if event is not None)
 
 
 def _tags(db: sqlite3.Connection, run_id: int) -> set[str]:

@@ -6,8 +6,8 @@ from graph.errors import LedgerUnavailableError
 from graph.ledger.sqlite.lease import SCHEMA as LEASES
 from graph.record.events import CONTROL
 
-VERSION = 2
-"""Version 1 had neither the index of runs nor a table that says the version."""
+VERSION = 3
+"""Version 1 had neither the index of runs nor a table that says the version; in version 2 every payload was text."""
 
 RECORDS = f"""
 CREATE TABLE IF NOT EXISTS ledger_runs (
@@ -50,6 +50,9 @@ TO_KNOW = """(kind = 'call_started' AND instr(payload, '"repeatable":false') > 0
 
 The words are ours: in a text that somebody else wrote there is a backslash before each quote.
 """
+
+SEARCHED = ("call_started", "decided", "step_checked")
+"""Kinds that this index looks into, which any program may have to keep up: their payloads are never packed."""
 
 INDEX = f"""
 CREATE INDEX ledger_to_know ON ledger_events (run, seq) WHERE {TO_KNOW};

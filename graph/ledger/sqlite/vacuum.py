@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from graph.ledger.sqlite.checkpoint_redaction import packed_places
+from graph.ledger.sqlite.packed_payload import UNPACKED
 
 BUSY_S = 5.0
 
@@ -37,7 +38,8 @@ def _places_in(db: sqlite3.Connection, table: str, forms: Sequence[str]) -> Iter
     values = [form.encode("utf-8", "surrogatepass") for _ in columns for form in forms]
     if table == "ledger_events":
         source = "ledger_events JOIN ledger_runs ON ledger_runs.id = ledger_events.run"
-        found = " OR ".join(f"instr(CAST(ledger_events.{column} AS BLOB), ?)" for column in columns for _ in forms)
+        cells = [UNPACKED.format("payload") if name == "payload" else f"ledger_events.{name}" for name in columns]
+        found = " OR ".join(f"instr(CAST({cell} AS BLOB), ?)" for cell in cells for _ in forms)
         for thread, n in db.execute(f"SELECT DISTINCT thread, n FROM {source} WHERE {found}", values):
             yield f"run {thread}.{n}"
     elif "thread_id" in columns:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
-from graph.plan.revision import Difference, difference, read_revision
+from graph.plan.reading import Reading
+from graph.plan.revision import PlanDiff, difference, read_revision
 from graph.plan.schema import Plan, Step
-from graph.plan.validation import Reading
 
 TOOLS = {"search": ToolSpec("search", "", {"properties": {"q": {"type": "string"}}, "required": ["q"]})}
 CURRENT = Plan(
@@ -212,13 +212,13 @@ def test_the_bound_on_steps_holds_for_the_whole_plan() -> None:
 def test_the_difference_names_what_was_added_changed_and_removed() -> None:
     after = revised({"steps": [new("step_2"), new("fresh")], "answer": "done"})
 
-    assert difference(CURRENT, after) == Difference(("fresh",), ("step_2",), ("step_3", "step_4"), answer=True)
+    assert difference(CURRENT, after) == PlanDiff(("fresh",), ("step_2",), ("step_3", "step_4"), answer=True)
     assert str(difference(CURRENT, after)) == ("added: fresh; changed: step_2; removed: step_3, step_4; answer changed")
 
 
 def test_a_plan_does_not_differ_from_itself() -> None:
-    assert difference(CURRENT, CURRENT) == Difference()
-    assert str(Difference()) == "nothing changed"
+    assert difference(CURRENT, CURRENT) == PlanDiff()
+    assert str(PlanDiff()) == "nothing changed"
 
 
 def test_against_no_plan_everything_is_added() -> None:
@@ -229,7 +229,7 @@ def test_the_difference_sees_what_python_takes_for_equal() -> None:
     before = Plan(steps=(Step(id="a", objective="o", args={"n": 1}),), answer=[0])
     after = Plan(steps=(Step(id="a", objective="o", args={"n": True}),), answer=[False])
 
-    assert difference(before, after) == Difference(changed=("a",), answer=True)
+    assert difference(before, after) == PlanDiff(changed=("a",), answer=True)
 
 
 old_ids = [step.id for step in CURRENT.steps]

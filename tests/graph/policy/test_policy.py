@@ -9,7 +9,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.constraints import Constraint
-from graph.policy.policy import ApprovalMode, Policy, ToolRule, Verdict
+from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
 from graph.policy.policy_file import policy_from
 from graph.record.budget import Budget, Price
 
@@ -71,7 +71,7 @@ def test_an_effect_that_is_allowed_needs_nobody_where_side_effects_do() -> None:
     ],
 )
 def test_what_is_said_of_a_tool_stands_above_what_is_said_of_its_effect(
-    effects: Any, rule: Verdict | None, verdict: Verdict | None
+    effects: Any, rule: PolicyVerdict | None, verdict: PolicyVerdict | None
 ) -> None:
     policy = Policy(effects=effects, tools={"write": ToolRule(rule)} if rule else {})
 

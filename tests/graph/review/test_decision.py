@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.review.decision import Decision, UnreadableAnswer, read_answer
-from graph.review.request import Action, ActionName, ReviewRequest
+from graph.review.request import ActionName, ReviewAction, ReviewRequest
 
 DIGEST = "d" * 64
 PLAN = {"steps": [{"id": "a", "objective": "o"}]}
@@ -30,7 +30,7 @@ class Unreadable:
 
 
 def request(*names: ActionName) -> ReviewRequest:
-    actions = tuple(Action(name, ARGS[name], name) for name in names)
+    actions = tuple(ReviewAction(name, ARGS[name], name) for name in names)
     return ReviewRequest(run="t.1", revision=1, digest=DIGEST, binding="b" * 64, actions=actions)
 
 

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 
-from graph.review.request import Action, ReviewRequest
+from graph.review.request import ReviewAction, ReviewRequest
 
-PLAN = Action("run_plan", {"plan": {"steps": []}}, "Revision 1. Changes: added: a.")
-DOUBT = Action("settle_effect", {"step": "a", "tool": "send", "args": {}, "happened": None, "result": None}, "Did it?")
+PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "Revision 1. Changes: added: a.")
+DOUBT = ReviewAction(
+    "settle_effect", {"step": "a", "tool": "send", "args": {}, "happened": None, "result": None}, "Did it?"
+)
 REQUEST = ReviewRequest(
     run="t.1",
     revision=3,

@@ -10,8 +10,8 @@ from graph.policy.policy import Policy
 from graph.record.budget import Budget
 from graph.review.decision import Decision, UnreadableAnswer, rejection
 from graph.review.human_steps import GATE, PASSED
-from graph.review.request import Action, ReviewRequest
-from graph.review.verdict import Verdict, verdict_of
+from graph.review.request import ReviewAction, ReviewRequest
+from graph.review.verdict import ReviewVerdict, verdict_of
 
 TERMS = ExecutionTerms(
     {"send": ToolSpec("send", "", {})}, policy=Policy(limits=Budget(tool_calls=10, calls={"send": 5}))
@@ -23,18 +23,20 @@ def edit(**args: Any) -> Decision:
     return Decision("edit", args=args)
 
 
-RUN_PLAN = Action("run_plan", {"plan": {"steps": []}}, "")
-RUN_STEP = Action("run_step", {"step": "a", "tool": "send", "args": {}}, "", "key")
-AT_GATE = Action("run_step", {"step": "look", "tool": GATE, "args": {}}, "")
-QUESTION = Action(
+RUN_PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "")
+RUN_STEP = ReviewAction("run_step", {"step": "a", "tool": "send", "args": {}}, "", "key")
+AT_GATE = ReviewAction("run_step", {"step": "look", "tool": GATE, "args": {}}, "")
+QUESTION = ReviewAction(
     "answer_question", {"step": "q", "question": "?", "answer": None}, "", answer_schema={"type": "integer"}
 )
-EFFECT = Action("settle_effect", {"step": "a", "tool": "send", "args": {}, "happened": None, "result": None}, "", "key")
+EFFECT = ReviewAction(
+    "settle_effect", {"step": "a", "tool": "send", "args": {}, "happened": None, "result": None}, "", "key"
+)
 SPENT = {"budget": {"tool_calls": 3, "calls": {"send": 2}}, "spent": {"tool_calls": 3}}
-BUDGET = Action("raise_budget", SPENT, "", "tool_calls")
+BUDGET = ReviewAction("raise_budget", SPENT, "", "tool_calls")
 
 
-def verdict(*pairs: tuple[Action, Decision], terms: ExecutionTerms = TERMS) -> Verdict:
+def verdict(*pairs: tuple[ReviewAction, Decision], terms: ExecutionTerms = TERMS) -> ReviewVerdict:
     request = ReviewRequest("t.1", 1, "d", "b", tuple(action for action, _ in pairs))
     return verdict_of(request, [decision for _, decision in pairs], terms)
 

@@ -14,7 +14,8 @@ from graph.ledger.sqlite.migration import bring_up, forecast
 from graph.ledger.sqlite.schema import VERSION, version_of
 from graph.record.run_filter import RunFilter
 
-OLD = Path(__file__).parents[3] / "data" / "schema_1" / "runs.db.gz"
+DATA = Path(__file__).parents[3] / "data"
+OLD = DATA / "schema_1" / "runs.db.gz"
 
 
 @pytest.fixture
@@ -58,6 +59,19 @@ def test_an_older_database_is_migrated_when_it_is_opened_and_kept_as_it_was(old:
     assert (version(old), version(backup)) == (VERSION, 1)
     assert sqlite_dump(backup) == before and stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert [line for line in sqlite_dump(old) if line in set(before)] == before, "no record is changed"
+
+
+def test_version_2_is_migrated_without_a_change_to_any_record_or_to_the_index(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    path.write_bytes(gzip.decompress((DATA / "schema_2" / "runs.db.gz").read_bytes()))
+    before = sqlite_dump(path)
+    ahead = forecast(str(path))
+
+    assert look(path) == ["paused.1", "asks.1", "done.1"]
+    assert (ahead.version, ahead.runs, ahead.is_needed, ahead.makes_index) == (2, 3, True, False)
+    assert (version(path), version(path.with_name("runs.db.version-2"))) == (VERSION, 2)
+    changed = set(before).symmetric_difference(sqlite_dump(path))
+    assert changed and all("ledger_schema" in line for line in changed)
 
 
 def test_a_migrated_database_is_not_migrated_again(old: Path) -> None:
