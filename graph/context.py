@@ -140,7 +140,7 @@ class Context(BaseModel):
             models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
         said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
         read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
-        return {role: settings for role, settings in read.items() if settings.said}
+        return {role: settings for role, settings in read.items() if settings.explicit}
 
 
 def _named_only(tools: Content | None) -> Content | None:

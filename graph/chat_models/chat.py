@@ -82,7 +82,7 @@ class Chat:
             async with asyncio.timeout(self.timeout_s) as clock:
                 answer = await self._answer(request, without)
         except TimeoutError:
-            if not clock.expired():
+            if not clock.expired():  # a timeout of the client, which has a message of its own
                 raise
             raise TimeoutError(f"the limit is {self.timeout_s:g} s") from None
         except Exception as error:

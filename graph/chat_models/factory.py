@@ -38,7 +38,7 @@ def create_chat(given: ModelSource) -> Chat:
         from graph.chat_models.offline import OfflineModel
 
         return Chat(OfflineModel())
-    model = configure_client(_made(given))
+    model = configure_client(_create(given))
     attempts = RetryPolicy() if given.max_attempts is None else RetryPolicy(given.max_attempts)
     rate = given.requests_per_second
     return Chat(
@@ -68,13 +68,13 @@ def provider_and_name(model: str) -> tuple[str, str]:
     return provider, name
 
 
-def _made(settings: ModelSettings) -> BaseChatModel:
+def _create(settings: ModelSettings) -> BaseChatModel:
     name = settings.model or ""
     provider, _ = provider_and_name(name)
     options = {"temperature": settings.temperature or 0, **settings.options, **_server(settings, provider)}
     if (settings.timeout_s or 0) > CLIENT_TIMEOUT_S:
         options.setdefault("timeout", settings.timeout_s)
-    model = _constructed(name, options)
+    model = _construct(name, options)
     _check_options(name, model, options)
     _check_headers(name, model)
     if settings.base_url is None and (variable := missing_key(model)):
@@ -83,7 +83,7 @@ def _made(settings: ModelSettings) -> BaseChatModel:
         fault = f"its package would send {variable} to {settings.base_url}"
         raise ModelKeyError(name, f"{fault}; if the key is for that server, set api_key_env")
     if retries_itself(configure_client(model)) and "max_retries" not in settings.options:
-        model = _constructed(name, {**options, "max_retries": 0})
+        model = _construct(name, {**options, "max_retries": 0})
     return model
 
 
@@ -100,7 +100,7 @@ def _server(settings: ModelSettings, provider: str) -> dict[str, Any]:
     return {**address, "api_key": key} if key else address
 
 
-def _constructed(name: str, options: dict[str, Any]) -> BaseChatModel:
+def _construct(name: str, options: dict[str, Any]) -> BaseChatModel:
     from langchain.chat_models import init_chat_model
 
     provider, model = provider_and_name(name)

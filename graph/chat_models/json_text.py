@@ -175,6 +175,7 @@ def scan(text: str) -> ScanResult:
         if mark["tag"] and not is_end(mark):
             position, found.thoughts = thoughts_end(text, mark), True
         elif mark["tag"] or (mark["head"] and mark["channel"].lower() == "final" and not final):
+            # Everything before was thought: start over (decision 0027).
             found, final = ScanResult(thoughts=True, strict_faults=found.strict_faults), final or not mark["tag"]
         elif (mark["head"] and mark["channel"].lower() != "final") or _is_other(mark["turn"]):
             position, found.thoughts = channel_end(text, position), True
@@ -192,6 +193,7 @@ def _take(text: str, start: int, found: ScanResult) -> int:
         read = _read(text, start, found)
     except LenientError as error:
         met = walk(text, start)
+        # Repair only an unclosed value; a closed one with a fault inside stays broken (decision 0015).
         if not met.closed and (better := repair_brackets(text, start, met, lenient_json)):
             found.pieces.append(Piece(better[0], (better[1],)))
             return _fence(text, met.end)

@@ -31,7 +31,7 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     'Incorrect API key provided: [key]'
     """
     known = {value for value in (*secrets, *_environment()) if len(value) >= MIN_CHARACTERS}
-    for value in sorted(known, key=len, reverse=True):
+    for value in sorted(known, key=len, reverse=True):  # a key may contain another one
         text = text.replace(value, MASK)
     return _SHAPES.sub(MASK, text)
 

@@ -56,7 +56,7 @@ class RoleModel:
                 answer = Answer(
                     recordable(message), chat.name, usage_of(list(request.messages), message), tuple(attempts)
                 )
-                chat.refused.update(without)
+                chat.refused.update(without)  # only now is it certain that these features were the cause
                 return answer
             except Exception as error:  # noqa: BLE001  (around a model call, where it becomes data)
                 failure = chat.failure(error, self.clock.now())

@@ -78,9 +78,9 @@ class RoleModels:
         Raises:
             ModelConfigError: A model cannot be created.
         """
-        return replace(made((stronger, *self.layers)), for_clients=self.for_clients) if stronger else self
+        return replace(create_models((stronger, *self.layers)), for_clients=self.for_clients) if stronger else self
 
-    def check_choice(self, role: Role, model: str | None, said: ClientSettings) -> None:
+    def check_choice(self, role: Role, model: str | None, settings: ClientSettings) -> None:
         """Check that a client of a graph server may choose this model and settings for a role.
 
         Raises:
@@ -94,12 +94,12 @@ class RoleModels:
             fault = f"clients may not choose it for the {role}; choose {listed(offered)}, or omit it"
             raise ModelConfigError(model, fault)
         most = own.timeout_s or TIMEOUT_S
-        if said.timeout_s is not None and said.timeout_s > most:
+        if settings.timeout_s is not None and settings.timeout_s > most:
             raise ModelConfigError(
-                model or f"of the {role}", f"timeout_s={said.timeout_s:g} is too long; set {most:g} at most"
+                model or f"of the {role}", f"timeout_s={settings.timeout_s:g} is too long; set {most:g} at most"
             )
 
-    def for_client(self, role: Role, model: str | None, said: ClientSettings) -> ModelSettings:
+    def for_client(self, role: Role, model: str | None, settings: ClientSettings) -> ModelSettings:
         """Return a client's settings for a role, completed by the operator's settings for that model.
 
         A server address brings the operator's key for it.
@@ -107,11 +107,11 @@ class RoleModels:
         Raises:
             ModelConfigError: The address is not in the operator's settings; a client could redirect keys to it.
         """
-        told: dict[str, Any] = said.model_dump(exclude_defaults=True)
-        if said.base_url is not None:
-            known = [entry for entry in self._entries() if entry.base_url == said.base_url]
+        told: dict[str, Any] = settings.model_dump(exclude_defaults=True)
+        if settings.base_url is not None:
+            known = [entry for entry in self._entries() if entry.base_url == settings.base_url]
             if not known:
-                fault = f"the settings of this graph do not name the server {said.base_url}; omit base_url"
+                fault = f"the settings of this graph do not name the server {settings.base_url}; omit base_url"
                 raise ModelConfigError(model or f"of the {role}", fault)
             server = next((entry for entry in known if _names(entry, model)), known[0])
             return ModelSettings(model=model, **told, api_key=server.api_key, api_key_env=server.api_key_env)
@@ -130,13 +130,13 @@ class RoleModels:
         """Yield all model settings: first those of the roles, resolved, then those of each layer."""
         found = resolved(self.layers)
         roles: list[ModelSource | None] = [found["planner"], found["executor"], found["replanner"], found["judge"]]
-        for said in (
+        for settings in (
             *roles,
             *found["executors"].values(),
             *(entry for place in self.layers for entry in place.values()),
         ):
-            if isinstance(said, ModelSettings):
-                yield from (said, *said.fallbacks)
+            if isinstance(settings, ModelSettings):
+                yield from (settings, *settings.fallbacks)
 
 
 def role_models(
@@ -158,18 +158,18 @@ def role_models(
         ConfigError: A setting is invalid, or a model cannot be created.
     """
     offered = models_for_clients() if for_clients is None else tuple(for_clients)
-    return replace(made((layer(given, executors), *sources(file))), for_clients=offered)
+    return replace(create_models((layer(given, executors), *sources(file))), for_clients=offered)
 
 
-def made(layers: Sequence[Layer]) -> RoleModels:
+def create_models(layers: Sequence[Layer]) -> RoleModels:
     """Return the models of the layers; roles with equal settings share a model."""
     known: list[tuple[ModelSource, RoleModel]] = []
 
-    def model(said: ModelSource) -> RoleModel:
+    def model(settings: ModelSource) -> RoleModel:
         for other, same in known:
-            if other is said or (isinstance(said, ModelSettings) and other == said):
+            if other is settings or (isinstance(settings, ModelSettings) and other == settings):
                 return same
-        known.append((said, role_model(said)))
+        known.append((settings, role_model(settings)))
         return known[-1][1]
 
     found = resolved(layers)
@@ -180,7 +180,7 @@ def made(layers: Sequence[Layer]) -> RoleModels:
         replanner=model(found["replanner"]),
         judge=None if judge is None else model(judge),
         layers=tuple(layers),
-        named={name: model(said) for name, said in found["executors"].items()},
+        named={name: model(settings) for name, settings in found["executors"].items()},
     )
 
 
@@ -190,9 +190,9 @@ def role_model(given: Given) -> RoleModel:
     Raises:
         ModelConfigError: The model cannot be created.
     """
-    said = layer({"planner": given})["planner"]
-    fallbacks = said.fallbacks if isinstance(said, ModelSettings) else ()
-    return RoleModel(tuple(create_chat(entry) for entry in (said, *fallbacks)))
+    settings = layer({"planner": given})["planner"]
+    fallbacks = settings.fallbacks if isinstance(settings, ModelSettings) else ()
+    return RoleModel(tuple(create_chat(entry) for entry in (settings, *fallbacks)))
 
 
 def plain(model: str) -> str:

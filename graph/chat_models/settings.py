@@ -74,7 +74,7 @@ class ModelSettings(BaseModel):
         return given
 
     @property
-    def said(self) -> dict[str, Any]:
+    def explicit(self) -> dict[str, Any]:
         """The settings that are set, by name."""
         return {name: value for name, value in self if value not in (None, (), {})}
 
@@ -84,13 +84,13 @@ class ModelSettings(BaseModel):
         If the model differs, nothing is taken over. If only the server differs, only the model's name is, since a key
         belongs to one server.
         """
-        said, before = self.said, weaker.said
-        if "model" in said and said["model"] != before.get("model"):
+        settings, before = self.explicit, weaker.explicit
+        if "model" in settings and settings["model"] != before.get("model"):
             return self
-        if "base_url" in said and said["base_url"] != before.get("base_url"):
+        if "base_url" in settings and settings["base_url"] != before.get("base_url"):
             before = {"model": before.get("model")}
-        options = {**before.get("options", {}), **said.get("options", {})}
-        return ModelSettings(**{**before, **said, "options": options})
+        options = {**before.get("options", {}), **settings.get("options", {})}
+        return ModelSettings(**{**before, **settings, "options": options})
 
     def without_secrets(self) -> dict[str, Any]:
         """Return the settings to record: no key, and only options that cannot contain one."""
@@ -130,9 +130,9 @@ def layer(given: Mapping[Role, Given | None], executors: Mapping[str, Given] | N
     Raises:
         ModelConfigError: A value is not a name, settings or a chat model, or an executor's name is invalid.
     """
-    said: dict[str, Given | None] = {str(role): value for role, value in given.items()}
-    said |= {executor_key(name): value for name, value in (executors or {}).items()}
-    return {role: _read(value) for role, value in said.items() if value is not None}
+    settings: dict[str, Given | None] = {str(role): value for role, value in given.items()}
+    settings |= {executor_key(name): value for name, value in (executors or {}).items()}
+    return {role: _read(value) for role, value in settings.items() if value is not None}
 
 
 def executor_key(name: str) -> str:
@@ -177,16 +177,16 @@ def resolved(layers: Sequence[Layer]) -> Resolved:
     Raises:
         ModelConfigError: A role has settings but no layer names its model.
     """
-    said = merged_layers(layers)
-    planner = _completed("planner", said, ModelSettings(model=OFFLINE))
-    executor = _completed("executor", said, planner)
-    named = [key for key in said if key.startswith(EXECUTOR)]
+    settings = merged_layers(layers)
+    planner = _completed("planner", settings, ModelSettings(model=OFFLINE))
+    executor = _completed("executor", settings, planner)
+    named = [key for key in settings if key.startswith(EXECUTOR)]
     return {
         "planner": planner,
         "executor": executor,
-        "replanner": _completed("replanner", said, planner),
-        "judge": _completed("judge", said, ModelSettings()) if "judge" in said else None,
-        "executors": {key.removeprefix(EXECUTOR): _completed(key, said, executor) for key in named},
+        "replanner": _completed("replanner", settings, planner),
+        "judge": _completed("judge", settings, ModelSettings()) if "judge" in settings else None,
+        "executors": {key.removeprefix(EXECUTOR): _completed(key, settings, executor) for key in named},
     }
 
 
@@ -198,23 +198,23 @@ def merged_layers(layers: Sequence[Layer]) -> Layer:
     """
     found: dict[str, ModelSource] = {}
     for place in reversed(layers):
-        for role, said in place.items():
-            found[role] = _over(role, said, found[role]) if role in found else said
+        for role, settings in place.items():
+            found[role] = _over(role, settings, found[role]) if role in found else settings
     return found
 
 
-def _completed(role: str, said: Layer, default: ModelSource) -> ModelSource:
-    found = _over(role, said[role], default) if role in said else default
+def _completed(role: str, settings: Layer, default: ModelSource) -> ModelSource:
+    found = _over(role, settings[role], default) if role in settings else default
     if isinstance(found, ModelSettings) and found.model is None:
         raise ModelConfigError(role, f"its settings lack a model; name the {role}'s model")
     return found
 
 
-def _over(role: str, said: ModelSource, weaker: ModelSource) -> ModelSource:
-    if isinstance(said, BaseChatModel):
-        return said
+def _over(role: str, settings: ModelSource, weaker: ModelSource) -> ModelSource:
+    if isinstance(settings, BaseChatModel):
+        return settings
     if isinstance(weaker, ModelSettings):
-        return said.over(weaker)
-    if said.model is None:
+        return settings.over(weaker)
+    if settings.model is None:
         raise ModelConfigError(role, "settings cannot change a chat model object; name a model")
-    return said
+    return settings

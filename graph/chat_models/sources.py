@@ -64,7 +64,9 @@ def from_environment() -> Layer:
     except ValidationError as error:
         raise ConfigError(_faults(error, f"{EXECUTORS_VARIABLE} ")) from None
     return {
-        role: said for role, said in layer(found, executors).items() if isinstance(said, ModelSettings) and said.said
+        role: settings
+        for role, settings in layer(found, executors).items()
+        if isinstance(settings, ModelSettings) and settings.explicit
     }
 
 
@@ -85,10 +87,10 @@ def from_file(file: str | Path | None) -> Layer:
         models = _Models.model_validate(found.said.get("models", {}))
     except ValidationError as error:
         raise ConfigError(f"{found.path}: {_faults(error, 'models.')}") from None
-    said = layer({role: getattr(models, role) for role in ROLES}, models.executors)
-    for act in acts_needing_trust(said):
+    settings = layer({role: getattr(models, role) for role in ROLES}, models.executors)
+    for act in acts_needing_trust(settings):
         found.require_trust(act)
-    return said
+    return settings
 
 
 def _variables(role: Role) -> ModelSettings:
@@ -98,8 +100,8 @@ def _variables(role: Role) -> ModelSettings:
             raise ConfigError(f"{name} is not a setting; write {prefix}_ and one of {listed(NAMES, 20).upper()}")
     try:
         found = _Variables(_env_prefix=f"{prefix}_")  # type: ignore[call-arg]  # an argument of BaseSettings
-        said = {"model": os.environ.get(prefix) or None, **found.said}
-        return ModelSettings(**said)
+        settings = {"model": os.environ.get(prefix) or None, **found.explicit}
+        return ModelSettings(**settings)
     except ValidationError as error:
         raise ConfigError(_faults(error, f"{prefix}_", upper=True)) from None
     except SettingsError as error:

@@ -16,24 +16,24 @@ SERVER_OPTIONS = ("default_headers", "default_query", "extra_body")
 
 def acts_needing_trust(layer: Mapping[str, ModelSource]) -> list[str]:
     """Return descriptions of everything in a layer that needs the user's trust, at most one per model."""
-    entries = [(f"models.{role}", said) for role, said in layer.items() if isinstance(said, ModelSettings)]
-    entries += [(f"{of}.fallbacks", fallback) for of, said in entries for fallback in said.fallbacks]
-    return [act for of, said in entries if (act := _act(of, said)) is not None]
+    entries = [(f"models.{role}", settings) for role, settings in layer.items() if isinstance(settings, ModelSettings)]
+    entries += [(f"{of}.fallbacks", fallback) for of, settings in entries for fallback in settings.fallbacks]
+    return [act for of, settings in entries if (act := _act(of, settings)) is not None]
 
 
-def _act(of: str, said: ModelSettings) -> str | None:
-    if said.api_key_env:
-        return f"{of} sends the variable {said.api_key_env} to {said.base_url or 'the server of its model'}"
-    if said.base_url and not _is_here(said.base_url):
-        return f"{of} sends prompts to {said.base_url}"
-    if said.model and said.model != OFFLINE and not said.base_url:
-        return f"{of} asks {said.model} with your key"
-    if said.base_url and not (said.model or "").startswith(("openai:", "openai/")):
-        return f"{of} sends prompts for another provider to {said.base_url}"
-    if said.api_key is not None and not said.base_url:
+def _act(of: str, settings: ModelSettings) -> str | None:
+    if settings.api_key_env:
+        return f"{of} sends the variable {settings.api_key_env} to {settings.base_url or 'the server of its model'}"
+    if settings.base_url and not _is_here(settings.base_url):
+        return f"{of} sends prompts to {settings.base_url}"
+    if settings.model and settings.model != OFFLINE and not settings.base_url:
+        return f"{of} asks {settings.model} with your key"
+    if settings.base_url and not (settings.model or "").startswith(("openai:", "openai/")):
+        return f"{of} sends prompts for another provider to {settings.base_url}"
+    if settings.api_key is not None and not settings.base_url:
         return f"{of} sends its own key to the server of your model"
-    allowed = (*SAMPLING, *SERVER_OPTIONS) if said.base_url else SAMPLING
-    if other := [name for name in said.options if name not in allowed]:
+    allowed = (*SAMPLING, *SERVER_OPTIONS) if settings.base_url else SAMPLING
+    if other := [name for name in settings.options if name not in allowed]:
         return f"{of} sets the option {other[0]}, which may redirect requests"
     return None
 

@@ -70,6 +70,7 @@ class DecisionSource:
     def _can_approve_by_yes(self, run: Run) -> bool:
         """Whether `--yes` applies: only to a valid plan, once per digest, if nothing else needs a decision."""
         assert run.request is not None
+        # A plan without progress keeps its digest: approving it again would loop.
         only_plans = asked(run.request, "run_plan") == run.request["action_requests"]
         return only_plans and not run.request["issues"] and self._approved_digest != run.request["digest"]
 

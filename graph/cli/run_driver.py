@@ -84,7 +84,7 @@ class RunDriver:
     def _stage(self, stage: Stage, activity: str) -> Run:
         try:
             return self._runner.run(self._run_stage(stage, activity))
-        except asyncio.CancelledError:
+        except asyncio.CancelledError:  # SIGTERM cancelled the task; for Ctrl-C the runner raises by itself
             raise KeyboardInterrupt from None
 
     async def _run_stage(self, stage: Stage, activity: str) -> Run:

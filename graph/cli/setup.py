@@ -75,10 +75,10 @@ class Setup:
         Raises:
             ConfigError: A setting is invalid, or a model cannot be created.
         """
-        from graph.chat_models.roles import made
+        from graph.chat_models.roles import create_models
         from graph.chat_models.sources import sources
 
-        return made((self.models, *sources(self.config)))
+        return create_models((self.models, *sources(self.config)))
 
     def options(self) -> dict[str, Any]:
         """Return the options of `graph.build_graph`.

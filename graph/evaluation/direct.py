@@ -141,6 +141,7 @@ class DirectRun:
         try:
             text = await self._execute(name, args)
         except (Refused, BudgetReached) as refusal:
+            # The agent gets a tool message; its next model call then ends the run (decision 0020).
             self._reached = refusal if isinstance(refusal, BudgetReached) else self._reached
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)

@@ -135,6 +135,7 @@ class Evaluation:
         slots = []
         for repetition in range(1, suite.repetitions + 1):
             for place, case in enumerate(suite.cases):
+                # Rotate the arms, so that a server that slows down affects all of them alike.
                 first = (place + repetition) % len(self.arms)
                 arms = (*self.arms[first:], *self.arms[:first])
                 slots += [Slot(case.id, arm, repetition, self._basis_digest(place, arm)) for arm in arms]

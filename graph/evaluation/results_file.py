@@ -68,6 +68,7 @@ class Results:
 
     def write(self, folder: Path) -> None:
         """Write the file atomically."""
+        # A crash must leave the old or the new file complete: flush to disk, then rename.
         new = folder / f"{RESULTS}.new"
         with new.open("w", encoding="utf-8") as stream:
             json.dump(self.to_json(), stream, ensure_ascii=False, indent=1)

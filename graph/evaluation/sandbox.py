@@ -44,7 +44,7 @@ class Sandbox:
             if source is None:
                 workspace.mkdir()
             else:
-                shutil.copytree(source, workspace, symlinks=True)
+                shutil.copytree(source, workspace, symlinks=True)  # copied links are never followed by the tools
             if documents is None:
                 documents = folder / "documents"
                 documents.mkdir()

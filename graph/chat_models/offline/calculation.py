@@ -38,26 +38,26 @@ def calculation(tree: ast.expr) -> dict[str, Any]:
     last = steps.operand(tree)
     if last != steps.last:
         last = steps.add(last.text, f"Take {last.words}")
-    return {"steps": steps.made, "answer": last.text.strip("()")}
+    return {"steps": steps.planned, "answer": last.text.strip("()")}
 
 
 @dataclass
 class _Steps:
-    made: list[dict[str, Any]] = field(default_factory=list)
+    planned: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def last(self) -> Operand:
-        step = f"step_{len(self.made)}"
+        step = f"step_{len(self.planned)}"
         return Operand(f"({{{step}_result}})", f"the result of {step}")
 
     def add(self, expression: str, objective: str) -> Operand:
         step = {
-            "id": f"step_{len(self.made) + 1}",
+            "id": f"step_{len(self.planned) + 1}",
             "objective": objective,
             "tool": "calculator",
             "args": {"expression": expression},
         }
-        self.made.append(step)
+        self.planned.append(step)
         return self.last
 
     def operand(self, node: ast.expr) -> Operand:

@@ -33,8 +33,8 @@ def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) ->
             with_runs(db, lambda runs: runs.ledger.runs())
         verb = "would be" if dry_run else "was"
         screen.say(
-            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: the file ({ahead.size / 1e6:.1f} MB) {verb} "
-            f"copied to {ahead.backup} first; {_changes(ahead, verb)}"
+            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: the file ({ahead.size / 1e6:.1f} MB) "
+            f"{verb} copied to {ahead.backup} first; {_changes(ahead, verb)}"
         )
 
 
