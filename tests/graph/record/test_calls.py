@@ -132,3 +132,36 @@ def test_the_work_of_a_step_is_its_own_last_call() -> None:
     assert not calls.is_latest(calls.by_key["k1"])
     assert calls.is_latest(calls.by_key["k2"])
     assert not calls.is_latest(elsewhere(key="k2"))
+    assert not calls.is_latest(replace(calls.by_key["k2"], item=3))
+
+
+def test_a_call_is_found_in_this_run_before_others() -> None:
+    calls = started(Calls(), "o")
+    calls.found_elsewhere([elsewhere(), elsewhere(key="p")])
+
+    assert calls.find("o") == calls.by_key["o"]
+    assert calls.find("p") == calls.elsewhere["p"]
+    assert calls.find("q") is None
+
+
+def test_a_call_that_surely_had_no_effect_neither_acted_nor_is_marked() -> None:
+    calls = started(Calls())
+    finished(calls, DOWN, nothing_happened=True)
+
+    calls.criteria_unmet("a", "not ok", 9)
+
+    assert not calls.may_have_acted("a", None)
+    assert (calls.by_key["k"].unmet, calls.by_key["k"].result) == (None, DOWN)
+
+
+def test_reads_of_a_models_own_keep_their_results_if_its_criteria_are_not_met() -> None:
+    calls = started(Calls(), repeatable=True, call=1)
+    finished(calls, call=1)
+
+    calls.criteria_unmet("a", "not ok", 9)
+
+    assert (calls.by_key["k"].result, calls.by_key["k"].unmet) == (SENT, None)
+
+
+def test_one_effect_among_reads_is_enough_to_have_acted() -> None:
+    assert started(started(Calls(), "read", repeatable=True), "act", call=1).may_have_acted("a", None)

@@ -102,3 +102,38 @@ def test_what_a_person_gives_is_trusted_and_what_a_person_settles_is_still_check
     assert steps.labels == {"a": USER, "b": USER}
     assert set(steps.unchecked) == {"b"}
     assert (steps.results["a"].value, steps.results["a"].ended_at) == (1, 5.0)
+
+
+def test_a_later_result_takes_the_place_of_one_that_was_not_checked() -> None:
+    steps = Steps()
+    steps.work_finished("a", finished(unchecked=True), 1)
+
+    steps.work_finished("a", finished(DOWN), 2)
+
+    assert (steps.unchecked, steps.results["a"]) == ({}, DOWN)
+
+
+def test_a_step_that_fails_whole_counts_for_all_its_items() -> None:
+    steps = Steps()
+
+    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1, label=USER))
+
+    assert (steps.times_failed("a", None), steps.times_failed("a", 2)) == (1, 1)
+    assert steps.labels == {"a": USER}
+
+
+def test_a_result_on_record_is_the_one_that_a_check_is_of() -> None:
+    steps = Steps({"a": SENT})
+
+    steps.step_checked("a", StepChecked(met=True, revision=1))
+
+    assert steps.results["a"] == SENT
+    assert not steps.failed_in("never begun", 1)
+
+
+def test_the_result_of_a_settled_call_is_the_steps() -> None:
+    steps = Steps({"a": DOWN})
+
+    steps.settled("a", SENT)
+
+    assert (steps.results["a"], steps.succeeded) == (SENT, {"a"})
