@@ -198,3 +198,20 @@ def test_no_key_is_in_any_file_that_a_run_leaves_behind(
 
     assert run.status == "failed" and "***" in run.reason
     assert not [file for file in (tmp_path / "runs").iterdir() if key.encode() in file.read_bytes()]
+
+
+def test_the_progress_of_a_server_is_in_the_stream_of_the_run(small: Small) -> None:
+    with McpServers({"small": small.entry()}) as servers:
+        graph = build_graph(ScriptedModel([{"steps": [step("a", "steady")]}]), tools=servers.tools(), approval="never")
+        told = list(graph.stream({"goal": "g"}, on_thread(), stream_mode="custom"))
+
+    first = next(event for event in told if event.get("progress"))
+    assert (first["step"], first["status"]) == ("a", "running")
+    assert first["progress"] == {
+        "tool": "steady",
+        "item": None,
+        "done": 1,
+        "total": 3,
+        "message": "page 1",
+        "text": "1 of 3, page 1",
+    }
