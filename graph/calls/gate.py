@@ -26,6 +26,7 @@ from graph.calls.toolbox import Toolbox
 from graph.errors import ResultError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
+from graph.observing.observed import around
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
@@ -269,7 +270,8 @@ class CallGate:
         begun = time.perf_counter()
         kept, error, nothing = None, None, False
         try:
-            output = await self._within_time(call)
+            with around(self._ledger, self._lease.run, (call.step, call.item, call.number)):
+                output = await self._within_time(call)
             kept = keep(normalise(output))
         except asyncio.CancelledError:
             task = asyncio.current_task()

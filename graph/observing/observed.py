@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager, nullcontext
+from typing import Any, Protocol, cast, runtime_checkable
 
 from graph.ledger.protocol import Answer, Lease, Ledger, Owned, RunKey, unanswered
 from graph.observing.listener import Listener, Observer
@@ -16,6 +16,18 @@ LOGGER = logging.getLogger("planner_executor.observing")
 
 HUNG_S = 10.0
 """How long an observer may take for what it is told; a run waits for it no longer."""
+
+
+Work = tuple[Any, ...]
+"""What tells a call apart within its run: step, item and number of a tool's call, the key of a model's."""
+
+
+@runtime_checkable
+class Surrounding(Protocol):
+    """An observer that has a context for the work of a call, such as a current span."""
+
+    def around(self, run: RunKey, work: Work) -> AbstractContextManager[Any]:
+        """Return the context of a call whose start the observer was told of."""
 
 
 class ObservedLedger:
@@ -77,6 +89,15 @@ class ObservedLedger:
             await self._tell(lease.run, written)
         return messages
 
+    @contextmanager
+    def around(self, run: RunKey, work: Work) -> Iterator[None]:
+        """Enter the contexts that observers have for a call."""
+        with ExitStack() as stack:
+            for listener in self._listeners:
+                if isinstance(listener.observer, Surrounding):
+                    stack.enter_context(listener.observer.around(run, work))
+            yield
+
     async def _tell(self, run: RunKey, drafts: Sequence[Draft]) -> None:
         log_events(run, drafts)
         heard = [(listener, listener.tell(run, drafts)) for listener in self._listeners]
@@ -90,6 +111,11 @@ class ObservedLedger:
                 words = "an observer failed and is told nothing more: %r: %r"
                 LOGGER.warning(words, listener.observer, failure)
                 self._listeners.remove(listener)
+
+
+def around(ledger: Ledger, run: RunKey, work: Work) -> AbstractContextManager[None]:
+    """Return the context in which a call is made whose start is in the ledger."""
+    return ledger.around(run, work) if isinstance(ledger, ObservedLedger) else nullcontext()
 
 
 def observed(ledger: Callable[[], Awaitable[Ledger]], observers: Sequence[Observer]) -> Callable[[], Awaitable[Ledger]]:

@@ -8,14 +8,19 @@ Source: OpenTelemetry, "Semantic conventions for generative AI", agent and clien
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
+from graph.chat_models.redaction import redacted
 from graph.ledger.protocol import RunKey
+from graph.observing.masking import masked, words_of
+from graph.observing.observed import Work
 from graph.record.events import (
+    Arguments,
     BudgetReached,
     CallFinished,
     CallRefused,
@@ -42,12 +47,28 @@ STRETCH_ENDS = ("run_ended", "paused", "review_requested")
 
 @dataclass
 class Stretch:
-    """The open spans of a run: the stretch itself, planning, steps by id, and calls by what tells them apart."""
+    """The open spans of a run: the stretch itself, planning, steps by id, and calls by what tells them apart.
+
+    `hidden` are the words of arguments seen so far, which no description may hold; it is None if not all are known.
+    """
 
     root: Span
     planning: Span | None = None
     steps: dict[str, Span] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], Span] = field(default_factory=dict)
+    hidden: frozenset[str] | None = frozenset()
+
+    def hide(self, args: Arguments) -> None:
+        """Note the words of a call's arguments; those of arguments kept as an artifact are not at hand."""
+        known = self.hidden is not None and args.digest_beside is None
+        self.hidden = frozenset((*(self.hidden or ()), *words_of(args.shown))) if known else None
+
+    def failure(self, error: str | None) -> Status:
+        """Return the status of a span that failed: its error without arguments, results and keys."""
+        hides_nothing = error is None or self.hidden is None
+        return Status(
+            StatusCode.ERROR, None if hides_nothing else masked(redacted(error or ""), self.hidden or frozenset())
+        )
 
 
 class OtelObserver:
@@ -71,6 +92,14 @@ class OtelObserver:
             if draft.kind in STRETCH_ENDS:
                 self._end(name, stretch, draft)
 
+    def around(self, run: RunKey, work: Work) -> AbstractContextManager[Any]:
+        """Make the span of a call that has begun the current one, so that spans of libraries are its children."""
+        stretch = self._open.get(run_name(run.thread, run.n))
+        span = stretch.calls.get(work) if stretch is not None else None
+        if span is None:
+            return nullcontext()
+        return trace.use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False)
+
     def _begun(self, name: str, run: RunKey) -> Stretch:
         before = self._last.get(name)
         links = [Link(before.get_span_context())] if before is not None else []
@@ -93,21 +122,22 @@ class OtelObserver:
             case CallStarted() as data:
                 about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data.tool}
                 about["gen_ai.tool.type"] = "function"
+                stretch.hide(data.args)
                 parent = self._step(stretch, draft.step or "")
                 self._start(stretch, _call(draft.step, data), f"execute_tool {data.tool}", parent, about)
             case CallFinished() as data:
-                _close(stretch.calls.pop(_call(draft.step, data), None), data.result)
+                _close(stretch, stretch.calls.pop(_call(draft.step, data), None), data.result)
                 if data.is_the_step:
-                    _close(stretch.steps.pop(draft.step or "", None), data.result)
+                    _close(stretch, stretch.steps.pop(draft.step or "", None), data.result)
             case ModelStarted() as data:
                 about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(data.model)}
                 about |= {"gen_ai.provider.name": data.provider, "planner_executor.role": data.role}
                 parent = self._step(stretch, draft.step) if draft.step else self._planning(stretch, data.role)
                 self._start(stretch, (data.key,), f"chat {data.model}", parent, about, SpanKind.CLIENT)
             case ModelFinished() as data:
-                _close_model(stretch.calls.pop((data.key,), None), data)
+                _close_model(stretch, stretch.calls.pop((data.key,), None), data)
             case StepFinished() as data:
-                _close(stretch.steps.pop(draft.step or "", None), data.result)
+                _close(stretch, stretch.steps.pop(draft.step or "", None), data.result)
             case PlanRevised() | PlanRefused() as data:
                 self._planned(stretch, data)
             case ReviewRequested() | Decided() as data:
@@ -171,7 +201,7 @@ class OtelObserver:
         status = ended.status if ended is not None else {"paused": "paused"}.get(draft.kind, "waiting")
         stretch.root.set_attribute("planner_executor.status", status)
         if ended is not None and status == "failed":
-            stretch.root.set_status(Status(StatusCode.ERROR, ended.reason[:200]))
+            stretch.root.set_status(stretch.failure(ended.reason))
         stretch.root.end()
         self._last[name] = stretch.root
         del self._open[name]
@@ -183,16 +213,16 @@ def _call(step: str | None, data: CallStarted | CallFinished) -> tuple[Any, ...]
     return step, data.item, data.call
 
 
-def _close(span: Span | None, result: StepResult) -> None:
+def _close(stretch: Stretch, span: Span | None, result: StepResult) -> None:
     if span is None:
         return
     if result.status == "failed":
         span.set_attribute("error.type", "step_failed")
-        span.set_status(Status(StatusCode.ERROR))
+        span.set_status(stretch.failure(result.error))
     span.end()
 
 
-def _close_model(span: Span | None, data: ModelFinished) -> None:
+def _close_model(stretch: Stretch, span: Span | None, data: ModelFinished) -> None:
     if span is None:
         return
     if data.usage is not None:
@@ -202,5 +232,5 @@ def _close_model(span: Span | None, data: ModelFinished) -> None:
         span.set_attribute("gen_ai.response.model", str(data.model))
     if data.error is not None:
         span.set_attribute("error.type", "model_failed")
-        span.set_status(Status(StatusCode.ERROR))
+        span.set_status(stretch.failure(data.error))
     span.end()

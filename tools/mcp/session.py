@@ -113,8 +113,8 @@ class Session:
         if listener is None:
             return None
 
-        async def told(done: float, total: float | None, message: str | None) -> None:
-            listener(CallProgress(done, total, self._server.hide(message) if message else None))
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            listener(CallProgress(progress, total, self._server.hide(message) if message else None))
 
         return told
 
