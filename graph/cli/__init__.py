@@ -1,6 +1,6 @@
 """The command line `planner-executor`.
 
-Importing it is light: LangGraph, LangChain and the models are loaded by the commands that need them.
+LangGraph, LangChain and the models are imported lazily, by the commands that need them.
 """
 
 from collections.abc import Callable, Mapping
@@ -62,16 +62,16 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "migrate": migrate,
     "eval": evaluate,
 }
-"""Name -> command, in the order of `--help`; a new command is a file in `graph/cli/commands/` and a row here."""
+"""Command by name, in the order of `--help`; to add one, add a file to `graph/cli/commands/` and a row here."""
 
 
 @app.callback()
 def planner_executor(version: Version = False) -> None:
-    """Turn a goal into a plan, have it approved, and carry it out; runs are kept in a database file."""
+    """Turn a goal into a plan, review the plan and execute it; runs are stored in a database file."""
 
 
 GROUPS = (models, policy)
-"""Commands that have commands of their own."""
+"""Commands with subcommands."""
 
 for name, command in COMMANDS.items():
     app.command(name, epilog=EPILOG)(command)
