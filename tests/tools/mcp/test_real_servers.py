@@ -185,3 +185,11 @@ def test_a_tool_of_the_everything_server_that_is_a_task_only_is_left_out_by_name
         names = {tool.name for tool in servers.tools()}
 
     assert "simulate-research-query" not in names and "echo" in names
+    assert not [line for line in caplog.messages if "'echo' is left out" in line]
+
+
+def test_a_server_is_told_that_nobody_answers_questions_within_a_call(everything: Path) -> None:
+    with McpServers({"all": {"command": "node", "args": [str(everything)]}}) as servers:
+        names = {tool.name for tool in servers.tools()}
+
+    assert not [name for name in names if "elicitation" in name or "sampling" in name]
