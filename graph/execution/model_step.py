@@ -16,7 +16,7 @@ from graph.chat_models.answer import Flaw, flaw_of
 from graph.chat_models.json_text import NoJson, value_from
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.thoughts import after_thoughts
-from graph.plan.inline_schema import misfits
+from graph.plan.inline_schema import schema_errors
 from graph.plan.schema import Step
 from graph.plan.shortening import joined_messages
 from graph.policy.grants import Grant, Refused
@@ -158,9 +158,9 @@ def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tup
         fault = f"{error}. Answer with the result as JSON only."
     if output == "json":
         return value, fault
-    if fault is None and (faults := misfits(output, value)):
+    if fault is None and (faults := schema_errors(output, value)):
         fault = f"The result does not fit its schema: {joined_messages(faults)}"
-    if fault is not None and _allows_text(output) and not misfits(output, text):
+    if fault is not None and _allows_text(output) and not schema_errors(output, text):
         return text, None
     return value, fault
 

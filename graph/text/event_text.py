@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from graph.markdown import unfenced
-from graph.plan.checks import check_in_words
+from graph.plan.checks import describe_check
 from graph.plan.kinds.table import kind_spec
 from graph.plan.step_kind import kind_of
 from graph.record.amendment import amendment_words
@@ -266,7 +266,7 @@ def _step_checked(step: str, payload: Payload) -> Iterator[str]:
     again = ", and it is tried once more" if payload.get("again") else ""
     yield f"the result of {step} {'meets its criteria' if payload['met'] else 'does not meet its criteria'}{again}"
     for finding in payload.get("checks", ()):
-        yield f"{'met' if finding['met'] else 'not met'}: {check_in_words(finding['check'])}: {finding['seen']}"
+        yield f"{'met' if finding['met'] else 'not met'}: {describe_check(finding['check'])}: {finding['seen']}"
     if judged := payload.get("judged"):
         word = {True: "met", False: "not met", None: "not judged"}[judged["met"]]
         yield f"{word}: {judged['criterion']}: {judged['why']}"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from graph.plan.checks import check_in_words
+from graph.plan.checks import describe_check
 from graph.plan.kinds.spec import Look
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
@@ -108,7 +108,7 @@ def _tooltip(face: Face) -> str:
         f"with: {cut(material(step), 400)}" if material(step) else "",
         f"waits for: {cut(', '.join(face.waits), 400)}" if face.waits else "",
         f"succeeds if: {plain(step.success_criteria)}" if step.success_criteria else "",
-        *(f"is checked: {cut(plain(check_in_words(check)), 200)}" for check in step.checks),
+        *(f"is checked: {cut(plain(describe_check(check)), 200)}" for check in step.checks),
         f"part of: {step.parent}" if face.is_part else "",
     ]
     return "\n".join(line for line in lines if line)
