@@ -96,7 +96,7 @@ class Executor:
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
         slots = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria)
-        return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.looks_at_each_step(run.record))
+        return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.replans_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
         run = writer.run

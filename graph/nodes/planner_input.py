@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.plan.canonical import digest
-from graph.plan.depth import json_or_text
+from graph.plan.depth import parse_json_or_text
 from graph.plan.unique_keys import unique_keys
 from graph.record.goal import Goal
 from graph.state import State, goal_of, last_words, stated_goal
@@ -48,4 +48,4 @@ def _from_form(plan: Any) -> Any:
     """Return a plan that came through a form: a field left blank is none, and text that is JSON is read."""
     if not isinstance(plan, str):
         return plan
-    return json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None
+    return parse_json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None

@@ -16,7 +16,7 @@ from graph.nodes.review_request import is_open, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
 from graph.policy.scope import in_force, within_approved
 from graph.record.ending import Ending
-from graph.review.decision import UnreadableAnswer, read_answer
+from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ReviewRequest
 from graph.review.verdict import verdict_of
 from graph.run_context import RunContext
@@ -85,12 +85,12 @@ class Review:
             return _said_first(run, request, subject)
         try:
             if shown is None:
-                raise UnreadableAnswer(STALE)
+                raise InvalidResponse(STALE)
             if unseen and run.record.stalled is not None:
-                raise UnreadableAnswer("the plan makes no progress; somebody has to look at it")
+                raise InvalidResponse("the plan makes no progress; somebody has to look at it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             return await decide(writer, subject, verdict)
-        except UnreadableAnswer as fault:
+        except InvalidResponse as fault:
             again = request.again(escaped(str(fault)), [issue.to_json() for issue in fault.issues])
             asked, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
             await writer.write(asked, artifacts=values)

@@ -8,7 +8,7 @@ from graph.nodes.review_subject import Subject, read_from_outside
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
 from graph.record.events import Draft
-from graph.review.decision import Decision, UnreadableAnswer
+from graph.review.decision import Decision, InvalidResponse
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
 from graph.run_events import revision
@@ -21,7 +21,7 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
     """Write the decisions down, all at once, and return what follows.
 
     Raises:
-        UnreadableAnswer: One of them cannot be carried out; none is.
+        InvalidResponse: One of them cannot be carried out; none is.
     """
     if verdict.stop is not None:
         return await _stop(writer, subject, verdict, verdict.stop)
@@ -32,7 +32,7 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
     if verdict.plan is not None and verdict.plan.type == "edit":
         plan, edited = _edited(run, verdict.plan)
     if verdict.plan is not None and plan is None:
-        raise UnreadableAnswer("this plan cannot be approved; edit it or reject it")
+        raise InvalidResponse("this plan cannot be approved; edit it or reject it")
     if verdict.plan is None:
         decision = decided(run, plan, "settle", verdict)
     else:
@@ -92,11 +92,11 @@ def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
     assert edit.args is not None
     raw = edit.args.get("plan")
     if not isinstance(raw, dict | list):
-        raise UnreadableAnswer('an edit of the plan has args: {"plan": {"steps": [...]}}')
+        raise InvalidResponse('an edit of the plan has args: {"plan": {"steps": [...]}}')
     reading = read_from_outside(run, raw)
     if reading.plan is None:
         faults = "; ".join(map(str, reading.issues))
-        raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
+        raise InvalidResponse(f"the edited plan cannot run: {faults}", reading.issues)
     if reading.plan.digest == run.record.digest:
         return reading.plan, None
     return reading.plan, revision(run, reading.plan, "person", "edited in review", notes=reading.notes)

@@ -7,7 +7,7 @@ from typing import Any
 from graph.identity import approver
 from graph.nodes.review_request import is_open
 from graph.plan.schema import Plan
-from graph.policy.scope import rebound
+from graph.policy.scope import rebind
 from graph.record.events import Draft
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, keep_anything
@@ -62,7 +62,7 @@ def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
 
 def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves: bool) -> dict[str, Any]:
     terms = run.terms if verdict.budget is None else replace(run.terms, budget=verdict.budget)
-    binding = terms.binding(plan) if plan and approves else rebound(run.record, run.terms, terms)
+    binding = terms.binding(plan) if plan and approves else rebind(run.record, run.terms, terms)
     return {
         "request": run.record.requests,
         "digest": plan.digest if plan else None,

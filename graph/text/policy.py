@@ -63,7 +63,7 @@ def _named(tools: Iterable[ToolSpec]) -> str:
 
 def _untrusted(tool: ToolSpec, policy: Policy) -> Iterator[str]:
     """Yield the arguments of a tool that nothing untrusted may stand in unseen."""
-    watched = policy.to_be_seen(tool, dict.fromkeys(tool.parameters, STRANGER))
+    watched = policy.arguments_to_review(tool, dict.fromkeys(tool.parameters, STRANGER))
     if not watched:
         return
     rule = policy.tools.get(tool.name)

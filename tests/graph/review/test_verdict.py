@@ -8,7 +8,7 @@ from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import Policy
 from graph.record.budget import Budget
-from graph.review.decision import Decision, UnreadableAnswer, rejection
+from graph.review.decision import Decision, InvalidResponse, rejection
 from graph.review.human_steps import GATE, PASSED
 from graph.review.request import ReviewAction, ReviewRequest
 from graph.review.verdict import ReviewVerdict, verdict_of
@@ -124,7 +124,7 @@ def test_rejecting_a_plan_never_finishes() -> None:
     ids=str,
 )
 def test_a_budget_that_is_not_raised_or_too_far_or_not_understood_is_asked_about_again(budget: Any) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((BUDGET, edit(budget=budget)))
 
 
@@ -136,10 +136,10 @@ def test_the_limit_that_is_reached_may_be_taken_away_where_no_hard_one_stands() 
 
 @pytest.mark.parametrize("happened", [None, "yes", 1, "true"])
 def test_a_call_is_settled_by_true_or_false_only(happened: Any) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((EFFECT, edit(happened=happened)))
 
 
 def test_an_answer_has_to_fit_what_was_asked() -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((QUESTION, edit(answer="five")))
