@@ -18,7 +18,7 @@ from graph.configuration import check_reach
 from graph.context import Services, Settings
 from graph.evaluation.direct import outage_in
 from graph.evaluation.trial import Ending, Spent
-from graph.record.events import Event
+from graph.record.events import BudgetReached, Event, ModelFinished
 from graph.record.projection import project
 from graph.runs import Run, open_runs
 
@@ -85,9 +85,9 @@ def decision_about(request: Mapping[str, Any]) -> dict[str, Any]:
 def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questions: int) -> Ending:
     """Return how a run ended, from its record."""
     calls = project(events).calls.values()
-    limits = [event.payload["limit"] for event in events if event.kind == "budget_reached"]
-    asked = [event.payload for event in events if event.kind == "model_finished"]
-    outages = [outage_in(call.get("attempts", ())) for call in asked if "error" in call]
+    limits = [event.data.limit for event in events if isinstance(event.data, BudgetReached)]
+    asked = [event.data for event in events if isinstance(event.data, ModelFinished)]
+    outages = [outage_in([one.to_json() for one in call.attempts]) for call in asked if call.error is not None]
     return Ending(
         status=run.status,
         reason=run.reason,
@@ -102,15 +102,16 @@ def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questi
 
 def _spent(events: Sequence[Event], seconds: float, questions: int) -> Spent:
     kinds = Counter(event.kind for event in events)
-    answered = [event.payload for event in events if event.kind == "model_finished" and "usage" in event.payload]
-    used = [call["usage"] for call in answered]
-    priced = all("cost_usd" in call for call in answered)
+    finished = [event.data for event in events if isinstance(event.data, ModelFinished)]
+    used = [call.usage for call in finished if call.usage is not None]
+    costs_usd = [call.cost_usd for call in finished if call.usage is not None]
+    priced = [cost_usd for cost_usd in costs_usd if cost_usd is not None]
     return Spent(
         model_calls=kinds["model_started"],
-        input_tokens=sum(tokens["input_tokens"] for tokens in used),
-        output_tokens=sum(tokens["output_tokens"] for tokens in used),
-        estimated=any(tokens.get("estimated") for tokens in used),
-        cost_usd=sum(call["cost_usd"] for call in answered) if priced else None,
+        input_tokens=sum(tokens.input_tokens for tokens in used),
+        output_tokens=sum(tokens.output_tokens for tokens in used),
+        estimated=any(tokens.estimated for tokens in used),
+        cost_usd=sum(priced) if len(priced) == len(costs_usd) else None,
         tool_calls=kinds["call_started"],
         seconds=seconds,
         questions=questions,

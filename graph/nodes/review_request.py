@@ -26,7 +26,7 @@ from graph.text.review import (
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
-    """Return what needs a person now; no actions where nothing does, the last error where it is asked again."""
+    """Return what needs a person now; no actions if nothing does, the last error if it is asked again."""
     record, plan, terms = run.record, subject.plan, run.terms
     left = estimate(plan, record, terms.bounds) if plan is not None else {}
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
@@ -43,7 +43,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         binding=terms.binding(plan) if plan is not None else "",
         actions=tuple(actions),
         diff=difference(run.approved_plan(), plan).to_json() if plan is not None else {},
-        issues=tuple(issue.to_json() for issue in subject.issues),
+        issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
     if is_open(run, request) and record.request and record.request.error:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from graph.ledger.protocol import RunKey
-from graph.record.events import Draft
+from graph.record.events import CallFinished, Draft, EventData, ModelFinished, RunEnded, StepFinished
 from graph.record.run_state import run_name
 from graph.sanitize import escaped
 
@@ -30,7 +30,8 @@ def log_events(run: RunKey, drafts: Sequence[Draft]) -> None:
         level = _level(draft)
         if not LOGGER.isEnabledFor(level):
             continue
-        fields = {name: _clean(draft.payload[name]) for name in FIELDS if draft.payload.get(name) is not None}
+        told = draft.payload
+        fields = {name: _clean(told[name]) for name in FIELDS if told.get(name) is not None}
         named = escaped(run_name(run.thread, run.n))
         about: dict[str, Any] = {"run": named, "event": draft.kind, "step": draft.step, **fields}
         words = " ".join(f"{name}={_quoted(value)}" for name, value in fields.items())
@@ -51,7 +52,17 @@ def _quoted(value: Any) -> str:
 
 
 def _level(draft: Draft) -> int:
-    failed = draft.payload.get("status") == "failed" or (draft.kind == "model_finished" and "error" in draft.payload)
-    if failed or draft.kind in WARNED:
+    if draft.kind in WARNED or _failed(draft.data):
         return logging.WARNING
     return logging.INFO if draft.kind in FOLLOWED else logging.DEBUG
+
+
+def _failed(data: EventData) -> bool:
+    match data:
+        case CallFinished() | StepFinished():
+            return data.result.status == "failed"
+        case RunEnded():
+            return data.status == "failed"
+        case ModelFinished():
+            return data.error is not None
+    return False

@@ -15,7 +15,25 @@ from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
 from graph.ledger.protocol import RunKey
-from graph.record.events import Draft
+from graph.record.events import (
+    BudgetReached,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    Decided,
+    Draft,
+    ModelFinished,
+    ModelStarted,
+    PlanRefused,
+    PlanRevised,
+    ReviewRequested,
+    RunEnded,
+    Steered,
+    StepFinished,
+    StepHeld,
+    StepUncertain,
+)
+from graph.record.results import StepResult
 from graph.record.run_state import run_name
 
 AGENT = "planner-executor"
@@ -71,39 +89,44 @@ class OtelObserver:
         return self._open[name]
 
     def _tell(self, stretch: Stretch, draft: Draft) -> None:
-        said = draft.payload
-        match draft.kind:
-            case "call_started":
-                about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": said["tool"]}
+        match draft.data:
+            case CallStarted() as data:
+                about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data.tool}
                 about["gen_ai.tool.type"] = "function"
-                self._start(stretch, _call(draft), f"execute_tool {said['tool']}", draft, about, SpanKind.INTERNAL)
-            case "call_finished":
-                _close(stretch.calls.pop(_call(draft), None), said)
-                if said["call"] == 0 and said.get("item") is None:
-                    _close(stretch.steps.pop(draft.step or "", None), said)
-            case "model_started":
-                about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(said["model"])}
-                about |= {"gen_ai.provider.name": said["provider"], "planner_executor.role": said["role"]}
-                self._start(stretch, (said["key"],), f"chat {said['model']}", draft, about, SpanKind.CLIENT)
-            case "model_finished":
-                _close_model(stretch.calls.pop((said["key"],), None), said)
-            case "step_finished":
-                _close(stretch.steps.pop(draft.step or "", None), said)
-            case "plan_revised" | "plan_refused":
-                self._planned(stretch, draft)
-            case "review_requested" | "decided":
-                self._reviewed(stretch, draft)
-            case "call_refused" | "step_held" | "step_uncertain" | "budget_reached" | "steered":
+                parent = self._step(stretch, draft.step or "")
+                self._start(stretch, _call(draft.step, data), f"execute_tool {data.tool}", parent, about)
+            case CallFinished() as data:
+                _close(stretch.calls.pop(_call(draft.step, data), None), data.result)
+                if data.is_the_step:
+                    _close(stretch.steps.pop(draft.step or "", None), data.result)
+            case ModelStarted() as data:
+                about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(data.model)}
+                about |= {"gen_ai.provider.name": data.provider, "planner_executor.role": data.role}
+                parent = self._step(stretch, draft.step) if draft.step else self._planning(stretch, data.role)
+                self._start(stretch, (data.key,), f"chat {data.model}", parent, about, SpanKind.CLIENT)
+            case ModelFinished() as data:
+                _close_model(stretch.calls.pop((data.key,), None), data)
+            case StepFinished() as data:
+                _close(stretch.steps.pop(draft.step or "", None), data.result)
+            case PlanRevised() | PlanRefused() as data:
+                self._planned(stretch, data)
+            case ReviewRequested() | Decided() as data:
+                self._reviewed(stretch, data)
+            case CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | Steered():
                 stretch.root.add_event(draft.kind, {"step": draft.step or ""})
 
     def _start(
-        self, stretch: Stretch, key: tuple[Any, ...], name: str, draft: Draft, about: dict[str, str], kind: SpanKind
+        self,
+        stretch: Stretch,
+        key: tuple[Any, ...],
+        name: str,
+        parent: Span,
+        about: dict[str, str],
+        kind: SpanKind = SpanKind.INTERNAL,
     ) -> None:
-        parent = self._step(stretch, draft) if draft.step else self._planning(stretch, str(draft.payload.get("role")))
         stretch.calls[key] = self._tracer.start_span(name, trace.set_span_in_context(parent), kind, attributes=about)
 
-    def _step(self, stretch: Stretch, draft: Draft) -> Span:
-        step = draft.step or ""
+    def _step(self, stretch: Stretch, step: str) -> Span:
         if step not in stretch.steps:
             stretch.steps[step] = self._child(stretch, f"step {step}", {"planner_executor.step": step})
         return stretch.steps[step]
@@ -116,23 +139,24 @@ class OtelObserver:
     def _child(self, stretch: Stretch, name: str, about: dict[str, Any]) -> Span:
         return self._tracer.start_span(name, trace.set_span_in_context(stretch.root), attributes=about)
 
-    def _planned(self, stretch: Stretch, draft: Draft) -> None:
-        said = draft.payload
-        span = stretch.planning or self._child(stretch, f"plan {said['author']}", {})
+    def _planned(self, stretch: Stretch, data: PlanRevised | PlanRefused) -> None:
+        span = stretch.planning or self._child(stretch, f"plan {data.author}", {})
         stretch.planning = None
-        if draft.kind == "plan_revised":
-            span.set_attribute("planner_executor.revision", said["revision"])
-            span.set_attribute("planner_executor.steps", len(said["plan"].get("steps", ())))
+        if isinstance(data, PlanRevised):
+            span.set_attribute("planner_executor.revision", data.revision)
+            span.set_attribute("planner_executor.steps", len(data.plan.get("steps", ())))
         else:
             span.set_status(Status(StatusCode.ERROR, "no valid plan"))
         span.end()
 
-    def _reviewed(self, stretch: Stretch, draft: Draft) -> None:
-        said = draft.payload
-        about = {name: said[name] for name in ("decision", "by", "approver", "revision") if said.get(name) is not None}
-        asked = {"planner_executor.asked": list(said["asked"])} if "asked" in said else {}
-        named = {f"planner_executor.{name}": value for name, value in about.items()}
-        self._child(stretch, "review", {**named, **asked}).end()
+    def _reviewed(self, stretch: Stretch, data: ReviewRequested | Decided) -> None:
+        about: dict[str, Any] = (
+            {"decision": data.decision, "by": data.by, "approver": data.approver}
+            if isinstance(data, Decided)
+            else {"revision": data.revision, "asked": list(data.asked)}
+        )
+        named = {f"planner_executor.{name}": value for name, value in about.items() if value is not None}
+        self._child(stretch, "review", named).end()
 
     def _end(self, name: str, stretch: Stretch, draft: Draft) -> None:
         """Close what is open: what is under way now goes on in another stretch, if at all."""
@@ -143,10 +167,11 @@ class OtelObserver:
         ):
             span.set_attribute("planner_executor.interrupted", True)
             span.end()
-        status = str(draft.payload.get("status") or {"paused": "paused"}.get(draft.kind, "waiting"))
+        ended = draft.data if isinstance(draft.data, RunEnded) else None
+        status = ended.status if ended is not None else {"paused": "paused"}.get(draft.kind, "waiting")
         stretch.root.set_attribute("planner_executor.status", status)
-        if status == "failed":
-            stretch.root.set_status(Status(StatusCode.ERROR, str(draft.payload.get("reason"))[:200]))
+        if ended is not None and status == "failed":
+            stretch.root.set_status(Status(StatusCode.ERROR, ended.reason[:200]))
         stretch.root.end()
         self._last[name] = stretch.root
         del self._open[name]
@@ -154,29 +179,28 @@ class OtelObserver:
             del self._last[name]
 
 
-def _call(draft: Draft) -> tuple[Any, ...]:
-    return draft.step, draft.payload.get("item"), draft.payload["call"]
+def _call(step: str | None, data: CallStarted | CallFinished) -> tuple[Any, ...]:
+    return step, data.item, data.call
 
 
-def _close(span: Span | None, said: Any) -> None:
+def _close(span: Span | None, result: StepResult) -> None:
     if span is None:
         return
-    if said["status"] == "failed":
+    if result.status == "failed":
         span.set_attribute("error.type", "step_failed")
         span.set_status(Status(StatusCode.ERROR))
     span.end()
 
 
-def _close_model(span: Span | None, said: Any) -> None:
+def _close_model(span: Span | None, data: ModelFinished) -> None:
     if span is None:
         return
-    usage = said.get("usage") or {}
-    for name in ("input_tokens", "output_tokens"):
-        if usage.get(name) is not None:
-            span.set_attribute(f"gen_ai.usage.{name}", usage[name])
-    if said.get("model"):
-        span.set_attribute("gen_ai.response.model", str(said["model"]))
-    if "error" in said:
+    if data.usage is not None:
+        span.set_attribute("gen_ai.usage.input_tokens", data.usage.input_tokens)
+        span.set_attribute("gen_ai.usage.output_tokens", data.usage.output_tokens)
+    if data.model:
+        span.set_attribute("gen_ai.response.model", str(data.model))
+    if data.error is not None:
         span.set_attribute("error.type", "model_failed")
         span.set_status(Status(StatusCode.ERROR))
     span.end()

@@ -1,6 +1,8 @@
 """Faults of a plan, worded so that its author can repair them."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from graph.plan.shortening import shortened
 
@@ -28,6 +30,11 @@ class Issue:
         """Return the issue as one line."""
         location = f"{self.step}.{self.field}" if self.step else self.field
         return f"{location}: {self.message}"
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "Issue":
+        """Read what `to_json` wrote."""
+        return cls(raw.get("step"), raw.get("field", ""), raw.get("message", ""))
 
     def to_json(self) -> dict[str, str | None]:
         """Return the issue as JSON for the state and the review."""

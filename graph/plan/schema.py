@@ -146,9 +146,3 @@ class Plan(BaseModel):
         """Return the plan as JSON, defaults left out; `read_plan` takes it back."""
         plan: dict[str, Any] = {"steps": [step.to_json() for step in self.steps]}
         return plan if self.answer is None else {**plan, "answer": self.answer}
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Draw the plan in a notebook."""
-        from graph.text.drawing import plan_svg, plan_text
-
-        return {"image/svg+xml": plan_svg(self), "text/plain": plan_text(self)}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from graph.ledger.sqlite.lease import new_owner
+from graph.ledger.owner import new_owner
 
 Cli = Callable[..., Result]
 

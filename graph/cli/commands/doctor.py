@@ -9,7 +9,8 @@ from graph.cli.exit_codes import STORAGE, reported
 from graph.cli.run_lookup import is_missing, with_runs
 from graph.cli.screen import Screen
 from graph.errors import LedgerError
-from graph.ledger.protocol import Health, RunKey
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import Health
 from graph.record.artifacts import artifacts_named
 from graph.record.run_state import run_name
 from graph.runs import Runs

@@ -13,7 +13,7 @@ from graph.cli.exit_codes import reported
 from graph.cli.run_lookup import find_run, with_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
-from graph.ledger.protocol import Redacted
+from graph.ledger.run_store import Redacted
 from graph.record.run_state import run_name
 from graph.record_service import redacted
 

@@ -15,6 +15,7 @@ from graph.cli.run_lookup import RecordedRun, recorded_run, with_run
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.status_view import asked, asked_line, bounds
 from graph.record.budget import spent_in_words
+from graph.record.events import Decided, PlanRevised
 from graph.record.results import StepResult
 from graph.record.values import to_text
 from graph.sanitize import escaped, margined, one_line
@@ -116,12 +117,12 @@ def decisions(found: RecordedRun) -> list[dict[str, Any]]:
     revisions: dict[str, int] = {}
     made = []
     for event in found.events:
-        told = event.payload
-        if event.kind == "plan_revised":
-            revisions[told["digest"]] = told["revision"]
-        elif event.kind == "decided":
-            named = {name: told[name] for name in ("decision", "by", "approver", "digest", "message")}
-            made.append({"at": event.at, **named, "revision": revisions.get(told["digest"])})
+        match event.data:
+            case PlanRevised() as data:
+                revisions[data.digest] = data.revision
+            case Decided() as data:
+                named = {name: getattr(data, name) for name in ("decision", "by", "approver", "digest", "message")}
+                made.append({"at": event.at, **named, "revision": revisions.get(data.digest or "")})
     return made
 
 

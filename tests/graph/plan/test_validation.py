@@ -357,6 +357,7 @@ def test_an_issue_reads_as_one_line() -> None:
     assert str(reading.issues[0]).startswith("a.depends_on: no step 'b'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dangling", "circle", "pairs", "duplicates"])
 def test_a_very_large_plan_is_refused_in_seconds(kind: str) -> None:
     size = 10_000

@@ -1,50 +1,51 @@
-"""The ledger under any order of work: what is read is what was written, and no tampering passes."""
+"""Every ledger under any order of work: what is read is what was written, and no damage passes."""
 
 import asyncio
 import json
-import sqlite3
 import tempfile
-from contextlib import AbstractAsyncContextManager, closing
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from ledger_drivers import DRIVERS, NEVER_S, Driver, departed
 
 from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
+from graph.ledger.lease import Pace
 from graph.ledger.protocol import Lease, Message, RunKey
-from graph.ledger.sqlite import ledger as sqlite
-from graph.ledger.sqlite.lease import new_owner
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import CONTROL, Draft
 from graph.record.values import keep
+from graph.testing import drafted
 
 KINDS = ["decided", "plan_revised", "call_started", "call_finished", "paused"]
 payloads = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text(max_size=5), max_size=3)
-drafts = st.builds(Draft, st.sampled_from(KINDS), payloads, st.none() | st.sampled_from(["a", "b"]), st.booleans())
+drafts = st.builds(drafted, st.sampled_from(KINDS), payloads, st.none() | st.sampled_from(["a", "b"]))
 HAS_PROC = Path("/proc/self/stat").exists()
 COLUMNS = ["kind", "step", "at", "payload", "salt", "digest", "link"]
 
 
-def departed() -> str:
-    """Return the name of an owner that is no more: this process's number, given to another before."""
-    host, boot, pid, _, name = new_owner().split("|")
-    return "|".join((host, boot, pid, "0", name))
-
-
 class LedgerMachine(RuleBasedStateMachine):
-    """Ledgers on one file beside plain lists of what it must hold: events, leases given out and messages left."""
+    """Ledgers on one database beside plain lists of what it must hold: events, leases given out, messages left."""
+
+    make: Callable[[Path], Driver]
 
     def __init__(self) -> None:
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name) / "runs.db"
-        self.patch = pytest.MonkeyPatch()
-        self.patch.setattr(sqlite, "BEAT_S", 3600.0)  # those who are said to be gone must not beat
-        self.ledger = SqliteLedger(self.path)
+        self.driver = type(self).make(Path(self.folder.name))
+        self.ledger = self.driver.open(pace=Pace(NEVER_S))  # those who are said to be gone must not beat
         self.ledgers = [self.ledger]
         self.texts: set[str] = set()
         self.runs: dict[RunKey, list[Draft]] = {}
@@ -61,7 +62,6 @@ class LedgerMachine(RuleBasedStateMachine):
             self.do(owner.__aexit__(None, None, None))
         for ledger in self.ledgers:
             self.do(ledger.close())
-        self.patch.undo()
         self.loop.close()
         self.folder.cleanup()
 
@@ -87,10 +87,10 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(thread=st.sampled_from(["t", "t.1", "other"]))
     def open(self, thread: str) -> None:
-        run = self.do(self.ledger.open_run(thread, [Draft("run_started", {"goal": "g"})]))
+        run = self.do(self.ledger.open_run(thread, [drafted("run_started", {"goal": "g"})]))
         number = 1 + sum(known.thread == thread for known in self.runs)
         assert run == RunKey(thread, number)
-        self.runs[run] = [Draft("run_started", {"goal": "g", "thread": thread, "n": number})]
+        self.runs[run] = [drafted("run_started", {"goal": "g"}).of_run(thread, number)]
         self.leases[run], self.inbox[run] = [], []
 
     @precondition(lambda self: len(self.owners) < len(self.runs))
@@ -108,9 +108,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def take_over(self, data: st.DataObject) -> None:
         run = data.draw(st.sampled_from(list(self.owners)))
-        where = "WHERE run = (SELECT id FROM ledger_runs WHERE thread = ? AND n = ?)"
-        with closing(sqlite3.connect(self.path)) as db, db:
-            db.execute(f"UPDATE ledger_leases SET owner = ? {where}", (departed(), run.thread, run.n))
+        self.driver.own(run, departed())
         assert not self.do(self.ledger.is_worked_on(run))
         self.displaced.append((run, self.owners.pop(run)))
         self.take(run)
@@ -189,14 +187,14 @@ class LedgerMachine(RuleBasedStateMachine):
         if closing:
             self.do(self.ledger.close())  # it opens again on use, be it to let go of a run
         if len(self.ledgers) < 3:
-            self.ledgers.append(SqliteLedger(self.path))
+            self.ledgers.append(self.driver.open(pace=Pace(NEVER_S)))
         self.ledger = data.draw(st.sampled_from(self.ledgers))
 
     @rule(data=st.data(), text=st.text(max_size=3).map(lambda letters: letters * 3_000))
     def append_with_an_artifact(self, data: st.DataObject, text: str) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
         kept = keep(text)
-        draft = Draft("call_finished", kept.fields())
+        draft = drafted("call_finished", kept.fields())
         self.runs[run].append(draft)
         assert self.do(self.ledger.append(self.lease_of(run), [draft], artifacts=[kept])) == len(self.runs[run])
         self.texts |= {text} if kept.artifact else set()
@@ -207,36 +205,24 @@ class LedgerMachine(RuleBasedStateMachine):
         run = data.draw(st.sampled_from([run for run, drafts in self.runs.items() if len(drafts) > 1]))
         seq = data.draw(st.integers(1, len(self.runs[run])))
         other = {"at": 1.0, "step": "tampered", "kind": "tampered", "payload": "{}"}.get(column, b"tampered")
-        where = "WHERE seq = ? AND run = (SELECT id FROM ledger_runs WHERE thread = ? AND n = ?)"
-        key = (seq, run.thread, run.n)
-        with closing(sqlite3.connect(self.path)) as db:
-            (old,) = db.execute(f"SELECT {column} FROM ledger_events {where}", key).fetchone()
-            with db:
-                db.execute(f"UPDATE ledger_events SET {column} = ? {where}", (other, *key))
-            if old != other:
-                with pytest.raises(LedgerCorruptError) as caught:
-                    self.do(self.ledger.events(run))
-                assert caught.value.seq == seq
-            with db:
-                db.execute(f"UPDATE ledger_events SET {column} = ? {where}", (old, *key))
+        old = self.driver.change(run, seq, column, other)
+        if old != other:
+            with pytest.raises(LedgerCorruptError) as caught:
+                self.do(self.ledger.events(run))
+            assert caught.value.seq == seq
+        self.driver.change(run, seq, column, old)
 
     @rule(data=st.data())
     def cut_off_and_restore(self, data: st.DataObject) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
         left = data.draw(st.integers(0, len(self.runs[run]) - 1))
         lease = self.lease_of(run)
-        where = "run = (SELECT id FROM ledger_runs WHERE thread = ? AND n = ?) AND seq > ?"
-        key = (run.thread, run.n, left)
-        with closing(sqlite3.connect(self.path)) as db:
-            lost = db.execute(f"SELECT * FROM ledger_events WHERE {where}", key).fetchall()
-            with db:
-                db.execute(f"DELETE FROM ledger_events WHERE {where}", key)
-            for work in (self.ledger.events(run), self.ledger.append(lease, [Draft("paused", {})])):
-                with pytest.raises(LedgerCorruptError) as caught:
-                    self.do(work)
-                assert caught.value.seq == left + 1
-            with db:
-                db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", lost)
+        restore = self.driver.cut(run, left)
+        for work in (self.ledger.events(run), self.ledger.append(lease, [drafted("paused", {})])):
+            with pytest.raises(LedgerCorruptError) as caught:
+                self.do(work)
+            assert caught.value.seq == left + 1
+        restore()
 
     @invariant()
     def owned_is_worked_on(self) -> None:
@@ -260,5 +246,8 @@ class LedgerMachine(RuleBasedStateMachine):
             ]
 
 
-TestLedger = LedgerMachine.TestCase
-TestLedger.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+@pytest.mark.parametrize("name", DRIVERS)
+def test_a_ledger_holds_in_any_order_of_work(name: str) -> None:
+    machine = type(f"{name.capitalize()}Machine", (LedgerMachine,), {"make": staticmethod(DRIVERS[name])})
+
+    run_state_machine_as_test(machine, settings=settings(max_examples=25, stateful_step_count=25, deadline=None))

@@ -1,22 +1,21 @@
-"""Reading a run: what is found of it in one transaction, and the check that it is what was written."""
+"""Reading a run: what a driver finds of it in one transaction, and the check that it is what was written."""
 
-import sqlite3
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from graph.errors import LedgerCorruptError, LedgerSealError
 from graph.ledger.chain import Row, fault_of
-from graph.ledger.protocol import RunKey
+from graph.ledger.protocol import News, RunKey
+from graph.ledger.refusals import Standing
 from graph.ledger.seal import SealKey, seal_fault
-from graph.ledger.sqlite.queries import Standing, has_messages, rows_of
 from graph.ledger.transcript import event_of
 from graph.record.events import Event
-from graph.record.run_state import run_name
 
 
 class Found(NamedTuple):
-    """Rows of a run, how many were written, and whether messages wait in its inbox."""
+    """Rows of a run from the last event on that its reader knows, its standing, and whether messages wait for it."""
 
-    rows: list[Row]
+    rows: Sequence[Row]
     standing: Standing
     has_messages: bool
 
@@ -25,10 +24,9 @@ class Found(NamedTuple):
         """Sequence number of the last event, 0 if none was found."""
         return self.rows[-1].seq if self.rows else 0
 
-
-def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Found:
-    """Return what there is of a run from its `after`-th event on."""
-    return Found(*rows_of(db, run_id, after), has_messages(db, run_id))
+    def is_as_read(self, after: int) -> bool:
+        """Whether there is nothing to read behind the `after`-th event, so that a run may be opened at once."""
+        return not self.has_messages and self.seq == after
 
 
 def checked_events(database: str, key: SealKey | None, run: RunKey, found: Found, after: int) -> list[Event]:
@@ -38,12 +36,17 @@ def checked_events(database: str, key: SealKey | None, run: RunKey, found: Found
         LedgerCorruptError: An event is not what was written.
         LedgerSealError: The seal that was made with this key does not fit.
     """
-    name, (rows, standing, _) = run_name(run.thread, run.n), found
-    if fault := fault_of(name, rows, standing.events, after):
-        raise LedgerCorruptError(database, name, fault.seq, fault.why)
+    rows, standing, _ = found
+    if fault := fault_of(run.id, rows, standing.events, after):
+        raise LedgerCorruptError(database, run.id, fault.seq, fault.why)
     if key is not None and key.id == standing.key and rows:
         broken = seal_fault(key, standing.key, standing.seal, rows[-1].link)
         if broken is not None:
-            raise LedgerSealError(database, name, broken)
+            raise LedgerSealError(database, run.id, broken)
     events = map(event_of, rows)
     return [event for event in events if event is not None and event.seq > after]
+
+
+def checked_news(database: str, key: SealKey | None, run: RunKey, found: Found, after: int) -> News:
+    """Return what somebody has not read of a run; see `checked_events`."""
+    return News(checked_events(database, key, run, found, after), found.has_messages)
