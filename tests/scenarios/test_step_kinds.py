@@ -229,7 +229,7 @@ def test_an_empty_list_is_done_and_what_is_no_list_fails(build: Build, tools: Lo
     assert came_of([])["answer"] == []
     for found in ({"a": 1}, "abc", None, 5):
         state = came_of(found)
-        assert state["status"] == "failed" and "for_each is no list" in state["reason"]
+        assert state["status"] == "failed" and "for_each must be a list" in state["reason"]
     assert tools.named("fetch") == []
 
 
