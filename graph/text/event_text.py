@@ -1,7 +1,7 @@
-"""What each event says, in sentences for people.
+"""The text of each event, in sentences for people.
 
-A new kind of event gets a case in `_told`; mypy names the one that is missing. An event of a newer release is told by
-its name and its fields.
+A new kind of event gets a case in `_formatted`; mypy reports a missing one. An event of a newer release is shown by its
+name and its fields.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,7 +52,7 @@ Section = Literal["run", "plans", "steps", "decisions", "policy", "budget"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 Words = Iterator[str]
-"""A sentence, and then lines that go into detail."""
+"""A sentence, followed by lines of detail."""
 
 MOST_CHARACTERS = 800
 DIGEST_CHARACTERS = 12
@@ -67,7 +67,7 @@ DECIDED = {
 
 @dataclass(frozen=True)
 class EventText:
-    """An event in words: a sentence, lines that go into detail, and the sections of the story that it belongs to."""
+    """The text of an event: a sentence, lines of detail, and the sections of the audit that it belongs to."""
 
     sections: tuple[Section, ...]
     sentence: str
@@ -75,17 +75,17 @@ class EventText:
 
 
 def event_text(event: Event) -> EventText:
-    """Return an event in words, on lines that hold nothing but what can be seen."""
+    """Return the text of an event, with invisible characters escaped."""
     try:
-        sections, words = _told(event.data, event.step or "")
+        sections, words = _formatted(event.data, event.step or "")
     except UnknownEventError:
         sections, words = SECTIONS, _unknown(event)
     sentence, *details = (plain(line) for line in words)
     return EventText(sections, sentence, tuple(details))
 
 
-def _told(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:  # noqa: C901, PLR0912  (one for each kind)
-    """Return the sections of the story that an event belongs to, and its words."""
+def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:  # noqa: C901, PLR0912  (one for each kind)
+    """Return the sections of the audit that an event belongs to, and its text."""
     match data:
         case RunStarted():
             return SECTIONS, _run_started(data)
@@ -139,7 +139,7 @@ def told_line(event: Event) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the text, or its beginning and how much more there is.
+    """Return the text, or its beginning and the number of omitted letters.
 
     >>> shortened("a" * 810)[-20:]
     'a… (10 more letters)'
@@ -149,7 +149,7 @@ def shortened(text: str) -> str:
 
 
 def content(held: Content) -> str:
-    """Return a value, or the beginning of the artifact that holds it."""
+    """Return a value, or the beginning of its artifact."""
     if artifact := held.artifact:
         place = f"artifact {artifact['id'][:DIGEST_CHARACTERS]}" if "id" in artifact else "made of the results"
         return f"{artifact['size']} bytes, {place}: {shortened(artifact['preview'])}"
@@ -225,7 +225,7 @@ def _plan_revised(data: PlanRevised) -> Words:
 
 
 def step_words(step: Mapping[str, Any]) -> str:
-    """Return what a step of a plan does, and what has to hold of its result."""
+    """Return the work of a step and its success criteria."""
     does = kind_spec(kind_of(step)).work(step, _value) + (
         f" for each of {_value(step['for_each'])}" if "for_each" in step else ""
     )
@@ -362,7 +362,7 @@ def _model_started(step: str, data: ModelStarted) -> Words:
 
 
 def _said(message: Mapping[str, Any]) -> Any:
-    """Return what a message says; texts that it shares with others may not be at hand."""
+    """Return the content of a message; text stored apart, shared by messages, may be absent."""
     parts = message.get("parts")
     if parts is None:
         return message["content"]

@@ -19,22 +19,22 @@ _PADDING = 14
 _TEXT_X = 51
 _LINES_Y, _LINE = 65, 16.5
 _PART = 120
-"""Room for the name of the step that this one is a part of."""
+"""Height of the line with the name of the parent step."""
 
 
 def objective_lines(step: Step) -> list[str]:
-    """Return the objective as it stands in the box."""
+    """Return the lines of the objective in a box."""
     return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, 3, sans(12.5))
 
 
 def box_height(lines: int) -> int:
-    """Return the height of boxes whose objectives take so many lines; even, so that its middle is a whole pixel."""
+    """Return the height of a box with this many lines; even, so that its middle is a whole pixel."""
     return 2 * round((_LINES_Y + _LINE * (lines - 1) + 14) / 2)
 
 
 @dataclass(frozen=True)
 class Face:
-    """What a box shows: the step, its objective in lines, its status, what it waits for, and whether it is a part."""
+    """The content of a box: step, lines of the objective, status, dependencies, and whether it has a parent."""
 
     step: Step
     lines: list[str]
