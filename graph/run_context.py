@@ -103,7 +103,7 @@ class RunContext:
         return [tool for tool in offered if tool["name"] in names] if names else list(offered)
 
     @property
-    def told_limits(self) -> dict[str, Any]:
+    def planner_limits(self) -> dict[str, Any]:
         """The remaining limits for a planner's prompt."""
         bounds, usage, settings = self.terms.bounds, self.record.usage, self.services.settings
         left = {name: (bounds.of(name) or 0) - usage.of(name) for name in bounds.names}

@@ -119,7 +119,7 @@ class Dataflow:
         """Return the calls and tasks to start now; steps that end without work are settled and added to `ended`."""
         calls: list[ToolCall] = []
         pieces: list[tuple[str, Task]] = []
-        while self._goes_on and self._ready:
+        while self._may_start and self._ready:
             step = self.plan.by_id[self._ready[0]]
             if self._holds_slot(step.id) and not await self._take_slot(tasks):
                 break
@@ -158,7 +158,7 @@ class Dataflow:
         self._ended.put_nowait(None)
 
     @property
-    def _goes_on(self) -> bool:
+    def _may_start(self) -> bool:
         return self._stale is None and self.limit is None and not (self.stops_early and self.progressed)
 
     def _begin(self, tasks: asyncio.TaskGroup, step: str, work: Any) -> None:

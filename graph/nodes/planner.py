@@ -50,20 +50,20 @@ class Planner:
             InputError: There is no goal.
             ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
-        run = await self._known(state, config)
+        run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):
             await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.constraints))
         if run is not None:
             writer = RunWriter(run)
             async with writer.owned():
-                return await self._goes_on(writer, state)
+                return await self._continue(writer, state)
         goal = goal_to_begin(state, thread_of(state, config))
         if brought_plan(state, goal) is None:
             await self.services.models.check()
         async with begin_run(self.services, state, config, goal) as writer:
-            return await self._goes_on(writer, state)
+            return await self._continue(writer, state)
 
-    async def _goes_on(self, writer: RunWriter, state: State) -> StateUpdate:
+    async def _continue(self, writer: RunWriter, state: State) -> StateUpdate:
         """Plan if the run still needs a plan; the run is owned."""
         run = writer.run
         if run.record.ended:
@@ -75,9 +75,9 @@ class Planner:
         try:
             return await self._plan(writer, state)
         except BudgetReached as reached:
-            return await self._short(writer, reached.limit)
+            return await self._ask_for_budget(writer, reached.limit)
 
-    async def _short(self, writer: RunWriter, limit: str) -> StateUpdate:
+    async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
         """Ask a person to raise the budget, since it prevents a request for a plan."""
         run, plan = writer.run, writer.run.recorded_plan()
         await writer.write(budget_reached(run, limit, "planner", plan))
@@ -86,7 +86,7 @@ class Planner:
         told = {"goal": run.record.goal, "reason": None, "messages": [said], "doubts": []}
         return state_update(run, "review", **told, **shown)
 
-    async def _known(self, state: State, config: RunnableConfig) -> RunContext | None:
+    async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
         latest = await latest_run(self.services, thread_of(state, config), state.get("run"))
         if latest is not None and (latest.here_before or _is_begun(latest, state)):
@@ -144,7 +144,7 @@ class Planner:
         run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
         label = f"{record.revision}:{len(record.feedback)}"
-        offered, replan_policy, limits = run.offered(), run.replan_policy, run.told_limits
+        offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
         names = tuple(tool["name"] for tool in offered)
         if current is not None and record.succeeded:
             why = record.steered or "the user wants another plan"

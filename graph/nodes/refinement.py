@@ -38,7 +38,7 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
     offered = run.offered(step.tools)
     goal = Goal(record.goal, record.constraints)
-    messages = refining_messages(goal, step, run.seen_by(step), offered, run.told_limits)
+    messages = refining_messages(goal, step, run.seen_by(step), offered, run.planner_limits)
     reader = Refinement(plan, step, record.succeeded, tools, settings.max_steps, settings.max_depth)
     schema = plan_schema(tuple(tool["name"] for tool in offered))
     call = ModelCall("planner", f"refine:{step.id}:{record.revision}", messages, schema=schema)

@@ -57,9 +57,9 @@ class Replanner:
             try:
                 return await self._revised(writer)
             except BudgetReached as reached:
-                return await self._short(writer, reached.limit)
+                return await self._ask_for_budget(writer, reached.limit)
 
-    async def _short(self, writer: RunWriter, limit: str) -> StateUpdate:
+    async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
         """Ask a person about the current plan, since the budget prevents another revision."""
         run, plan = writer.run, writer.run.recorded_plan()
         assert plan is not None
@@ -81,9 +81,9 @@ class Replanner:
         if limit := reached(run.terms.bounds, run.record.usage, more):
             raise BudgetReached(limit)
         proposal = await self._ask(writer, current, cause)
-        return await self._taken(writer, current, cause, proposal)
+        return await self._accept(writer, current, cause, proposal)
 
-    async def _taken(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
+    async def _accept(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
         """Make the proposal the plan; without progress, ask a person, or end the run in approval mode `never`."""
         run = writer.run
         if proposal.plan is not None and proposal.plan.digest == current.digest and cause == "step":
@@ -117,7 +117,7 @@ class Replanner:
         goal, horizon = Goal(record.goal, record.constraints), run.replan_policy.horizon
         why = record.steered or WHY[cause]
         offered = run.offered()
-        messages = replanner_messages(goal, offered, current, record, why, run.told_limits, horizon)
+        messages = replanner_messages(goal, offered, current, record, why, run.planner_limits, horizon)
         read = partial(
             read_revision, current=current, succeeded=record.succeeded, tools=specs, max_steps=settings.max_steps
         )

@@ -12,7 +12,7 @@ from graph.context import Services
 from graph.fork import is_after_the_end, is_fork
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
-from graph.nodes.review_message import is_said, message_of
+from graph.nodes.review_message import is_announced, message_of
 from graph.nodes.review_request import is_open, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
 from graph.policy.scope import in_force, within_approved
@@ -80,7 +80,7 @@ class Review:
         try:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
-            if not (is_said(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
+            if not (is_announced(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
                 return _announced(run, request, subject)
             if shown is None:
                 event, values = requested(run, request)

@@ -43,7 +43,7 @@ def message_of(run: RunContext, request: ReviewRequest) -> AIMessage:
     return AIMessage(_words(request), id=f"{_name(request)}-{run.checkpoint}", name=REVIEW)
 
 
-def is_said(state: State, request: ReviewRequest) -> bool:
+def is_announced(state: State, request: ReviewRequest) -> bool:
     """Whether the chat ends with the request.
 
     The id is compared, not the text: a checkpoint may change the text (a lone surrogate becomes `?`).

@@ -43,7 +43,7 @@ async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
     run, raw = writer.run, plan_in(writer.run, state)
     if raw is None or run.record.lacks_plan:
         return Subject(None, None, planned=False)
-    reading = _known(run, raw) or read_from_outside(run, raw)
+    reading = _unchanged(run, raw) or read_from_outside(run, raw)
     if reading.plan is not None and reading.plan.digest != run.record.digest:
         await writer.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
     return Subject(raw, reading.plan, reading.issues, uncertain_calls(run.record, state.get("doubts")))
@@ -63,7 +63,7 @@ def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
     return tuple(call for call in calls if call is not None and call.is_uncertain)
 
 
-def _known(run: RunContext, raw: Any) -> Reading | None:
+def _unchanged(run: RunContext, raw: Any) -> Reading | None:
     """Return the latest revision if it equals the plan in the state and the terms are unchanged."""
     plan = run.recorded_plan()
     try:

@@ -133,7 +133,7 @@ def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:
             assert_never(data)
 
 
-def told_line(event: Event) -> str:
+def event_line(event: Event) -> str:
     """Return an event as one numbered line."""
     return f"{event.seq:>4} {event_text(event).sentence}"
 
@@ -358,10 +358,10 @@ def _model_started(step: str, data: ModelStarted) -> Words:
     if messages.artifact is not None:
         yield content(messages)
     for message in messages.value or ():
-        yield f"{message['type']}: {_value(_said(message))}{_wanted(message)}"
+        yield f"{message['type']}: {_value(_content_of(message))}{_requested_calls(message)}"
 
 
-def _said(message: Mapping[str, Any]) -> Any:
+def _content_of(message: Mapping[str, Any]) -> Any:
     """Return the content of a message; text stored apart, shared by messages, may be absent."""
     parts = message.get("parts")
     if parts is None:
@@ -378,10 +378,10 @@ def _model_finished(step: str, data: ModelFinished) -> Words:
     if data.response is None:
         yield f"no answer: {data.error}"
     else:
-        yield f"answer: {_value(data.response.get('content'))}{_wanted(data.response)}"
+        yield f"answer: {_value(data.response.get('content'))}{_requested_calls(data.response)}"
 
 
-def _wanted(message: Mapping[str, Any]) -> str:
+def _requested_calls(message: Mapping[str, Any]) -> str:
     calls = message.get("tool_calls") or ()
     return "".join(f"; it asks for {call['name']} {_value(call['args'])}" for call in calls)
 

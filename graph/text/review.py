@@ -84,10 +84,10 @@ def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
     made = f"{where}{call.step} called {escaped(call.tool)} with {shown(dict(call.args))}{text_note(dict(call.args))}"
     others = [step for step in steps if call.run or step != call.step]
     wait = f" The same call is due in {listed(others)}." if others else ""
-    return f"{made}{_came_of(call)}{wait} {_what_to_settle(call)} Reject to stop the run."
+    return f"{made}{_outcome(call)}{wait} {_what_to_settle(call)} Reject to stop the run."
 
 
-def _came_of(call: Call) -> str:
+def _outcome(call: Call) -> str:
     if call.unmet is not None:
         return f". It took effect, but {escaped(call.unmet)}."
     error = escaped(str(call.result.error)) if call.result else "the process ended in the middle of it"
@@ -144,7 +144,7 @@ def shown(value: JsonValue) -> str:
     text = visible(to_text(value))
     if len(text) <= MAX_CHARACTERS:
         return text
-    return _shared_out(value) if isinstance(value, Mapping) and len(value) > 1 else _cut(text, MAX_CHARACTERS)
+    return _shorten_values(value) if isinstance(value, Mapping) and len(value) > 1 else _cut(text, MAX_CHARACTERS)
 
 
 def _cut(text: str, most: int) -> str:
@@ -152,7 +152,7 @@ def _cut(text: str, most: int) -> str:
     return text if left <= 0 else f"{text[:most]}... and {left} more characters"
 
 
-def _shared_out(value: Mapping[str, JsonValue]) -> str:
+def _shorten_values(value: Mapping[str, JsonValue]) -> str:
     """Return an object with long values shortened one by one, so that none takes the room of another."""
     texts = {visible(to_text(name)): visible(to_text(part)) for name, part in value.items()}
     even = MAX_CHARACTERS // len(texts)
@@ -210,8 +210,8 @@ def _effects(steps: Sequence[Step], specs: Mapping[str, ToolSpec], what: str) ->
 def _acting(steps: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) -> list[str]:
     """Return the steps with effects and their full arguments, which the drawing shortens."""
     acting = [step for step in steps if any(specs[name].acts for name in step.tool_names)]
-    fed = _fed(plan, specs) if acting else {}
-    return [f"- {step.id}: {_call_words(step)}{_vouched(fed[step.id])}" for step in acting]
+    fed = _undeclared_sources(plan, specs) if acting else {}
+    return [f"- {step.id}: {_call_words(step)}{_vouching_note(fed[step.id])}" for step in acting]
 
 
 def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[str]:
@@ -236,12 +236,12 @@ def _call_words(step: Step) -> str:
     return words if step.for_each is None else f"{words} for each of {shown(step.for_each)}, {step.most_items} at most"
 
 
-def _vouched(tools: Collection[str]) -> str:
+def _vouching_note(tools: Collection[str]) -> str:
     """Return a sentence on undeclared tools whose results reach an effect: approving means vouching for them."""
     return escaped(f" (you vouch for what {', '.join(sorted(tools))} returns)") if tools else ""
 
 
-def _fed(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[str]]:
+def _undeclared_sources(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[str]]:
     """Return step id -> tools without declared trust whose results may reach its arguments."""
     near = {step.id: [name for name in _named_by(step) if name in plan.by_id] for step in plan.steps}
     own = {

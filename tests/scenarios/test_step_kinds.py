@@ -59,7 +59,7 @@ def test_a_question_that_rests_on_results_is_asked_when_they_are_there(build: Bu
     state = graph.invoke(answered(filled("answer_question", answer="1")), on_thread())
 
     assert "HOTELS" in first["action_requests"][0]["description"]
-    assert "does not fit its schema" in again["error"]
+    assert "does not match its schema" in again["error"]
     assert state["results"]["which"]["value"] == 1 and tools.named("write") == [{"text": "no 1"}]
 
 
