@@ -107,3 +107,11 @@ def test_a_request_about_something_else_has_another_subject(change: dict[str, An
 
 def test_words_alone_make_no_other_request() -> None:
     assert replace(REQUEST, actions=(replace(PLAN, description="x"), DOUBT), estimate={}).subject == REQUEST.subject
+
+
+def test_only_a_request_that_is_asked_again_says_so() -> None:
+    first = REQUEST.to_json()["action_requests"]
+    again = REQUEST.again("no such step", ()).to_json()["action_requests"]
+
+    assert not any("Asked again" in action["description"] for action in first)
+    assert all("Asked again: no such step" in action["description"] for action in again)
