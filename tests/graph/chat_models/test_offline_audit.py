@@ -248,7 +248,7 @@ ERRORS = [
     MISSING.format("{step_1_result} (no times in it), x (1 to 2), ((("),
     "cannot read 'x': damaged",
     "none of the 3 records is an error",
-    "reference {step_4_result.groups[0].file}: [0] is not there, but a list of 0",
+    "reference {step_4_result.groups[0].file}: [0] is not there; the value is a list of 0",
     "cannot read 'x.py': there is no such file",
 ]
 PREVIEWS = [
