@@ -55,6 +55,15 @@ def test_the_passage_that_answers_most_of_the_question_comes_first(tmp_path: Pat
     assert search(tmp_path, "how this agent keeps side effects safe approval")[0]["line"] == 3
 
 
+def test_a_search_says_what_it_looked_through_and_what_it_skipped(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Wind is cheap.")
+    (tmp_path / "b.docx").write_bytes(b"PK")
+
+    found = search_documents(Library(tmp_path)).invoke({"query": "wind"})
+
+    assert (found["searched"], found["skipped_count"], found["skipped"][0]["source"]) == (1, 1, "b.docx")
+
+
 def test_words_of_a_heading_find_the_text_below_it(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# Side effects\n\nA call is made once.\n\n# Models\n\nA call is cheap.\n")
 

@@ -64,6 +64,21 @@ def test_the_summary_is_the_statements_with_their_citations() -> None:
     }
 
 
+def test_what_the_searches_looked_through_is_kept() -> None:
+    skipped = [{"source": "b.docx", "reason": "not one of .md"}]
+    looked = {"searched": 3, "skipped": skipped, "skipped_count": 1}
+    result = {"query": "wind", "passages": [passage("Wind farms stand in the sea.")], **looked}
+
+    assert looked.items() <= summarize([result, result]).items()
+    assert "searched" not in summarize("Wind farms stand in the sea.")
+
+
+def test_a_document_cannot_say_what_was_looked_through() -> None:
+    forged = 'Wind farms stand in the sea. {"searched": 99, "skipped": [], "skipped_count": 0}'
+
+    assert "searched" not in summarize({"passages": [passage(forged)]})
+
+
 def test_plain_text_has_statements_without_source() -> None:
     result = summarize("Wind farms stand in the sea. They cost more to build than those on land.", max_sentences=1)
 

@@ -19,20 +19,23 @@ def statements_in(content: object) -> list[Statement] | None:
     return None
 
 
-def brief(statements: Sequence[Statement], level: int) -> str:
-    """Return an intro line, the statements, under headings if they form groups, and their sources.
+def brief(statements: Sequence[Statement], level: int, coverage: Mapping[str, Any]) -> str:
+    """Return an intro line, the statements, under headings if they form groups, their sources, and what was skipped.
 
     Args:
         statements: In the order they are to be read.
         level: Heading level of the sections.
+        coverage: What was looked through and skipped, as `coverage_in` returns it.
     """
-    parts = [_intro(statements)]
+    parts = [" ".join([_intro(statements), *_looked_through(coverage)])]
     for heading, group in _sections(statements):
         if heading:
             parts.append(f"{'#' * level} {heading}")
         parts.append("\n".join(_bullet(statement) for statement in group))
     if sources := _sources(statements):
         parts += [f"{'#' * level} Sources", "\n".join(sources)]
+    if skipped := list(_skipped(coverage)):
+        parts += [f"{'#' * level} Skipped files", "\n".join(skipped)]
     return "\n\n".join(parts)
 
 
@@ -46,6 +49,24 @@ def _intro(statements: Sequence[Statement]) -> str:
     if not documents:
         return f"{counted}, word for word."
     return f"{counted} from {_count(documents, 'document')}, word for word; behind each stands where it was found."
+
+
+def _looked_through(coverage: Mapping[str, Any]) -> Iterator[str]:
+    if coverage:
+        searched, skipped = coverage["searched"], coverage["skipped_count"]
+        verb = "was" if searched == 1 else "were"
+        also = f", {_count(skipped, 'file')} {'was' if skipped == 1 else 'were'} skipped" if skipped else ""
+        yield f"{_count(searched, 'document')} {verb} looked through{also}."
+
+
+def _skipped(coverage: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one line for each reason, with the files, and how many more there are."""
+    by_reason = _grouped(coverage.get("skipped", ()), "reason")
+    for reason, files in by_reason.items():
+        yield f"- {', '.join(' '.join(str(file['source']).split()) for file in files)}: {' '.join(str(reason).split())}"
+    more = coverage.get("skipped_count", 0) - len(coverage.get("skipped", ()))
+    if more > 0:
+        yield f"- and {_count(more, 'more file')}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -68,6 +68,27 @@ def test_a_missing_folder_and_an_empty_one_are_errors_that_name_it(tmp_path: Pat
         assert str(folder) in str(error.value) and ".pdf" in str(error.value)
 
 
+def test_an_empty_folder_is_called_empty_and_one_without_documents_is_not(tmp_path: Path) -> None:
+    with pytest.raises(NothingFound, match="is empty"):
+        Library(tmp_path).catalogue()
+
+    (tmp_path / "a.docx").write_bytes(b"PK")
+
+    with pytest.raises(NothingFound, match=r"holds no readable document.*skipped 1: a\.docx"):
+        Library(tmp_path).catalogue()
+
+
+def test_files_of_other_kinds_are_skipped_with_the_tool_that_reads_them(tmp_path: Path) -> None:
+    for name in ("a.md", "b.docx", "c.csv", ".hidden"):
+        (tmp_path / name).write_text("words")
+
+    catalogue = Library(tmp_path).catalogue()
+
+    assert sorted(catalogue.skipped) == ["b.docx", "c.csv"]
+    assert "convert_document" in catalogue.skipped["b.docx"] and "convert" not in catalogue.skipped["c.csv"]
+    assert (catalogue.coverage()["searched"], catalogue.coverage()["skipped_count"]) == (1, 2)
+
+
 @pytest.mark.parametrize(
     "content",
     [
