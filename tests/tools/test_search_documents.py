@@ -55,6 +55,15 @@ def test_the_passage_that_answers_most_of_the_question_comes_first(tmp_path: Pat
     assert search(tmp_path, "how this agent keeps side effects safe approval")[0]["line"] == 3
 
 
+@pytest.mark.parametrize(("name", "line"), [("C++", 1), ("c#", 3), (".NET", 5), ("csharp", 3)])
+def test_a_name_with_signs_is_not_taken_for_another_name(tmp_path: Path, name: str, line: int) -> None:
+    (tmp_path / "a.md").write_text(
+        "C++ has templates.\n\nC# has properties.\n\n.NET runs both.\n\nC is old, and the net is wide.\n"
+    )
+
+    assert [passage["line"] for passage in search(tmp_path, f"What is {name}?")] == [line]
+
+
 def test_a_search_says_what_it_looked_through_and_what_it_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Wind is cheap.")
     (tmp_path / "b.docx").write_bytes(b"PK")

@@ -127,6 +127,12 @@ def test_a_repeated_sentence_is_kept_once() -> None:
     ]
 
 
+def test_a_name_with_signs_is_a_word_of_the_focus_and_begins_a_sentence() -> None:
+    text = "C has pointers and little else to offer. .NET runs programs in many languages. The net holds many fish."
+
+    assert texts(text, max_sentences=1, focus="What is .NET?") == [".NET runs programs in many languages."]
+
+
 def test_focus_words_are_favoured() -> None:
     text = "Wind farms stand in the sea. Wind farms are large and windy. Solar panels stand on the roofs."
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from threading import Lock
 
 from tools.documents.passages import Block, Document, Passage
-from tools.documents.query import match_any, query_words
+from tools.documents.query import match_any, names_with_signs, query_words
 
 _SCHEMA = """
-CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, tokenize = 'porter unicode61 remove_diacritics 2')
+CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, names, tokenize = 'porter unicode61 remove_diacritics 2')
 """
 _RANKED = """
-SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2), snippet(passages, 0, '«', '»', '…', 24)
+SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2, 1.0), snippet(passages, 0, '«', '»', '…', 24)
 FROM passages WHERE passages MATCH ? ORDER BY 2 DESC LIMIT 300
 """
 _HOLDING = "SELECT rowid FROM passages WHERE passages MATCH ?"
@@ -88,10 +88,11 @@ class PassageIndex:
         self._next_row += len(rows)
         title = f"{document.title} {document.source}"
         self._database.executemany(
-            "INSERT INTO passages (rowid, text, headings, title) VALUES (?, ?, ?, ?)",
+            "INSERT INTO passages (rowid, text, headings, title, names) VALUES (?, ?, ?, ?, ?)",
             [
-                (row, passage.text, " ".join(passage.headings), title)
+                (row, passage.text, headings, title, names_with_signs(f"{headings} {passage.text}"))
                 for row, passage in zip(rows, document.passages, strict=True)
+                for headings in (" ".join(passage.headings),)
             ],
         )
         self._passages.update(zip(rows, document.passages, strict=True))

@@ -1,6 +1,6 @@
 """Texts for plans: one line, a capital, a file name."""
 
-from tools.words import words_in
+from tools.words import spelled, words_in
 
 
 def one_line(text: str, most: int) -> str:
@@ -17,8 +17,8 @@ def capitalised(text: str) -> str:
 def slug(text: str, most: int = 60) -> str:
     """Return a file name for a text, without suffix.
 
-    >>> slug("Latest trends in renewable energy")
-    'latest-trends-in-renewable-energy'
+    >>> slug("Latest trends in renewable energy"), slug(".NET or C++")
+    ('latest-trends-in-renewable-energy', 'dotnet-or-cplusplus')
     """
-    words = " ".join(words_in(text))
+    words = " ".join(map(spelled, words_in(text)))
     return one_line(words, most).replace(" ", "-") or "report"
