@@ -22,7 +22,9 @@ def list_documents(library: Library) -> BaseTool:
         catalogue = library.catalogue()
         return {
             "documents": [document.to_json() for document in catalogue.documents],
-            "skipped": [{"source": source, "reason": reason} for source, reason in list(catalogue.skipped.items())[:_MOST]],
+            "skipped": [
+                {"source": source, "reason": reason} for source, reason in list(catalogue.skipped.items())[:_MOST]
+            ],
             "skipped_count": len(catalogue.skipped),
         }
 

@@ -72,6 +72,7 @@ def _to_json(sentence: Sentence) -> dict[str, Any]:
         "page": piece.page,
         "heading": piece.heading,
         "query": piece.query,
+        **({"title": piece.title} if piece.title else {}),
     }
 
 

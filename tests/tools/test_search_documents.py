@@ -43,6 +43,7 @@ def test_a_passage_has_its_place(tmp_path: Path) -> None:
         "heading": "Cost",
         "block": "paragraph",
         "text": "Offshore wind costs more\nto build.",
+        "title": "Wind",
         "snippet": "«Offshore» «wind» «costs» more\nto build.",
     }
 
@@ -84,6 +85,37 @@ def test_no_two_passages_have_the_same_words(tmp_path: Path) -> None:
         (tmp_path / name).write_text("The same words about wind.\n")
 
     assert [passage["source"] for passage in search(tmp_path, "wind")] == ["a.md"]
+
+
+def test_near_duplicates_are_found_once_and_what_contradicts_is_no_duplicate(tmp_path: Path) -> None:
+    said = "Offshore wind farms grew by 12 per cent in the whole of the year"
+    for name, text in {
+        "a.md": f"{said}.",
+        "b.md": f"{said} too!",
+        "c.md": f"{said.replace('12', '21')}.",
+        "d.md": f"Not {said.lower()}.",
+    }.items():
+        (tmp_path / name).write_text(text)
+
+    assert sorted(passage["source"][0] for passage in search(tmp_path, "offshore wind farms")) in (
+        ["a", "c", "d"],
+        ["b", "c", "d"],
+    )
+
+
+def test_half_of_the_passages_come_from_other_documents_if_they_hold_good_ones(tmp_path: Path) -> None:
+    names = ("ships", "cables", "ports", "crews", "fish", "tides")
+    one = [f"Offshore wind power needs {name} and offshore wind power likes {name}." for name in names]
+    (tmp_path / "a.md").write_text("\n\n".join(one))
+    (tmp_path / "b.md").write_text("For offshore wind power a government holds one auction every year.")
+    (tmp_path / "c.md").write_text("Towns on the coast object to offshore wind power within their view.")
+
+    sources = [passage["source"] for passage in search(tmp_path, "offshore wind power", limit=4)]
+
+    assert sorted(sources) == ["a.md", "a.md", "b.md", "c.md"]
+    (tmp_path / "b.md").write_text("Power.")
+    (tmp_path / "c.md").write_text("Other words.")
+    assert [passage["source"] for passage in search(tmp_path, "offshore wind power", limit=4)] == ["a.md"] * 4
 
 
 def test_nothing_found_names_the_words_and_the_number_of_documents(tmp_path: Path) -> None:

@@ -133,6 +133,27 @@ def test_a_name_with_signs_is_a_word_of_the_focus_and_begins_a_sentence() -> Non
     assert texts(text, max_sentences=1, focus="What is .NET?") == [".NET runs programs in many languages."]
 
 
+def test_sentences_that_contradict_each_other_are_both_kept() -> None:
+    one = "Wind farms at sea grew by 12 per cent in the year 2023 alone."
+    other = one.replace("12", "21")
+    third = one.replace("grew", "never grew")
+
+    assert sorted(texts([passage(one), passage(other, "b.md"), passage(third, "c.md")])) == sorted([one, other, third])
+
+
+def test_no_document_has_more_than_half_of_the_sentences_if_others_hold_good_ones() -> None:
+    needs = ("ships of steel", "long cables", "deep ports", "skilled crews", "calm tides", "cheap credit")
+    one = [passage(f"Offshore wind power needs {need}.", line=n) for n, need in enumerate(needs, 1)]
+    others = [
+        passage("For offshore wind power a government holds auctions every year.", "b.md"),
+        passage("Towns on the coast object to offshore wind power within their view.", "c.md"),
+    ]
+
+    chosen = summarize({"query": "offshore wind power needs", "passages": [*one, *others]}, 4)["statements"]
+
+    assert sorted(statement["source"] for statement in chosen) == ["a.md", "a.md", "b.md", "c.md"]
+
+
 def test_focus_words_are_favoured() -> None:
     text = "Wind farms stand in the sea. Wind farms are large and windy. Solar panels stand on the roofs."
 

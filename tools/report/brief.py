@@ -5,6 +5,7 @@ from typing import Any
 
 from tools.citation import citation
 
+_STATEMENTS_OF_A_GROUP = 1.5
 Statement = Mapping[str, Any]
 
 
@@ -80,13 +81,16 @@ def _bullet(statement: Statement) -> str:
 
 
 def _sections(statements: Sequence[Statement]) -> list[tuple[str | None, list[Statement]]]:
-    """Group by search, else by heading of the source; no groups if one would have a single statement."""
-    by_query = _grouped(statements, "query")
-    if len(by_query) > 1:
+    """Group by the titles of the documents, or the headings of one; by search if no document has a title.
+
+    Words of a search are what was looked for, not what was found. There are no groups if few hold two statements.
+    """
+    by_title, by_query = _grouped(statements, "title"), _grouped(statements, "query")
+    if None in by_title and len(by_query) > 1:
         return [(_title(key), group) for key, group in by_query.items()]
-    by_heading = _grouped(statements, "heading")
-    if len(by_heading) > 1 and all(key and len(group) > 1 for key, group in by_heading.items()):
-        return [(_title(key), group) for key, group in by_heading.items()]
+    groups = by_title if len(by_title) > 1 else _grouped(statements, "heading")
+    if None not in groups and len(groups) > 1 and len(statements) >= _STATEMENTS_OF_A_GROUP * len(groups):
+        return [(_title(key), group) for key, group in groups.items()]
     return [(None, list(statements))]
 
 
