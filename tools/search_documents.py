@@ -17,17 +17,20 @@ class SearchDocumentsArgs(ToolArgs):
 
     query: str = Field(min_length=1, max_length=2000, description="words to look for, in any order; forms are matched")
     limit: int = Field(default=5, ge=1, le=50, description="how many passages at most")
+    min_words: int = Field(
+        default=1, ge=1, le=40, description="how many of the words a passage holds at least, with its headings"
+    )
 
 
 def search_documents(library: Library) -> BaseTool:
     """Return the tool over one folder of documents."""
     index = PassageIndex()
 
-    def search(query: str, limit: int = 5) -> dict[str, Any]:
+    def search(query: str, limit: int = 5, min_words: int = 1) -> dict[str, Any]:
         catalogue = library.catalogue()
-        found = index.search(catalogue.documents, query, limit)
+        found = index.search(catalogue.documents, query, limit, min_words)
         if not found:
-            raise NothingFound(_nothing_found(query_words(query), catalogue))
+            raise NothingFound(_nothing_found(query_words(query), catalogue, min_words))
         return {"query": query, "passages": [_to_json(each) for each in found], **catalogue.coverage()}
 
     return StructuredTool.from_function(
@@ -48,7 +51,9 @@ def _to_json(found: Found) -> dict[str, Any]:
     return {**found.passage.to_json(), "title": found.title, "snippet": found.snippet, "score": found.score}
 
 
-def _nothing_found(words: tuple[str, ...], catalogue: Catalogue) -> str:
+def _nothing_found(words: tuple[str, ...], catalogue: Catalogue, min_words: int) -> str:
     tried = f"none of the words {', '.join(words)} occurs" if words else "the query holds no word to look for"
+    if words and min_words > 1:
+        tried = f"no passage with {min_words} of the words {', '.join(words)} together is"
     skipped = f" ({len(catalogue.skipped)} files were skipped)" if catalogue.skipped else ""
     return f"{tried} in the {len(catalogue.documents)} documents looked through{skipped}; search with other words"

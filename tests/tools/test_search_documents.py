@@ -65,6 +65,17 @@ def test_a_name_with_signs_is_not_taken_for_another_name(tmp_path: Path, name: s
     assert [passage["line"] for passage in search(tmp_path, f"What is {name}?")] == [line]
 
 
+def test_a_passage_holds_as_many_words_of_the_query_as_are_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Facts\n\n## Norway\n\nThe capital is Oslo.\n\n## Cost\n\nCapital costs are high.\n")
+    found = search_documents(Library(tmp_path))
+
+    passages = found.invoke({"query": "the capital of Norway", "min_words": 2})["passages"]
+
+    assert [passage["line"] for passage in passages] == [5]
+    with pytest.raises(NothingFound, match="2 of the words capital, sweden together"):
+        found.invoke({"query": "the capital of Sweden", "min_words": 2})
+
+
 def test_a_search_says_what_it_looked_through_and_what_it_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("Wind is cheap.")
     (tmp_path / "b.docx").write_bytes(b"PK")

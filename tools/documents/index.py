@@ -48,8 +48,15 @@ class PassageIndex:
         self._passages: dict[int, Passage] = {}
         self._next_row = 1
 
-    def search(self, documents: Iterable[Document], query: str, limit: int) -> list[Found]:
-        """Return the best passages of the documents, best first, of near duplicates one, not all from one document."""
+    def search(self, documents: Iterable[Document], query: str, limit: int, min_words: int = 1) -> list[Found]:
+        """Return the best passages of the documents, best first, of near duplicates one, not all from one document.
+
+        Args:
+            documents: What is searched.
+            query: Words, in any order.
+            limit: How many passages at most.
+            min_words: How many words of the query a passage holds at least.
+        """
         words = query_words(query)
         if not words:
             return []
@@ -67,6 +74,7 @@ class PassageIndex:
                 _score(passages[row], rank, [row in rows for rows in holding]),
             )
             for row, rank, snippet in ranked
+            if sum(row in rows for rows in holding) >= min_words
         ]
         found.sort(key=lambda each: (-each.score, each.passage.source, each.passage.line or each.passage.page or 0))
         return _spread(found, limit)

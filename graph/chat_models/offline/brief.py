@@ -1,5 +1,6 @@
 """A cited brief over a folder of documents: searches side by side, a summary of all, a report where one is wanted."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,11 @@ _SEARCHES = 4
 _PASSAGES = 8
 _MOST_SENTENCES = 100
 _EVERY_WORD = 9
+_ALL_OF = 3
+_MOST_OF = 0.75
+_ASKING = frozenset(
+    "call called difference exactly happen happens kind kinds long many mean means often type types work works".split()
+)
 
 _NEWS = re.compile(
     r"^(?:(?:latest|recent|current|newest|new|key|main|important|global|future)\s+)*"
@@ -52,7 +58,7 @@ WORDS_OF_SIDES = frozenset(content_words(str((_SIDES_OF_NEWS, _SIDES_OF_HOW, _SI
 
 def order_for(goal: BriefGoal) -> Order:
     """Return what a brief about a goal is made of, before constraints and feedback."""
-    queries = queries_for(goal.topic)
+    queries = (goal.topic,) if goal.question else queries_for(goal.topic)
     return Order(
         topic=goal.topic,
         queries=queries[:_SEARCHES],
@@ -62,7 +68,18 @@ def order_for(goal: BriefGoal) -> Order:
         web=goal.web,
         report=goal.report,
         path=goal.path,
+        min_words=needed_words(goal.topic) if goal.question else None,
     )
+
+
+def needed_words(question: str) -> int:
+    """Return how many words of a question a passage must hold: with fewer it would answer another question.
+
+    >>> needed_words("What is the capital of France"), needed_words("How do heat pumps work")
+    (2, 2)
+    """
+    words = [word for word in content_words(question) if word not in _ASKING]
+    return max(1, len(words) if len(words) <= _ALL_OF else math.ceil(_MOST_OF * len(words)))
 
 
 def queries_for(topic: str) -> tuple[str, ...]:
@@ -102,7 +119,10 @@ def brief_plan(order: Order, without: str | None = None) -> dict[str, Any]:
         order: What it is made of.
         without: What of it has been left out, to be said with the answer.
     """
-    searches = [_search(number, query) for number, query in enumerate(order.queries, 1)]
+    searches = [
+        _search(number, query, order.min_words if query == order.topic else None)
+        for number, query in enumerate(order.queries, 1)
+    ]
     if order.web:
         searches.append(_web_search(len(searches) + 1, order.topic))
     summary = _summary(order, [step["id"] for step in searches])
@@ -116,12 +136,13 @@ def brief_plan(order: Order, without: str | None = None) -> dict[str, Any]:
     return {"steps": steps, "answer": {**answer, "note": without} if without else answer}
 
 
-def _search(number: int, query: str) -> dict[str, Any]:
+def _search(number: int, query: str, min_words: int | None) -> dict[str, Any]:
+    needed = {} if min_words is None else {"min_words": min_words}
     return {
         "id": f"step_{number}",
         "objective": _searched(query),
         "tool": "search_documents",
-        "args": {"query": escape(query), "limit": _PASSAGES},
+        "args": {"query": escape(query), "limit": _PASSAGES, **needed},
     }
 
 

@@ -13,7 +13,8 @@ from tools.words import content_words
 class Order:
     """What a brief is made of.
 
-    `spare` are further queries that could be asked; `path` is where the report goes, None for a name of its own.
+    `spare` are further queries that could be asked; `path` is where the report goes, None for a name of its own;
+    `min_words` is how many words of a question a passage must hold to answer it.
     """
 
     topic: str
@@ -24,6 +25,7 @@ class Order:
     web: bool = False
     report: bool = False
     path: str | None = None
+    min_words: int | None = None
 
 
 Change = Callable[[Order, re.Match[str]], Order]

@@ -36,7 +36,7 @@ def mend_searches(remaining: Remaining) -> None:
         _search_instead(remaining, failed[0], query)
         _drop_all(remaining, failed[1:])
     elif all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed):
-        raise NoOtherWay("the documents hold none of the words that the goal is about")
+        raise NoOtherWay(_nothing_about(remaining))
     else:
         _read_instead(remaining, failed[0])
         _drop_all(remaining, failed[1:])
@@ -80,6 +80,13 @@ def mend_report(remaining: Remaining) -> None:
         name = next(name for name in names if name != path)
         args = {**step.get("args", {}), "path": name}
         remaining.give({**step, "objective": f"Write the report to {name}", "args": args})
+
+
+def _nothing_about(remaining: Remaining) -> str:
+    goal = brief_goal(remaining.asked.goal)
+    if goal and goal.question:
+        return "no document answers this question, as far as words can tell"
+    return "the documents hold none of the words that the goal is about"
 
 
 def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:

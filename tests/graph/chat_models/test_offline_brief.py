@@ -98,6 +98,43 @@ def test_the_topic_is_what_is_left_without_the_words_around_it(goal: str, topic:
     assert (found.topic, found.report, found.web, found.path) == (topic, report, False, None)
 
 
+@pytest.mark.parametrize(
+    ("goal", "topic", "words"),
+    [
+        ("What is C++?", "What is C++", 1),
+        ("What is the capital of France?", "What is the capital of France", 2),
+        ("who builds offshore wind farms", "who builds offshore wind farms", 3),
+        ("Is hydrogen cheaper than gas?", "Is hydrogen cheaper than gas", 3),
+    ],
+)
+def test_a_question_is_searched_for_with_its_words_together(
+    goal: str, topic: str, words: int, planned: Planned
+) -> None:
+    plan = planned(goal)
+
+    assert tools_of(plan) == ["search_documents", "summarize_text"]
+    assert plan.steps[0].args == {"query": topic, "limit": 8, "min_words": words}
+
+
+@pytest.mark.parametrize(
+    "goal", ["What time is it?", "How are you?", "What is 3 apples plus 4?", "what is 5!", "Do my taxes", "Be nice"]
+)
+def test_a_question_that_no_document_answers_is_refused(goal: str, ask: Ask) -> None:
+    assert ask(goal).startswith(("This is the offline model", "The offline rules"))
+
+
+def test_a_question_is_refused_rather_than_another_one_answered(
+    planned: Planned, replan: Ask, carry_out: Callable[..., dict[str, StepResult]]
+) -> None:
+    goal = "What is the capital of Norway?"
+    plan = planned(goal)
+
+    results = carry_out(plan)
+
+    assert results["step_1"].status == "failed" and "capital, norway together" in str(results["step_1"].error)
+    assert "no document answers" in replan(goal, plan, results)
+
+
 def test_a_file_in_the_goal_is_where_the_report_goes(planned: Planned) -> None:
     plan = planned("Write a short report on offshore wind to out/notes.md")
 
