@@ -66,7 +66,8 @@ def test_a_name_with_signs_is_not_taken_for_another_name(tmp_path: Path, name: s
 
 
 def test_a_passage_holds_as_many_words_of_the_query_as_are_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Facts\n\n## Norway\n\nThe capital is Oslo.\n\n## Cost\n\nCapital costs are high.\n")
+    text = "# Facts\n\n## Norway\n\nThe capital is Oslo.\n\n## Cost\n\nCapital costs are high.\n"
+    (tmp_path / "a.md").write_text(text)
     found = search_documents(Library(tmp_path))
 
     passages = found.invoke({"query": "the capital of Norway", "min_words": 2})["passages"]

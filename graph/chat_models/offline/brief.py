@@ -23,7 +23,8 @@ _EVERY_WORD = 9
 _ALL_OF = 3
 _MOST_OF = 0.75
 _ASKING = frozenset(
-    "call called difference exactly happen happens kind kinds long many mean means often type types work works".split()
+    {"called", "difference", "happen", "happens", "kind", "kinds", "long", "many", "mean", "means", "often", "type"}
+    | {"types", "work", "works"}
 )
 
 _NEWS = re.compile(

@@ -1,5 +1,6 @@
 """The planner's rules: a document of the planner's prompt -> a plan, or plain words."""
 
+import ast
 from dataclasses import replace
 from typing import Any
 
@@ -9,35 +10,33 @@ from graph.chat_models.offline.constraints import Order, changed
 from graph.chat_models.offline.expression import expression_in
 from graph.chat_models.offline.goals import BriefGoal, brief_goal
 from graph.chat_models.offline.prompt_document import Asked
-
-_ARITHMETIC_TAKES_NO_WISHES = "nothing about arithmetic, which has one way to be done"
+from graph.chat_models.offline.sums import checked
+from graph.chat_models.offline.wishes import wished
 
 
 def plan_for(asked: Asked) -> dict[str, Any] | str:
     """Return the plan for a goal, or what the rules have to say instead."""
     expression = expression_in(asked.goal)
     if expression is not None:
-        if asked.feedback:
-            return prose.feedback_not_understood(asked.feedback[-1], _ARITHMETIC_TAKES_NO_WISHES)
-        plan = calculation.calculation(expression)
-        missing = asked.missing(calculation.NEEDED) if plan["steps"] else []
-        return prose.what_it_can_do(missing) if missing else plan
+        return _sum(asked, expression)
     if wanted := audit_goal(asked.goal):
         return _audit(asked, wanted)
     goal = brief_goal(asked.goal)
     return prose.what_it_can_do() if goal is None else _brief(asked, goal)
 
 
-def _audit(asked: Asked, wanted: Audit) -> dict[str, Any] | str:
+def _sum(asked: Asked, expression: ast.expr) -> dict[str, Any] | str:
+    plan = wished(calculation.calculation(expression), asked, checked, prose.WISHES_FOR_SUMS)
+    missing = asked.missing(calculation.NEEDED) if not isinstance(plan, str) and plan["steps"] else []
+    return prose.what_it_can_do(missing) if missing else plan
+
+
+def _audit(asked: Asked, goal: Audit) -> dict[str, Any] | str:
     if missing := asked.missing(audit.NEEDED):
         return prose.what_it_can_do(missing)
-    for constraint in asked.constraints:
-        wanted = changed_audit(wanted, constraint) or wanted
-    for feedback in asked.feedback:
-        changed_now = changed_audit(wanted, feedback)
-        if changed_now is None:
-            return prose.feedback_not_understood(feedback, prose.FEEDBACK_ON_AUDITS)
-        wanted = changed_now
+    wanted = wished(goal, asked, changed_audit, prose.WISHES_FOR_AUDITS)
+    if isinstance(wanted, str):
+        return wanted
     if wanted.draft and asked.missing(brief.REPORT):
         without = "no draft was written, since the tool write_report is not listed"
         return audit.audit_plan(replace(wanted, draft=False), without)
@@ -49,15 +48,8 @@ def _brief(asked: Asked, goal: BriefGoal) -> dict[str, Any] | str:
         return prose.no_topic()
     if missing := asked.missing({**brief.SEARCH, **brief.SUMMARY}):
         return prose.what_it_can_do(missing)
-    order = brief.order_for(goal)
-    for constraint in asked.constraints:
-        order = changed(order, constraint) or order
-    for feedback in asked.feedback:
-        wished = changed(order, feedback)
-        if wished is None:
-            return prose.feedback_not_understood(feedback, prose.FEEDBACK_ON_PLANS)
-        order = wished
-    return _fitted(order, asked)
+    order = wished(brief.order_for(goal), asked, changed, prose.WISHES_FOR_BRIEFS)
+    return order if isinstance(order, str) else _fitted(order, asked)
 
 
 def _fitted(order: Order, asked: Asked) -> dict[str, Any]:

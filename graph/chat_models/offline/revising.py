@@ -3,11 +3,11 @@
 from typing import Any
 
 from graph.chat_models.offline import prose
-from graph.chat_models.offline.constraints import Order, changed
 from graph.chat_models.offline.prompt_document import Asked
 from graph.chat_models.offline.remaining import NoOtherWay, Remaining
 from graph.chat_models.offline.repair import mend_report, mend_searches, mend_web_search
 from graph.chat_models.offline.repair_audits import mend_groups, mend_logs, mend_source
+from graph.chat_models.offline.revision_wishes import apply_wishes
 
 _MENDS = {
     "write_report": mend_report,
@@ -22,12 +22,11 @@ _MENDS = {
 def revision_for(asked: Asked) -> dict[str, Any] | str:
     """Return the revision of what is left, or why the rules have none."""
     remaining = Remaining(asked)
-    if asked.feedback and not remaining.failed and changed(Order("", ()), asked.feedback[-1]) is None:
-        return prose.feedback_not_understood(asked.feedback[-1], prose.FEEDBACK_ON_REVISIONS)
     failed = dict(remaining.failed)
     try:
         _check_that_rules_fit(remaining)
-        _apply_wishes(remaining)
+        if refusal := apply_wishes(remaining):
+            return refusal
         for tool, mend in _MENDS.items():
             if remaining.failed_calls(tool):
                 mend(remaining)
@@ -44,17 +43,3 @@ def _check_that_rules_fit(remaining: Remaining) -> None:
         if tool not in _MENDS:
             what = f"a call of {tool} that failed" if tool else "a model step that failed"
             raise NoOtherWay(f"no rule mends {what}")
-
-
-def _apply_wishes(remaining: Remaining) -> None:
-    """Bring what has not run in line with what a person said, as far as it is about the web or the report's file."""
-    order = Order("", (), web=True)
-    for feedback in remaining.asked.feedback:
-        order = changed(order, feedback) or order
-    for step, fields in list(remaining.steps.items()):
-        if fields.get("tool") == "web_search" and not order.web:
-            remaining.drop(step)
-        elif fields.get("tool") == "write_report" and order.path and step not in remaining.failed:
-            args = {**fields.get("args", {}), "path": order.path}
-            if args != fields.get("args"):
-                remaining.give({**fields, "objective": f"Write the report to {order.path}", "args": args})

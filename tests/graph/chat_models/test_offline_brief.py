@@ -156,11 +156,34 @@ def test_a_constraint_may_rule_the_web_out(constraint: str, planned: Planned) ->
     assert "web_search" not in tools_of(planned("Research solar power on the web", constraint))
 
 
-def test_constraints_bound_the_summary_and_unknown_ones_change_nothing(planned: Planned) -> None:
-    plan = planned("Research solar power", "at most 3 statements", "in the style of a pirate")
+def test_constraints_bound_the_summary(planned: Planned) -> None:
+    plan = planned("Research solar power", "at most 3 statements", "only local documents, with sources please")
 
     assert plan.steps[-1].args["max_sentences"] == 3
     assert len(plan.steps) == 5
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "in the style of a pirate",
+        "spend at most 200",
+        "at most 3 statements, in the style of a pirate",
+        "only 2 searches and in French",
+        "exactly 9 searches",
+        "only 0 searches",
+        "at most 0 statements",
+    ],
+)
+def test_a_wish_that_the_rules_cannot_keep_to_in_full_is_refused(wish: str, ask: Ask) -> None:
+    assert "cannot keep to this constraint" in ask(RENEWABLES, wish)
+    assert "cannot use this feedback" in ask(RENEWABLES, feedback=(wish,))
+
+
+def test_words_of_a_search_are_no_wish_of_their_own(planned: Planned) -> None:
+    plan = planned("Research solar power", feedback=("search for web frameworks",))
+
+    assert "web_search" not in tools_of(plan) and plan.steps[4].args["query"] == "web frameworks"
 
 
 def test_a_goal_cannot_smuggle_references_into_arguments(planned: Planned) -> None:
