@@ -28,8 +28,15 @@ def load(source: str, file: Path, pdf_bounds: Bounds = PDF_BOUNDS) -> Document:
     """Read one file into passages.
 
     Raises:
-        SourceNotReadable: It cannot be opened, does not match its suffix, or takes too long.
+        SourceNotReadable: It cannot be opened, does not match its suffix, holds no text, or takes too long.
     """
+    document = _document(source, file, pdf_bounds)
+    if not document.passages:
+        raise SourceNotReadable(source, "there is no text in it")
+    return document
+
+
+def _document(source: str, file: Path, pdf_bounds: Bounds) -> Document:
     kind = KINDS[file.suffix.lower()]
     if kind == "pdf":
         title, pages = pdf_pages(source, file, pdf_bounds)

@@ -69,6 +69,7 @@ _NOT_OF_DOCUMENTS = re.compile(
     re.I,
 )
 """Questions that documents do not answer, though they may hold the words: about this moment, of sums."""
+_AND_WRITE = re.compile(rf"[\s.,;]*(?:and |then |please )*{_WRITE}\b", re.I)
 _OUTPUT = re.compile(
     rf"(?:\s*[.;,:]\s*(?:and then |and |then )?|\s+(?:and then|and|then)\s+)(?:please )?"
     rf"(?:(?:{_WRITE}|present|list|cite|give)\b.*\b(?:{_KIND}|it|them|findings|results|sources|file)\b|summari[sz]e\b|report\b).*$",
@@ -156,6 +157,9 @@ def _topic_part(text: str) -> str | None:
 def _question(text: str) -> str | None:
     if _NOT_OF_DOCUMENTS.search(text):
         return None
+    asked, _, rest = text.partition("?")
+    if _AND_WRITE.match(rest):
+        text = f"{asked}?"
     match = _QUESTION.match(text) or _YES_OR_NO.match(text)
     return match["topic"] if match else None
 

@@ -59,13 +59,15 @@ def constraint_not_kept(constraint: str, understood: str) -> str:
 
 
 def gives_up(errors: Mapping[str, str], why: str) -> str:
-    """Return what failed and why there is no other way; `errors` is step id -> error."""
+    """Return what failed and why there is no other way; `errors` is step id -> error, and one of them may be why."""
+    if why in errors.values():
+        return f"The offline rules have no other way to go on: {_plain(why)}"
     steps: dict[str, list[str]] = {}
     for step, error in errors.items():
         steps.setdefault(_plain(error), []).append(step)
     failed = "; ".join(f"{', '.join(same)}: {error}" for error, same in list(steps.items())[:3])
     also = f". What failed: {failed}" if failed else ""
-    return f"The offline rules have no other way to go on: {why}{also}"
+    return f"The offline rules have no other way to go on: {_plain(why)}{also}"
 
 
 def _plain(text: str, most: int = 240) -> str:

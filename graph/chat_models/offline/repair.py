@@ -30,8 +30,8 @@ def mend_searches(remaining: Remaining) -> None:
     failed = [step["id"] for step in remaining.failed_calls("search_documents")]
     if _others_found_something(remaining, failed) and all(remaining.can_drop(step) for step in failed):
         _drop_all(remaining, failed)
-    elif any(_NO_DOCUMENTS.search(remaining.failed[step]) for step in failed):
-        raise NoOtherWay("there are no documents to search")
+    elif without := [error for step in failed if _NO_DOCUMENTS.search(error := remaining.failed[step])]:
+        raise NoOtherWay(without[0])
     elif query := _other_query(remaining, failed):
         _search_instead(remaining, failed[0], query)
         _drop_all(remaining, failed[1:])

@@ -103,6 +103,7 @@ def test_the_topic_is_what_is_left_without_the_words_around_it(goal: str, topic:
     [
         ("What is C++?", "What is C++", 1),
         ("What is the capital of France?", "What is the capital of France", 2),
+        ("What is .NET?", "What is .NET", 1),
         ("who builds offshore wind farms", "who builds offshore wind farms", 3),
         ("Is hydrogen cheaper than gas?", "Is hydrogen cheaper than gas", 3),
     ],
@@ -114,6 +115,12 @@ def test_a_question_is_searched_for_with_its_words_together(
 
     assert tools_of(plan) == ["search_documents", "summarize_text"]
     assert plan.steps[0].args == {"query": topic, "limit": 8, "min_words": words}
+
+
+def test_a_question_may_be_answered_in_a_file(planned: Planned) -> None:
+    plan = planned("What is .NET? Write it to net.md")
+
+    assert plan.steps[0].args["query"] == "What is .NET" and plan.steps[-1].args["path"] == "net.md"
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,15 @@ def test_an_empty_folder_is_called_empty_and_one_without_documents_is_not(tmp_pa
         Library(tmp_path).catalogue()
 
 
+def test_a_document_without_text_is_not_one_that_was_looked_through(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("words")
+    (tmp_path / "b.md").write_text("\n")
+
+    catalogue = Library(tmp_path).catalogue()
+
+    assert len(catalogue.documents) == 1 and catalogue.skipped == {"b.md": "there is no text in it"}
+
+
 def test_files_of_other_kinds_are_skipped_with_the_tool_that_reads_them(tmp_path: Path) -> None:
     for name in ("a.md", "b.docx", "c.csv", ".hidden"):
         (tmp_path / name).write_text("words")
