@@ -11,7 +11,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.checkpoint import open_checkpointer
-from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.opening import open_ledger
+from graph.ledger.run_store import RunStore
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Database:
     """Both, open; a ledger that nobody uses costs nothing."""
 
     saver: AsyncSqliteSaver
-    ledger: SqliteLedger
+    ledger: RunStore
 
 
 OpenDatabase = Callable[[Path], AbstractAsyncContextManager[Database]]
@@ -28,7 +29,7 @@ OpenDatabase = Callable[[Path], AbstractAsyncContextManager[Database]]
 @asynccontextmanager
 async def open_database(path: Path) -> AsyncIterator[Database]:
     """Open a file, which is created where there is none."""
-    ledger = SqliteLedger(path)
+    ledger = open_ledger(path)
     try:
         async with open_checkpointer(path) as saver:
             yield Database(saver, ledger)
@@ -39,7 +40,7 @@ async def open_database(path: Path) -> AsyncIterator[Database]:
 @asynccontextmanager
 async def open_with_langgraphs_saver(path: Path) -> AsyncIterator[Database]:
     """Open a file with LangGraph's own saver, which lays it out before our ledger opens it."""
-    ledger = SqliteLedger(path)
+    ledger = open_ledger(path)
     try:
         async with aiosqlite.connect(path) as connection:
             serde = JsonPlusSerializer(allowed_msgpack_modules=None)

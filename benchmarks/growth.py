@@ -14,8 +14,8 @@ from benchmarks.systems import OURS
 from benchmarks.trial import run
 from benchmarks.workloads import Workload, chain, layered, wide
 from graph.calls.toolbox import Toolbox
+from graph.plan.reading import read_plan
 from graph.plan.schema import Plan
-from graph.plan.validation import read_plan
 from graph.text.drawing import plan_mermaid, plan_svg, plan_text
 
 KILOBYTE = 1_000

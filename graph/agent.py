@@ -22,7 +22,7 @@ from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE, open_checkpointer
 from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
 from graph.identity import local_user
-from graph.ledger.protocol import Redacted
+from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread, OpenOnUse
@@ -32,9 +32,11 @@ from graph.record.run_state import run_name
 from graph.record_service import audited, exported, redacted, verified, verified_file
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
+from graph.route import headed
 from graph.runs import Log, Run, RunPage, Runs, open_runs
 from graph.text.audit import Audit
 from graph.text.event_text import Section
+from graph.text.notebook import draw_plans
 from graph.tool_servers import Servers, Tools, awith_servers
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -105,6 +107,7 @@ class AsyncAgent:
             AgentClosedError: When it is used after it was closed.
         """
         self._open = OpenOnUse(str(database), partial(opened, database, tools, mcp, options))
+        draw_plans()
 
     @classmethod
     def open(cls, database: str | Path = DATABASE, **options: Any) -> Self:
@@ -384,7 +387,7 @@ class AsyncAgent:
         key = await (await self._all_runs()).latest(thread)
         seen = (await (await self._all_runs()).ledger.events(key))[-1].seq
         run = {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen}
-        state = {"run": run, "status": "planning", "messages": [HumanMessage("resume")]}
+        state = {"run": run, **headed("plan"), "messages": [HumanMessage("resume")]}
         await (await self._own_graph()).aupdate_state(config, state, as_node="review")
 
     async def _stands(self, thread: str) -> Run:

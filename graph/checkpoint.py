@@ -16,17 +16,17 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from graph.calls.threads import run_sync
 from graph.errors import ConfigError, LedgerUnavailableError
+from graph.ledger.memory.event_store import IN_MEMORY
+from graph.ledger.opening import file_of, open_ledger
 from graph.ledger.protocol import Ledger
 from graph.ledger.seal import key_from_environment
 from graph.ledger.sqlite.busy_timeout import busy_timeout_with
-from graph.ledger.sqlite.database import IN_MEMORY
 from graph.ledger.sqlite.file import advice, prepare
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.saver import SharingSaver
 
 DATABASE = "planner-executor.db"
 
-_in_memory: WeakKeyDictionary[Any, SqliteLedger] = WeakKeyDictionary()
+_in_memory: WeakKeyDictionary[Any, Ledger] = WeakKeyDictionary()
 
 
 def database() -> str:
@@ -83,16 +83,16 @@ def ledger_of(
         LedgerKeyError: The key that seals runs cannot be used.
     """
     if given is not None:
-        opened = SqliteLedger(given, key_from_environment()) if isinstance(given, str | Path) else given
+        opened = open_ledger(given, key_from_environment()) if isinstance(given, str | Path) else given
         return _always(opened, check)
     if isinstance(checkpointer, SqliteSaver):
         file = _file_of(checkpointer.conn.execute("PRAGMA database_list").fetchall())
-        opened = SqliteLedger(file, key_from_environment()) if file else _ledger_in_memory(checkpointer)
+        opened = open_ledger(file, key_from_environment()) if file else _ledger_in_memory(checkpointer)
         return _always(opened, check)
     if isinstance(checkpointer, AsyncSqliteSaver):
         return _located(checkpointer, check)
     if checkpointer is None or isinstance(checkpointer, bool):
-        return _always(SqliteLedger(IN_MEMORY), check)
+        return _always(open_ledger(IN_MEMORY), check)
     if isinstance(checkpointer, InMemorySaver):
         return _always(_ledger_in_memory(checkpointer), check)
     kind = type(checkpointer).__name__
@@ -117,7 +117,7 @@ def _located(saver: AsyncSqliteSaver, check: Callable[[str], None]) -> Callable[
         if not found:
             async with saver.conn.execute("PRAGMA database_list") as cursor:
                 file = _file_of(list(await cursor.fetchall()))
-            ledger = SqliteLedger(file, key) if file else _ledger_in_memory(saver)
+            ledger = open_ledger(file, key) if file else _ledger_in_memory(saver)
             await run_sync(lambda: _vet(ledger, check))
             if not found:
                 found.append(ledger)
@@ -127,13 +127,13 @@ def _located(saver: AsyncSqliteSaver, check: Callable[[str], None]) -> Callable[
 
 
 def _vet(ledger: Ledger, check: Callable[[str], None]) -> None:
-    if isinstance(ledger, SqliteLedger) and ledger.name != IN_MEMORY:
-        check(ledger.name)
+    if (file := file_of(ledger)) is not None:
+        check(file)
 
 
-def _ledger_in_memory(saver: Any) -> SqliteLedger:
+def _ledger_in_memory(saver: Any) -> Ledger:
     """Graphs over one in-memory checkpointer share one ledger."""
-    return _in_memory.setdefault(saver, SqliteLedger(IN_MEMORY))
+    return _in_memory.setdefault(saver, open_ledger(IN_MEMORY))
 
 
 def _file_of(databases: list[Any]) -> str:

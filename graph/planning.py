@@ -12,12 +12,12 @@ from graph.chat_models.json_text import NoJson, Piece, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
 from graph.plan.normalization import PLAN_KEYS, looks_like_plan
+from graph.plan.reading import Reading
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
-from graph.plan.validation import Reading
 from graph.prompts.data import cut
 from graph.prompts.planner import repair_message
-from graph.record.events import Draft
+from graph.record.events import PlanRefused
 
 WORDS_CHARACTERS = 1_000
 MOST_READ = 10
@@ -39,9 +39,9 @@ class Proposal:
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def refusal(self, author: str) -> Draft:
+    def refusal(self, author: str) -> PlanRefused:
         """Return the event that says why there is no plan."""
-        return Draft("plan_refused", {"author": author, "issues": [issue.to_json() for issue in self.issues]})
+        return PlanRefused(author=author, issues=self.issues)
 
 
 async def propose(

@@ -8,7 +8,7 @@ from graph.calls.threads import run_sync
 from graph.errors import InputError, LedgerCorruptError
 from graph.identity import local_user
 from graph.ledger.export import file_faults, from_bytes, to_bytes
-from graph.ledger.protocol import Redacted
+from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey, key_from_environment
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import Verification, verify
@@ -99,7 +99,7 @@ async def exported(runs: Runs, name: str, path: Path) -> Verification:
 
 
 async def redacted(runs: Runs, name: str, value: str, reason: str, by: str | None = None) -> Redacted:
-    """Take a value out of all that is kept of a run and its thread; see `graph.ledger.protocol.Ledger.redact`.
+    """Take a value out of all that is kept of a run and its thread; see `graph.ledger.run_store.RunStore.redact`.
 
     Raises:
         UnknownRunError: There is no such run.

@@ -6,10 +6,10 @@ what is to be decided, or what the run came to.
 
 from typing import Literal
 
+from graph.route import route_of
 from graph.state import State, is_proven
 
 END: Literal["__end__"] = "__end__"
-ENDS = frozenset({"succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"})
 
 
 def after_planner(state: State) -> Literal["review", "__end__"]:
@@ -19,16 +19,17 @@ def after_planner(state: State) -> Literal["review", "__end__"]:
 
 def after_review(state: State) -> Literal["executor", "planner", "review", "__end__"]:
     """An approved plan runs, feedback is planned with, a rejection is the end."""
-    if _has(state, "running"):
+    route = route_of(state)
+    if route == "execute":
         return "executor"
-    if _has(state, "planning"):
+    if route in ("plan", "announce"):
         return "planner"
     return END if _is_end(state) else "review"
 
 
 def after_executor(state: State) -> Literal["replanner", "review", "__end__"]:
     """A person is needed, or a revision, or it is the end."""
-    if _has(state, "planning"):
+    if route_of(state) in ("revise", "plan"):  # before the key both were one
         return "replanner"
     return END if _is_end(state) else "review"
 
@@ -38,10 +39,5 @@ def after_replanner(state: State) -> Literal["review", "__end__"]:
     return END if _is_end(state) else "review"
 
 
-def _has(state: State, status: str) -> bool:
-    return bool(state.get("status") == status)
-
-
 def _is_end(state: State) -> bool:
-    status = state.get("status")
-    return isinstance(status, str) and status in ENDS and is_proven(state)
+    return route_of(state) == "end" and is_proven(state)

@@ -9,9 +9,9 @@ from pydantic import JsonValue
 from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import values_of
+from graph.plan.reading import Reading
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
-from graph.plan.validation import Reading
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.replanning import ReplanPolicy
 from graph.record.ending import Ending, ending_of
@@ -94,7 +94,7 @@ class RunContext:
         return {name: _seen(result) for name, result in found.items() if result is not None}
 
     def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
-        """Return the tools as planners are shown them, denied ones left out; where given, only those in `names`."""
+        """Return the tools as planners are shown them, without denied ones; if `names` is given, those alone."""
         offered = self.services.offered
         return [tool for tool in offered if tool["name"] in names] if names else list(offered)
 

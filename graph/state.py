@@ -13,6 +13,7 @@ from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so S
 
 from graph.errors import InputError
 from graph.record.goal import Goal
+from graph.route import Route
 from graph.sanitize import is_utf8
 
 
@@ -59,11 +60,13 @@ class Input(TypedDict, total=False):
 class State(Input, total=False):
     """Everything a thread shows. Keys take the last value, `messages` add up.
 
-    `run` names the run in the ledger, its `seq` is the last event that this state knows of. `brought` is set where
+    `run` names the run in the ledger, its `seq` is the last event that this state knows of. `brought` is set if
     the caller brought the plan, `doubts` are the keys of calls that may have taken effect. `proof` shows that a node
-    left the end of a run as it stands.
+    left the end of a run as it stands. `route` is where the node sends the run next, `status` and `reason` are for
+    people.
     """
 
+    route: Annotated[Route, latest]
     doubts: Annotated[list[str], latest]
     run: Annotated[dict[str, Any], furthest]
     proof: Annotated[str, latest]
@@ -108,7 +111,7 @@ def is_proven(state: Mapping[str, Any]) -> bool:
 
 
 def stated_goal(state: Mapping[str, Any]) -> Goal:
-    """Return the goal that stands in the state, as far as it is one; empty where a client left none."""
+    """Return the goal that stands in the state, as far as it is one; empty if a client left none."""
     goal, constraints = state.get("goal"), state.get("constraints")
     kept = [each for each in constraints if isinstance(each, str)] if isinstance(constraints, list) else []
     return Goal(goal.strip() if isinstance(goal, str) else "", tuple(kept))
@@ -151,14 +154,14 @@ def _is_tag(tag: Any) -> bool:
 
 
 def last_words(messages: Sequence[BaseMessage]) -> str | None:
-    """Return the user's words where the last message is theirs, else None."""
+    """Return the user's words if the last message is theirs, else None."""
     if not messages or messages[-1].type != "human":
         return None
     return str(messages[-1].text).strip()
 
 
 def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]:
-    """Return the chat before the user's words that became the goal; nothing where no chat led to it.
+    """Return the chat before the user's words that became the goal; nothing if no chat led to it.
 
     What reviews said is left out: plans, digests and questions help nobody to understand the goal.
     """

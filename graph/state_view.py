@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage
 
 from graph.plan.schema import Plan
 from graph.record.results import StepResult
+from graph.route import Route, headed
 from graph.run_context import RunContext
 from graph.state import END, StateUpdate, proof_of
 from graph.text.ending import ending_text
@@ -15,23 +16,23 @@ CLOSED = ("succeeded", "failed")
 """Statuses of a step whose result is in the ledger."""
 
 
-def state_update(run: RunContext, **keys: Any) -> StateUpdate:
-    """Return a state update that names the run and what it has seen of the ledger."""
+def state_update(run: RunContext, route: Route, **keys: Any) -> StateUpdate:
+    """Return a state update that names the run, what it has seen of the ledger, and where it goes next."""
     record = run.record
     named: dict[str, Any] = {"thread": record.thread, "n": record.n, "id": record.id, "seq": record.seq}
     if isinstance(run.named, dict):
         named["saw"] = [run.named.get("n"), run.named.get("seq")]
-    return {"run": named, **keys}
+    return {"run": named, **headed(route), **keys}
 
 
 def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     """Return what the state shows of a run that has ended, all of it as the ledger has it."""
     end, record = run.record.ended, run.record
     assert end is not None
-    answer = {"artifact": end["artifact"]} if "artifact" in end else end["value"]
-    said = AIMessage(ending_text(end["status"], end["reason"], answer), id=f"{record.id}{END}")
-    told = {"status": end["status"], "reason": end["reason"], "answer": answer, "plan": record.plan}
-    issues = [dict(issue) for issue in record.issues]
+    answer = end.answer.shown
+    said = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
+    told = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan}
+    issues = [issue.to_json() for issue in record.issues]
     shown = {
         **state_while_waiting(run, run.recorded_plan()),
         **told,
@@ -39,7 +40,7 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
         "messages": [said],
         "doubts": [],
     }
-    state = state_update(run, **{**shown, **keys})
+    state = state_update(run, "end", **{**shown, **keys})
     return {**state, "proof": proof_of(state)}
 
 
@@ -59,13 +60,13 @@ def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
     }
 
 
-def state_with_plan(run: RunContext, plan: Plan, status: str, **keys: Any) -> StateUpdate:
+def state_with_plan(run: RunContext, plan: Plan, route: Route, **keys: Any) -> StateUpdate:
     """Return what the state shows of a run that goes on with `plan`, which is not written twice."""
     told = plan.to_json()
     shown: dict[str, Any] = {**state_while_waiting(run, plan), "digest": plan.digest}
     if repr(told) != repr(run.shown):  # to Python alone 1 and true are equal
         shown["plan"] = told
-    return state_update(run, **{**shown, "status": status, **keys})
+    return state_update(run, route, **{**shown, **keys})
 
 
 def results_shown(run: RunContext, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:
@@ -79,11 +80,13 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
     """Whether the state shows the run as it waits, and nothing that a client wrote there.
 
     Of a step that has come to no end, or may have, the executor says more than the ledger has as its result.
+    Checkpoints of versions before the key have no route.
     """
     told = state_while_waiting(run, plan)
     same = all(state.get(key) == told[key] or not (state.get(key) or told[key]) for key in told if key != "results")
     results, record = state.get("results") or {}, run.record
-    if not same or state.get("status") != "waiting" or not isinstance(results, dict):
+    goes_there = state.get("status") == "waiting" and state.get("route") in (None, "review")
+    if not same or not goes_there or not isinstance(results, dict):
         return False
     closed = {name: _untimed(record.results[name].to_json()) for name in results if name in record.results}
     claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}

@@ -14,7 +14,7 @@ def error_of(words: str) -> str:
     return shortened(words, ERROR_CHARACTERS)
 
 
-def in_words(failure: BaseException) -> str:
+def failure_words(failure: BaseException) -> str:
     """Return what was raised: by its own words where it is meant to be read, with its type otherwise; no key in it."""
     words = redacted(str(failure)).encode(errors="replace").decode()
     if words and isinstance(failure, ToolException | AgentError):

@@ -16,11 +16,12 @@ from graph.chat_models.json_text import objects_with
 from graph.chat_models.role_model import RoleModel
 from graph.execution.step_outcome import StepOutcome
 from graph.plan.issues import storable
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
 from graph.prompts.data import cut
 from graph.prompts.judge import SCHEMA, judge_messages, unusable_message
-from graph.record.assessment import WHY_CHARACTERS, Assessment, Opinion
-from graph.record.check_results import Evidence, Looks, findings
+from graph.record.assessment import WHY_CHARACTERS, Assessment
+from graph.record.check_results import Evidence, Looks, Opinion, findings
 from graph.record.run_state import RunState
 from graph.record.values import to_text
 from graph.sanitize import folded
@@ -30,8 +31,6 @@ Again = Callable[[str], Coroutine[Any, Any, StepOutcome]]
 
 ASKED_AT_MOST = 2
 """How often a judge is asked that answers nothing usable."""
-NOT_JUDGED = ("ask", "gate", "refine")
-"""Steps whose result is a person's, or none."""
 
 
 @dataclass
@@ -101,7 +100,11 @@ class Criteria:
         )
 
     def _is_judged(self, step: Step) -> bool:
-        return self.judge is not None and bool(step.success_criteria) and step.kind not in NOT_JUDGED
+        return (
+            self.judge is not None
+            and bool(step.success_criteria)
+            and kind_spec(step.kind).done_by not in ("person", "planner")
+        )
 
     async def _opinion(self, step: Step, value: JsonValue, before: Mapping[str, JsonValue]) -> Opinion:
         """Return what the judge says."""

@@ -11,6 +11,8 @@ from typing import Any
 
 from graph.calls.tool_call import ToolCall
 from graph.errors import StaleRunError
+from graph.execution.kinds.tool import make
+from graph.execution.starting import start_step
 from graph.execution.step_outcome import StepOutcome
 from graph.execution.step_work import StepWork, Task
 from graph.plan.schedule import blocked_by
@@ -24,8 +26,8 @@ Announce = Callable[[str, StepResult], None]
 class Dataflow:
     """One pass over a plan: runs what can run, and returns when nothing more can start.
 
-    A step that is under way has a place of `work.at_once`; where it is done for each of a list, each item has one.
-    Where a limit of the budget is reached (`limit`), what is under way comes to its end and nothing more starts; with
+    A step that is under way holds one of `work.slots`; if it is done for each item of a list, each item holds one.
+    If a limit of the budget is reached (`limit`), what is under way comes to its end and nothing more starts; with
     `stops_early`, as soon as one step has come to its end (`progressed`).
 
     It owns its tasks: when `run` is cancelled, they are. Outcomes and the intents they make ready share a transaction.
@@ -37,23 +39,23 @@ class Dataflow:
     stops_early: bool = False
     progressed: bool = False
     results: dict[str, StepResult] = field(default_factory=dict)
-    doubts: list[str] = field(default_factory=list)
+    uncertain_calls: list[str] = field(default_factory=list)
     limit: str | None = None
 
     def __post_init__(self) -> None:
         self._waits = self.work.waits
-        self._place = {step.id: place for place, step in enumerate(self.plan.steps)}
+        self._position = {step.id: position for position, step in enumerate(self.plan.steps)}
         self._sorter = TopologicalSorter(self._waits)
         self._sorter.prepare()
         self._ready = deque(self._in_plan_order(self._sorter.get_ready()))
         self._running = 0
-        self._places = 0
-        self._waits_for_place = False
+        self._free_slots = 0
+        self._waits_for_slot = False
         self._stale: StaleRunError | None = None
         self._ended: asyncio.Queue[StepOutcome | None] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Run the plan as far as it goes; `results`, `doubts` and `limit` then tell what came of it."""
+        """Run the plan as far as it goes; `results`, `uncertain_calls` and `limit` then hold what came of it."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 await self._drive(tasks)
@@ -71,18 +73,18 @@ class Dataflow:
             for end in ended:
                 self._note(end.step, end.result)
             made: list[tuple[str, Task]] = [
-                (call.step, partial(self.work.make, self.plan.by_id[call.step], call)) for call in calls
+                (call.step, partial(make, self.work, self.plan.by_id[call.step], call)) for call in calls
             ]
             for step, work in [*made, *pieces]:
                 if may_start:
                     self._begin(tasks, step, work())
-                elif self._has_one(step):
-                    self.work.at_once.release()
-            if not self._running and not self._waits_for_place:
+                elif self._holds_slot(step):
+                    self.work.slots.release()
+            if not self._running and not self._waits_for_slot:
                 break
             ended = await self._next_ends()
             self._running -= len(ended)
-            self._places += sum(self._has_one(end.step) for end in ended)
+            self._free_slots += sum(self._holds_slot(end.step) for end in ended)
             for end in ended:
                 self._settle(end)
 
@@ -92,7 +94,7 @@ class Dataflow:
     async def _commit(self, ended: list[StepOutcome], calls: list[ToolCall]) -> bool:
         """Write what has ended and what is to start; return whether it may start.
 
-        Where the run has changed meanwhile nothing more starts, and what is under way comes to its end first.
+        If the run has changed meanwhile, nothing more starts, and what is under way comes to its end first.
         """
         told = [event for end in ended for event in end.tells]
         if told or calls:
@@ -104,7 +106,7 @@ class Dataflow:
         return True
 
     async def _next_ends(self) -> list[StepOutcome]:
-        """Wait until steps have come to their ends, or there is a place for one that waits for it."""
+        """Wait until steps have come to their ends, or there is a slot for one that waits for it."""
         told = [await self._ended.get()]
         while not self._ended.empty():
             told.append(self._ended.get_nowait())
@@ -118,39 +120,39 @@ class Dataflow:
         pieces: list[tuple[str, Task]] = []
         while self._goes_on and self._ready:
             step = self.plan.by_id[self._ready[0]]
-            if self._has_one(step.id) and not await self._place_taken(tasks):
+            if self._holds_slot(step.id) and not await self._take_slot(tasks):
                 break
             self._ready.popleft()
-            opened = await self.work.open(step)
+            opened = await start_step(self.work, step)
             if isinstance(opened, StepOutcome):
-                self._places += self._has_one(step.id)
+                self._free_slots += self._holds_slot(step.id)
                 self._settle(opened)
                 ended.append(opened)
             elif isinstance(opened, ToolCall):
                 calls.append(opened)
             else:
                 pieces.append((step.id, opened))
-        for _ in range(self._places):  # which no step needs now
-            self.work.at_once.release()
-        self._places = 0
+        for _ in range(self._free_slots):  # which no step needs now
+            self.work.slots.release()
+        self._free_slots = 0
         return calls, pieces
 
-    async def _place_taken(self, tasks: asyncio.TaskGroup) -> bool:
-        """Take a place for a step, first of those that steps have left; where items have all wait for one aside."""
-        if self._places:
-            self._places -= 1
-        elif not self.work.at_once.locked():
-            await self.work.at_once.acquire()
+    async def _take_slot(self, tasks: asyncio.TaskGroup) -> bool:
+        """Take a slot for a step, first of those that steps have left; if items hold all, wait for one aside."""
+        if self._free_slots:
+            self._free_slots -= 1
+        elif not self.work.slots.locked():
+            await self.work.slots.acquire()
         else:
-            if not self._waits_for_place:
-                self._waits_for_place = True
-                tasks.create_task(self._place_found(), name="place")
+            if not self._waits_for_slot:
+                self._waits_for_slot = True
+                tasks.create_task(self._await_slot(), name="slot")
             return False
         return True
 
-    async def _place_found(self) -> None:
-        await self.work.at_once.acquire()
-        self._places, self._waits_for_place = self._places + 1, False
+    async def _await_slot(self) -> None:
+        await self.work.slots.acquire()
+        self._free_slots, self._waits_for_slot = self._free_slots + 1, False
         self._ended.put_nowait(None)
 
     @property
@@ -162,8 +164,8 @@ class Dataflow:
         self.announce(step, StepResult("running", started_at=time.time()))
         tasks.create_task(self._report(step, work), name=step)
 
-    def _has_one(self, step: str) -> bool:
-        """Whether a step takes a place for itself."""
+    def _holds_slot(self, step: str) -> bool:
+        """Whether a step holds a slot of its own: with `for_each` its items do."""
         return self.plan.by_id[step].for_each is None
 
     async def _report(self, step: str, work: Any) -> None:
@@ -178,7 +180,7 @@ class Dataflow:
         self.results[end.step] = end.result
         self.progressed = self.progressed or bool(end.tells)
         self.limit = self.limit or end.limit
-        self.doubts += [key for key in end.doubts if key not in self.doubts]
+        self.uncertain_calls += [key for key in end.uncertain_calls if key not in self.uncertain_calls]
         if end.result.status == "succeeded":
             self.work.values[end.step], self.work.labels[end.step] = end.value, end.label
             self._sorter.done(end.step)
@@ -189,7 +191,7 @@ class Dataflow:
         self.announce(step, result)
 
     def _in_plan_order(self, steps: tuple[str, ...]) -> list[str]:
-        return sorted(steps, key=self._place.__getitem__)
+        return sorted(steps, key=self._position.__getitem__)
 
 
 def _first(error: BaseException) -> BaseException:

@@ -2,17 +2,16 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pydantic import JsonValue
 
 from graph.calls.meter import BudgetReached
-from graph.calls.tool_call import Held, Uncertain
+from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from graph.execution.model_step import StepFailed
-from graph.execution.step_outcome import Account, StepOutcome, for_a_person
+from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
 from graph.plan.references import resolve
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
@@ -20,7 +19,7 @@ from graph.record.trust_label import TrustLabel, joined
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ItemOutcome:
     """What one item came to, what that is worth, and how often each tool was called with success."""
 
     value: JsonValue
@@ -28,7 +27,7 @@ class Outcome:
     called: Mapping[str, int]
 
 
-Work = Callable[[], Coroutine[Any, Any, Outcome]]
+Work = Callable[[], Awaitable[ItemOutcome]]
 
 
 def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
@@ -48,24 +47,24 @@ def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
 
 @dataclass
 class Items:
-    """The items of one step as they come to their ends; `at_once` bounds how many are under way in the whole plan.
+    """The items of one step as they come to their ends; `slots` bound how many are under way in the whole plan.
 
     `read` is the label of all that an item rests on, and so of the words in which it fails.
     """
 
     step: Step
-    at_once: asyncio.Semaphore
+    slots: asyncio.Semaphore
     read: TrustLabel
-    done: dict[int, Outcome] = field(default_factory=dict)
+    done: dict[int, ItemOutcome] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
-    asks: list[Held | Uncertain | BudgetReached] = field(default_factory=list)
+    asks: list[CallHeld | CallUncertain | BudgetReached] = field(default_factory=list)
     stale: StaleRunError | None = None
 
     async def do(self, works: Iterable[Work]) -> None:
-        """Do the work of each item when there is a place for it; where the run has changed, none is begun any more."""
+        """Do the work of each item when there is a slot for it; if the run has changed, none is begun any more."""
         async with asyncio.TaskGroup() as tasks:
             for place, work in enumerate(works):
-                await self.at_once.acquire()
+                await self.slots.acquire()
                 tasks.create_task(self._do_one(place, work), name=f"{self.step.id}[{place}]")
 
     async def _do_one(self, place: int, work: Work) -> None:
@@ -76,13 +75,13 @@ class Items:
             self.stale = error
         except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
             self.failed[place] = str(error)
-        except (Held, Uncertain, BudgetReached) as reason:
+        except (CallHeld, CallUncertain, BudgetReached) as reason:
             self.asks.append(reason)
         finally:
-            self.at_once.release()
+            self.slots.release()
 
-    def end(self, account: Account, count: int) -> StepOutcome:
-        """Return the end of the step: values in order, with the error of an item in its place where that is allowed.
+    def end(self, attempt: StepAttempt, count: int) -> StepOutcome:
+        """Return the end of the step: values in order, with the error of an item in its place if that is allowed.
 
         Raises:
             StaleRunError: The run has changed, and items were left.
@@ -94,13 +93,13 @@ class Items:
         missing = [f"{self.step.id}[{place}] failed: {self.failed[place]}" for place in sorted(self.failed)]
         if len(self.failed) > (self.step.max_failures or 0):
             error = f"{len(self.failed)} of {count} items failed; {'; '.join(missing[:5])}"
-            return account.failed(error, sorted(self.failed))
+            return attempt.failed(error, sorted(self.failed))
         values = [self._value(place) for place in range(count)]
         called: Counter[str] = Counter()
         for outcome in self.done.values():
             called.update(outcome.called)
         labels = [outcome.label for outcome in self.done.values()] + ([self.read] if self.failed else [])
-        return account.succeeded(values, joined(labels), missing, called)
+        return attempt.succeeded(values, joined(labels), missing, called)
 
     def _value(self, place: int) -> JsonValue:
         return self.done[place].value if place in self.done else {"error": self.failed[place]}

@@ -77,8 +77,8 @@ class ModelStep:
 
         Raises:
             StepFailed: The model fails, does not finish, or gives no result of the asked form.
-            Uncertain: A call may have had its effect before.
-            Held: A person has to see a call's arguments first.
+            CallUncertain: A call may have had its effect before.
+            CallHeld: A person has to see a call's arguments first.
             BudgetReached: A limit does not allow another call.
         """
         self.toolbox.warn_of_undeclared(self.step.tools)
@@ -90,7 +90,7 @@ class ModelStep:
         """Return another result, of the same conversation; `unmet` says what the last one does not meet.
 
         Raises:
-            StepFailed, Uncertain, Held, BudgetReached: See `run`.
+            StepFailed, CallUncertain, CallHeld, BudgetReached: See `run`.
         """
         self._messages = [*self._messages, HumanMessage(f"Do it again: {unmet}")]
         return await self._result()

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from pydantic import JsonValue
 
 from graph.calls.meter import BudgetReached
-from graph.calls.tool_call import Finished, Held, Uncertain
+from graph.calls.tool_call import CallHeld, CallUncertain, Finished
 from graph.record.assessment import Assessment
-from graph.record.events import Draft
+from graph.record.events import Draft, StepFinished
 from graph.record.results import StepResult, StepStatus
 from graph.record.trust_label import USER, TrustLabel
 from graph.record.values import Kept, keep
@@ -17,10 +17,10 @@ from graph.record.values import Kept, keep
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """How a step ended, and what the ledger is told of it (nothing, where it was on record).
+    """How a step ended, and what the ledger is told of it (nothing, if it was on record).
 
-    `called` counts its calls that succeeded, by tool. `doubts` name calls that may have happened, `limit` what the
-    budget does not allow: both are for a person.
+    `called` counts its calls that succeeded, by tool. `uncertain_calls` are the keys of calls that may have
+    happened, `limit` is what the budget does not allow: both are for a person.
     """
 
     step: str
@@ -30,7 +30,7 @@ class StepOutcome:
     kept: Kept | None = None
     label: TrustLabel = USER
     called: Mapping[str, int] = field(default_factory=dict)
-    doubts: tuple[str, ...] = ()
+    uncertain_calls: tuple[str, ...] = ()
     limit: str | None = None
 
     @classmethod
@@ -42,7 +42,7 @@ class StepOutcome:
         return cls(call.step, result, finished.value, tells, label=call.label, called=called)
 
     def assessed(self, assessment: Assessment, revision: int) -> "StepOutcome":
-        """Return the end after its criteria were looked at: a failure where they are not met."""
+        """Return the end after its criteria were looked at: a failure if they are not met."""
         told = (*self.tells, assessment.told(self.step, revision, again=False))
         if assessment.met:
             return replace(self, tells=told)
@@ -51,8 +51,8 @@ class StepOutcome:
 
 
 @dataclass(frozen=True)
-class Account:
-    """What a step's end is written down with: the digest of all that it rests on, and the revision it is part of."""
+class StepAttempt:
+    """One attempt at a step: the digest of all that its result rests on, and the revision that it is part of."""
 
     step: str
     inputs: str
@@ -69,7 +69,7 @@ class Account:
             self.step,
             result,
             value,
-            (self._told(result, label, missing=list(missing)),),
+            (self._told(result, label, missing=tuple(missing)),),
             kept,
             label,
             dict(called or {}),
@@ -78,22 +78,25 @@ class Account:
     def failed(self, error: str, items: Sequence[int] = ()) -> StepOutcome:
         """Return the end of a step that failed; `items` are the places in its list, from 0, of those that did."""
         result = StepResult("failed", error=error, started_at=self.started_at, ended_at=time.time())
-        return StepOutcome(self.step, result, tells=(self._told(result, USER, items=list(items)),))
+        return StepOutcome(self.step, result, tells=(self._told(result, USER, items=tuple(items)),))
 
-    def _told(self, result: StepResult, label: TrustLabel, **more: Sequence[JsonValue]) -> Draft:
-        about = {"inputs": self.inputs, "label": label.to_json(), "revision": self.revision}
-        lacks = {name: value for name, value in more.items() if value}
-        return Draft("step_finished", {**result.to_json(), **about, **lacks}, self.step)
+    def _told(
+        self, result: StepResult, label: TrustLabel, missing: tuple[str, ...] = (), items: tuple[int, ...] = ()
+    ) -> Draft:
+        finished = StepFinished(
+            result=result, inputs=self.inputs, label=label, revision=self.revision, missing=missing, items=items
+        )
+        return Draft(finished, self.step)
 
 
-def for_a_person(step: str, *reasons: Held | Uncertain | BudgetReached) -> StepOutcome:
+def for_a_person(step: str, *reasons: CallHeld | CallUncertain | BudgetReached) -> StepOutcome:
     """Return the end, for now, of a step that a person has to decide about."""
-    doubts = tuple(key for reason in reasons if isinstance(reason, Uncertain) for key in reason.keys)
+    uncertain = tuple(key for reason in reasons if isinstance(reason, CallUncertain) for key in reason.keys)
     limit = next((reason.limit for reason in reasons if isinstance(reason, BudgetReached)), None)
-    status: StepStatus = "uncertain" if doubts else "pending"
-    return StepOutcome(step, StepResult(status, error=str(reasons[0])), doubts=doubts, limit=limit)
+    status: StepStatus = "uncertain" if uncertain else "pending"
+    return StepOutcome(step, StepResult(status, error=str(reasons[0])), uncertain_calls=uncertain, limit=limit)
 
 
-def waiting(step: str, why: str) -> StepOutcome:
+def pending(step: str, why: str) -> StepOutcome:
     """Return the end, for now, of a step that waits for something that is no call."""
     return StepOutcome(step, StepResult("pending", error=why))

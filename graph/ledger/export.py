@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from graph.errors import ExportError
 from graph.ledger.chain import Row
@@ -43,7 +43,7 @@ class EventLine(_Line):
     seq: int
     kind: str
     step: str | None
-    at: float
+    at: FiniteFloat
     payload: str
     salt: Hex
     digest: Hex

@@ -1,25 +1,33 @@
-"""The audit ledger as the rest of the package sees it."""
+"""The audit ledger as a graph sees it; `graph.ledger.run_store` adds what lists, searches and redactions need.
 
-from collections.abc import Callable, Mapping, Sequence
+A driver holds statements and transactions. What it writes and refuses is decided by functions of this package, which
+every driver calls in its transactions: `chaining` (events, numbered and hashed), `refusals` (what keeps events from
+being written), `lease` and `ownership` (who owns a run), `reading` (what is checked), `search` (what a name and a page
+mean), `erasure` (what a redaction changes), `graph.record.summary` and `graph.record.counters` (the index of runs).
+`tests/ledger_contract` checks each sentence below for every driver.
+"""
+
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from graph.ledger.transcript import Transcript
-from graph.record.counters import Counters
 from graph.record.events import Draft, Event
-from graph.record.run_filter import RunFilter
-from graph.record.run_state import Call
-from graph.record.summary import RunSummary
+from graph.record.run_state import Call, run_name
 from graph.record.values import Kept
 
 
 @dataclass(frozen=True)
 class RunKey:
-    """A run in the ledger: the `n`-th of its thread."""
+    """A run in the ledger: the `n`-th of its thread, counted from 1."""
 
     thread: str
     n: int
+
+    @property
+    def id(self) -> str:
+        """The run's name."""
+        return run_name(self.thread, self.n)
 
 
 @dataclass(frozen=True)
@@ -58,44 +66,20 @@ class Owned:
     opened: bool = False
 
 
-@dataclass(frozen=True)
-class Health:
-    """What was found; sizes are in bytes, `tables` holds rows and bytes of content per table.
-
-    `damage` is what SQLite's own check says, empty where the file is whole. `dead` are runs whose owner is gone.
-    """
-
-    file: int
-    write_ahead_log: int
-    runs: int
-    tables: dict[str, tuple[int, int]]
-    damage: tuple[str, ...]
-    dead: tuple[str, ...]
-
-    @property
-    def per_run(self) -> int:
-        """Bytes of the file per run."""
-        return self.file // max(self.runs, 1)
-
-
-@dataclass(frozen=True)
-class Redacted:
-    """What a redaction changed: events per run, artifacts, and rows of LangGraph's checkpoints.
-
-    `remaining` names where the value still is: in what belongs to other threads, or in names.
-    """
-
-    events: Mapping[RunKey, tuple[int, ...]]
-    artifacts: int
-    checkpoints: int
-    remaining: tuple[str, ...] = ()
-
-
 class Ledger(Protocol):
-    """Append-only events per run, and artifacts. No call ever makes the event loop's thread wait.
+    """Append-only events per run, and artifacts.
 
-    Every method raises LedgerUnavailableError where the database cannot be used, and a plain LedgerError where an event
-    holds what no record can (half a surrogate pair, NaN).
+    No call ever makes the event loop's thread wait. A ledger serves any event loop, several at a time, and outlives
+    one that is closed under a call. Several ledgers may be open on one database, in one process or in many: each call
+    is one transaction, which sees what the others have committed. It is done as a whole or not at all; a call that
+    raises has changed nothing and does not disturb those it shares a commit with. A caller that is cancelled does not
+    stop what it asked for, but owns nothing by it.
+
+    Events of a run are numbered from 1 without a gap. Their times are the writer's and decide nothing.
+
+    Every method raises LedgerUnavailableError if the database cannot be used or the run is not in it, and a plain
+    LedgerError if an event, a message or a name holds what no record can (half a surrogate pair, NaN). The database is
+    opened on first use.
     """
 
     @property
@@ -103,7 +87,13 @@ class Ledger(Protocol):
         """How the database is called in messages."""
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
-        """Start the thread's next run with its first events, and the artifacts that they name."""
+        """Start the thread's next run, and return it; its number follows that of the thread's latest run.
+
+        Args:
+            thread: Any text.
+            drafts: Its first events; `run_started` learns `thread` and `n`, see `graph.ledger.chaining.of_run`.
+            artifacts: Values that the events name by their artifact's id.
+        """
 
     def begun(
         self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()
@@ -113,14 +103,22 @@ class Ledger(Protocol):
     def owned(self, run: RunKey) -> AbstractAsyncContextManager[Lease]:
         """Own a run for a while: nobody else can write its events meanwhile.
 
+        The lease has a later token than any before it, and its heart beats until it is given back, whatever the event
+        loop does. It is given back at the end, also if the caller raises or is cancelled; one that could not be given
+        back holds nobody up.
+
+        An owner whose process is gone for sure is replaced at once. Another one is watched: it is replaced if its heart
+        stands still for `Pace.lease_s` on the challenger's clock, or if it lets go meanwhile. Of several challengers
+        one wins. A challenger that gives up leaves the owner alone.
+
         Raises:
-            RunOwnedError: Somebody else owns it and is alive. A dead owner is replaced, within 15 seconds.
+            RunOwnedError: Its heart has beaten, or another challenger was faster; told within 15 seconds.
         """
 
     def owned_and_read(
         self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()
     ) -> AbstractAsyncContextManager[Owned]:
-        """Own a run for a while, and read what came after its `after`-th event in the transaction that takes it.
+        """Own a run as `owned` does, and read what came after its `after`-th event in the transaction that takes it.
 
         Args:
             run: The run.
@@ -130,7 +128,8 @@ class Ledger(Protocol):
 
         Raises:
             RunOwnedError: See `owned`.
-            LedgerCorruptError: See `events`.
+            LedgerCorruptError: See `events`; the run is given back. No events were written if the last ones that the
+                caller has read are missing.
         """
 
     async def news(self, lease: Lease, after: int) -> News:
@@ -150,18 +149,22 @@ class Ledger(Protocol):
         control_seq: int | None = None,
         heed: bool = False,
     ) -> int:
-        """Write events, all or none, and return the last sequence number.
+        """Write events, all or none, and return the run's last sequence number, also if there are no events to write.
+
+        The checks are made in the order of the errors below, `graph.ledger.refusals` has them. Events that are not
+        `safe` survive a power cut, and those before them do.
 
         Args:
             lease: The ownership of the run whose events they are.
             drafts: The events, in order.
             artifacts: Values that the events name by their artifact's id.
-            control_seq: Sequence number of the last event in `CONTROL` that the author has seen.
+            control_seq: Sequence number of the last event in `CONTROL` that the author has seen, 0 if there was none;
+                None if it does not matter.
             heed: Whether a message in the run's inbox keeps them from being written.
 
         Raises:
-            LeaseLostError: Somebody else has taken the run over; nothing was written.
-            StaleRunError: An event in `CONTROL` came after `control_seq`; nothing was written.
+            LeaseLostError: The token is not the last one, or was given back; nothing was written.
+            StaleRunError: The last event in `CONTROL` is not the `control_seq`-th; nothing was written.
             MessageWaitingError: A message waits in the inbox, and `heed` is set; nothing was written.
             LedgerCorruptError: The run's last events are missing; nothing was written.
             LedgerSealError: The run is not sealed with the key at hand; nothing was written.
@@ -185,7 +188,8 @@ class Ledger(Protocol):
             after: Sequence number of the last event that the author has read.
             artifacts: See `append`.
             control_seq: See `append`.
-            lets_go: Whether the lease is given back with them; nothing more is written under it.
+            lets_go: Whether the lease is given back with them; nothing more is written under it. If the events are
+                refused, the run stays owned.
 
         Raises:
             RunOwnedError: Somebody else owns the run and is alive; nothing was written.
@@ -197,6 +201,8 @@ class Ledger(Protocol):
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
         """Empty a run's inbox, write what answers its messages in the same transaction, and return them in order.
 
+        `answer` is not asked about an empty inbox. It may be called on another thread, and must not use the ledger.
+
         Raises:
             LeaseLostError: Somebody else has taken the run over; the inbox is as it was.
         """
@@ -204,15 +210,18 @@ class Ledger(Protocol):
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:
         """Return a run's events after the `after`-th, in order, their chain checked from there on.
 
+        Other runs' damage does not matter. With a key, the seal of a run that is sealed with it is checked too.
+
         Raises:
-            LedgerCorruptError: An event is not what was written.
+            LedgerCorruptError: An event is not what was written, is missing or was added; it names the first such one.
+            LedgerSealError: The seal does not fit the last event.
         """
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:
         """Return calls of the thread's other runs that may not be repeated and are uncertain, or that happened.
 
         The latter are those of which a person said so when they were uncertain; others are nobody's question. What a
-        run has settled of another is taken into account. Runs without such calls are not read.
+        run has settled of another is taken into account. Runs without a call that may not be repeated are not read.
 
         Raises:
             LedgerCorruptError: An event of such a run is not what was written.
@@ -234,57 +243,3 @@ class Ledger(Protocol):
         Raises:
             LedgerCorruptError: Its bytes are not what was written, or it is not there.
         """
-
-
-class RunStore(Ledger, Protocol):
-    """A ledger whose runs can be listed, searched, looked at and changed from outside of a graph."""
-
-    async def post(self, run: RunKey, message: Message) -> None:
-        """Leave a message for whoever works on the run next, or now."""
-
-    async def is_worked_on(self, run: RunKey) -> bool:
-        """Whether somebody owns the run whose process is not known to be gone."""
-
-    async def transcript(self, run: RunKey) -> Transcript:
-        """Return everything that is stored of a run, as it is stored; nothing of it is checked."""
-
-    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
-        """Take a value out of all that is kept of a thread, its checkpoints in the same database included.
-
-        Args:
-            thread: Whose runs lose the value.
-            value: A text; it is found inside of others too.
-            by: Who wants it.
-            reason: Why.
-
-        Raises:
-            InputError: The records cannot do without the value; nothing was changed.
-            RunOwnedError: Somebody works on one of the runs; nothing was changed.
-            LedgerCorruptError: An event is not what was written; nothing was changed.
-            LedgerUnavailableError: It could not be written; or the value is out of the records, and others who have the
-                database open kept its old pages from being removed: do it again.
-        """
-
-    async def runs(self) -> list[RunKey]:
-        """Return all runs, the latest first."""
-
-    async def named(self, name: str) -> list[RunKey]:
-        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
-
-    async def page(self, wanted: RunFilter) -> list[RunSummary]:
-        """Return a page of the index of runs, the latest first."""
-
-    async def counters(self) -> Counters:
-        """Return what is counted over all runs."""
-
-    async def reindex(self) -> int:
-        """Make the index of runs anew from their events, and return how many there are."""
-
-    async def misindexed(self) -> list[str]:
-        """Return the names of the runs whose row in the index is not what follows from their events."""
-
-    async def health(self) -> Health:
-        """Return how the database is."""
-
-    async def close(self) -> None:
-        """Let go of the database; a later call opens it again."""

@@ -1,6 +1,7 @@
 """A run's whole record as it is stored: what can be verified, exported and replayed without the database."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -9,6 +10,8 @@ from graph.ledger.chain import Row, first_link
 from graph.record.artifacts import artifacts_named
 from graph.record.events import Event
 from graph.record.run_state import run_name
+
+ARTIFACT_ID = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,12 @@ def event_of(row: Row) -> Event | None:
         return None
     if not isinstance(payload, dict):
         return None
-    return Event(row.seq, row.kind, row.step, row.at, payload)  # type: ignore[arg-type]
+    return Event(row.seq, row.kind, row.step, row.at, payload)
+
+
+def artifact_ids(events: Sequence[Event]) -> list[str]:
+    """Return the ids of the artifacts that events name; what a damaged event names may be none."""
+    return [name for name in artifacts_named(events) if ARTIFACT_ID.fullmatch(name)]
 
 
 def is_artifact(artifact_id: str, content: str | None) -> bool:

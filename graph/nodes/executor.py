@@ -19,9 +19,10 @@ from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
 from graph.policy.scope import in_force
 from graph.record.ending import ending_of
-from graph.record.events import Draft
+from graph.record.events import INTERRUPTED, Draft, Executing, Paused
 from graph.record.expansion import to_refine
 from graph.review.human_steps import open_questions
+from graph.route import headed
 from graph.run_context import RunContext
 from graph.run_events import budget_reached
 from graph.run_opening import open_run
@@ -40,17 +41,17 @@ class Executor:
         """Return the results, and whether a person, a revision or nothing more is needed."""
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state):
-            return {"status": "waiting", "doubts": []}
+            return {**headed("review"), "doubts": []}
         if not run.record.ended and self._approved(run, state) is None:
-            return state_update(run, status="waiting", doubts=[])
+            return state_update(run, "review", doubts=[])
         due = run.record.steered or run.record.replanner_is_due or run.record.ended
         writer = RunWriter(run)
         async with writer.owned(*([] if due else [_executing(run)])):
             plan = self._approved(run, state)
             if run.record.steered or run.record.replanner_is_due:
-                return state_update(run, status="planning", doubts=[])
+                return state_update(run, "revise", doubts=[])
             if run.record.ended or plan is None:
-                return state_at_end(run) if run.record.ended else state_update(run, status="waiting", doubts=[])
+                return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
             return await self._carry_out(writer, plan)
 
     async def _carry_out(self, writer: RunWriter, plan: Plan) -> StateUpdate:
@@ -66,13 +67,13 @@ class Executor:
         except StaleRunError:
             await writer.heed()
             if run.record.steered and not run.record.ended:
-                return state_update(run, status="planning", results=results_shown(run, plan), doubts=[])
-            return state_at_end(run) if run.record.ended else state_update(run, status="waiting", doubts=[])
+                return state_update(run, "revise", results=results_shown(run, plan), doubts=[])
+            return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
         except asyncio.CancelledError:
             with suppress(LedgerError, RunPausedError):  # that it was paused is a courtesy; what was begun is on record
                 await writer.heed()
                 if not run.record.ended:
-                    await run.ledger.append(lease, [Draft("paused", {"reason": "interrupted"})])
+                    await run.ledger.append(lease, [Draft(Paused(reason=INTERRUPTED))])
             raise
         finally:
             progress.close()
@@ -94,8 +95,8 @@ class Executor:
         run, gate = writer.run, writer.gate()
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
-        at_once = asyncio.Semaphore(settings.max_concurrency)
-        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), at_once, criteria)
+        slots = asyncio.Semaphore(settings.max_concurrency)
+        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria)
         return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.looks_at_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
@@ -105,17 +106,17 @@ class Executor:
             return state_at_end(run)
         results = results_shown(run, plan, flow.results)
         if run.record.steered:
-            return state_update(run, status="planning", results=results, doubts=[])
+            return state_update(run, "revise", results=results, doubts=[])
         if flow.limit is not None:
             await writer.write(budget_reached(run, flow.limit, "executor", plan))
         due = open_questions(plan, run.record)
-        if flow.doubts or flow.limit is not None or run.record.waiting_calls or due:
-            said = message_about(run, plan, flow.doubts)
-            return state_update(run, status="waiting", results=results, doubts=flow.doubts, messages=[said])
+        if flow.uncertain_calls or flow.limit is not None or run.record.waiting_calls or due:
+            said = message_about(run, plan, flow.uncertain_calls)
+            return state_update(run, "review", results=results, doubts=flow.uncertain_calls, messages=[said])
         if to_refine(plan, run.record):
-            return state_update(run, status="planning", results=results, doubts=[])
+            return state_update(run, "revise", results=results, doubts=[])
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
-            return state_update(run, status="planning", results=results, doubts=[])
+            return state_update(run, "revise", results=results, doubts=[])
         reached = {**run.record.results, **flow.results}
         ending = ending_of(plan, reached, flow.work.values, run.record.dropped, run.record.missing)
         await writer.end(run.replan_policy.ended(ending, run.record))
@@ -123,4 +124,4 @@ class Executor:
 
 
 def _executing(run: RunContext) -> Draft:
-    return Draft("executing", {"revision": run.record.revision})
+    return Draft(Executing(revision=run.record.revision))

@@ -13,20 +13,22 @@ from graph.errors import InputError
 from graph.fork import is_fork
 from graph.identity import approver
 from graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wants_to_go_on
-from graph.nodes.review_message import SAY_FIRST, message_about, message_without_plan
+from graph.nodes.review_message import message_about, message_without_plan
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
+from graph.plan.reading import read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
-from graph.plan.validation import read_plan
 from graph.planning import Proposal, propose
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.record.amendment import Amendment
 from graph.record.ending import Ending, ending_of
+from graph.record.events import Content, Draft
 from graph.record.goal import Goal
 from graph.record.values import keep_anything
+from graph.route import route_of
 from graph.run_context import RunContext
 from graph.run_events import budget_reached, revision
 from graph.run_opening import begin_run, latest_run, open_run, thread_of
@@ -66,8 +68,8 @@ class Planner:
         run = writer.run
         if run.record.ended:
             return state_at_end(run)
-        if _is_to_be_said(run, state):
-            return state_update(run, status="waiting", reason=None)
+        if _is_announced(run, state):
+            return state_update(run, "review", reason=None)
         if not run.record.awaits_plan and not run.record.steered:
             return self._shown(run)
         try:
@@ -81,8 +83,8 @@ class Planner:
         await writer.write(budget_reached(run, limit, "planner", plan))
         shown = {} if plan is not None else {"plan": None, "digest": None}
         said = message_without_plan(run)
-        told = {"goal": run.record.goal, "status": "waiting", "reason": None, "messages": [said], "doubts": []}
-        return state_update(run, **told, **shown)
+        told = {"goal": run.record.goal, "reason": None, "messages": [said], "doubts": []}
+        return state_update(run, "review", **told, **shown)
 
     async def _known(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""
@@ -112,13 +114,13 @@ class Planner:
         return self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
     async def _answered(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run with an answer that needs no step; where steps have failed before, it says so."""
+        """End the run with an answer that needs no step; if steps have failed before, it says so."""
         run, plan = writer.run, proposal.plan or Plan()
         lost = [one.step for one in run.replaced_in(plan) if not one.is_made_up_for]
         ending = ending_of(plan, run.record.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
         planned = brought is not None or run.record.plan is not None
-        came = [revision(run, plan, author, _why(run, brought))] if planned else []
+        came = [Draft(revision(run, plan, author, _why(run, brought)))] if planned else []
         await writer.end(ending, *came, notes=proposal.notes)
         shown = {"plan": plan.to_json(), "digest": plan.digest, "results": {}, "issues": [], "brought": ""}
         return state_at_end(run, **shown)
@@ -128,9 +130,9 @@ class Planner:
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
-            refused = replace(refused, payload={**refused.payload, "brought": kept.fields()})
-        await writer.end(Ending("failed", proposal.reason), refused, artifacts=[kept])
-        shown = {"plan": None, "digest": None, "results": {}, "issues": refused.payload["issues"], "brought": ""}
+            refused = replace(refused, brought=Content.of(kept))
+        await writer.end(Ending("failed", proposal.reason), Draft(refused), artifacts=[kept])
+        shown = {"plan": None, "digest": None, "results": {}, "issues": refused.to_json()["issues"], "brought": ""}
         return state_at_end(writer.run, **shown)
 
     def _read(self, run: RunContext, brought: Any) -> Proposal:
@@ -162,7 +164,7 @@ class Planner:
     def _shown(self, run: RunContext, **keys: Any) -> StateUpdate:
         plan = run.recorded_plan()
         assert plan is not None
-        return state_with_plan(run, plan, "waiting", messages=[message_about(run, plan)], **keys)
+        return state_with_plan(run, plan, "review", messages=[message_about(run, plan)], **keys)
 
 
 def _is_begun(run: RunContext, state: State) -> bool:
@@ -186,21 +188,21 @@ def _is_sent_back(run: RunContext, state: State) -> bool:
 
     It may have been cancelled by another process since, and is then shown as it ended.
     """
-    if state.get("status") != "planning" or last_words(state.get("messages") or ()) is not None:
+    if route_of(state) not in ("plan", "revise", "announce") or last_words(state.get("messages") or ()) is not None:
         return False
     told = bool(run.record.steered) or (run.record.last_decision_seq > 0 and run.record.awaits_plan)
     return (
         stated_goal(state).goal in ("", run.record.goal)
         and not is_fork(run, state)
-        and (told or _is_to_be_said(run, state))
+        and (told or _is_announced(run, state))
     )
 
 
-def _is_to_be_said(run: RunContext, state: State) -> bool:
+def _is_announced(run: RunContext, state: State) -> bool:
     """Whether review comes by only because what it asks of this run had to be said first."""
     named = state.get("run")
     is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
-    return is_this and state.get("status") == "planning" and state.get("reason") == SAY_FIRST
+    return is_this and route_of(state) == "announce"
 
 
 def _why(run: RunContext, brought: Any) -> str:

@@ -33,7 +33,7 @@ def steering(state: State) -> str | None:
 
 
 def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
-    """Return the plan that the input brings, None where the state only holds the last run's plan."""
+    """Return the plan that the input brings, None if the state only holds the last run's plan."""
     raw = _from_form(state.get("plan"))
     if raw is None or state.get("digest") is None:
         return raw

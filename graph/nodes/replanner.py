@@ -9,8 +9,8 @@ from langchain_core.runnables import RunnableConfig
 from graph.calls.meter import BudgetReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
-from graph.expansion import refined
 from graph.fork import is_fork
+from graph.nodes.refinement import refined
 from graph.nodes.review_message import message_about
 from graph.plan.json_schema import revision_schema
 from graph.plan.revision import read_revision
@@ -20,9 +20,11 @@ from graph.planning import Proposal, propose
 from graph.policy.replanning import Cause
 from graph.prompts.replanner import replanner_messages
 from graph.record.budget import Usage, reached
+from graph.record.events import Draft
 from graph.record.expansion import to_refine
 from graph.record.goal import Goal
 from graph.record.no_progress import failures_of, stall_of
+from graph.route import headed
 from graph.run_context import RunContext
 from graph.run_events import budget_reached
 from graph.run_opening import open_run
@@ -49,7 +51,7 @@ class Replanner:
         """Return the plan with the revision applied; finished steps never change."""
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state):
-            return {"status": "waiting", "doubts": []}
+            return {**headed("review"), "doubts": []}
         writer = RunWriter(run)
         async with writer.owned():
             try:
@@ -69,7 +71,7 @@ class Replanner:
         if run.record.ended:
             return state_at_end(run)
         if current is None:
-            return state_update(run, status="waiting", doubts=[])
+            return state_update(run, "review", doubts=[])
         if run.checkpoint in run.record.revised_at:
             return await self._next(writer, current)
         if due := to_refine(current, run.record):
@@ -82,7 +84,7 @@ class Replanner:
         return await self._taken(writer, current, cause, proposal)
 
     async def _taken(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
-        """Make the proposal the plan; one that gets no further is for a person, and the end where nobody is asked."""
+        """Make the proposal the plan; one that gets no further is for a person, and the end if nobody is asked."""
         run = writer.run
         if proposal.plan is not None and proposal.plan.digest == current.digest and cause == "step":
             return self._to_review(run, current)
@@ -137,14 +139,14 @@ class Replanner:
 
     def _to_review(self, run: RunContext, plan: Plan) -> StateUpdate:
         said, results = message_about(run, plan), results_shown(run, plan)
-        return state_with_plan(run, plan, "waiting", results=results, messages=[said], doubts=[])
+        return state_with_plan(run, plan, "review", results=results, messages=[said], doubts=[])
 
     async def _give_up(self, writer: RunWriter, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
         """Without a person who could help, a run that gets no further ends; its goal was never said to be reached."""
         ending = await writer.run.ending(current)
         status = "partial" if ending.status == "succeeded" else ending.status
         ending = replace(ending, status=status, reason=f"{ending.reason}; {proposal.reason or why}")
-        refused = [] if proposal.plan else [proposal.refusal("replanner")]
+        refused = [] if proposal.plan else [Draft(proposal.refusal("replanner"))]
         issues = [issue.to_json() for issue in proposal.issues]
         await writer.end(ending, *refused)
         return state_at_end(writer.run, issues=issues)

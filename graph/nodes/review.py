@@ -1,6 +1,7 @@
 """Review: the only node that asks; it asks once for everything that needs a person now."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphInterrupt
@@ -11,7 +12,7 @@ from graph.context import Services
 from graph.fork import is_after_the_end, is_fork
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
-from graph.nodes.review_message import SAY_FIRST, is_said, message_of
+from graph.nodes.review_message import is_said, message_of
 from graph.nodes.review_request import is_open, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
 from graph.policy.scope import in_force, within_approved
@@ -64,11 +65,14 @@ class Review:
             within = within_approved(run.record, plan, run.terms)
             rule = "within what was approved" if within else f"approval={self.services.settings.approval}"
             await writer.write(passed(run, plan, rule))
-        return state_with_plan(run, plan, "running", doubts=[])
+        return state_with_plan(run, plan, "execute", doubts=[])
 
     async def _asked(self, writer: RunWriter, state: State, subject: Subject, request: ReviewRequest) -> StateUpdate:
-        """Ask until there is a decision; an answer counts only at the checkpoint where this was shown last."""
-        run, unseen = writer.run, caller_on(writer.run.key.thread).unseen
+        """Ask until there is a decision; an answer counts only at the checkpoint at which this was shown last.
+
+        A resumed node starts again: `interrupt` then returns the answer, which may be to an older request (decision 4).
+        """
+        run = writer.run
         shown = run.record.request if is_open(run, request) else None
         if shown is not None and shown.checkpoint != run.checkpoint:
             shown = None
@@ -76,33 +80,39 @@ class Review:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
             if not (is_said(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
-                return _said_first(run, request, subject)
+                return _announced(run, request, subject)
             if shown is None:
-                asked, values = requested(run, request)
-                await writer.write(asked, artifacts=values)
+                event, values = requested(run, request)
+                await writer.write(event, artifacts=values)
             raise
         if shown is not None and shown.skip:
-            return _said_first(run, request, subject)
+            return _announced(run, request, subject)
+        return await self._answered(writer, subject, request, answer, is_shown=shown is not None)
+
+    async def _answered(
+        self, writer: RunWriter, subject: Subject, request: ReviewRequest, answer: Any, *, is_shown: bool
+    ) -> StateUpdate:
+        """Carry an answer out; one that cannot be read is noted with its error, and the request is announced again."""
+        run, unseen = writer.run, caller_on(writer.run.key.thread).unseen
         try:
-            if shown is None:
+            if not is_shown:
                 raise UnreadableAnswer(STALE)
             if unseen and run.record.stalled is not None:
                 raise UnreadableAnswer("the plan makes no progress; somebody has to look at it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             return await decide(writer, subject, verdict)
         except UnreadableAnswer as fault:
-            again = request.again(escaped(str(fault)), [issue.to_json() for issue in fault.issues])
-            asked, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
-            await writer.write(asked, artifacts=values)
-            return _said_first(run, again, subject)
+            again = request.again(escaped(str(fault)), fault.issues)
+            event, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
+            await writer.write(event, artifacts=values)
+            return _announced(run, again, subject)
 
 
-def _said_first(run: RunContext, request: ReviewRequest, subject: Subject) -> StateUpdate:
+def _announced(run: RunContext, request: ReviewRequest, subject: Subject) -> StateUpdate:
     """Leave what is asked as the chat's last message, and what the ledger has of the run in the state.
 
     An interrupted node could do neither (see `graph.nodes.review_message`).
     """
     shown = state_while_waiting(run, subject.plan or run.recorded_plan())
-    shown = {**shown, "status": "planning", "reason": SAY_FIRST}
     plan = {"plan": subject.raw} if subject.raw is not None else {}
-    return state_update(run, **shown, **plan, messages=[message_of(run, request)])
+    return state_update(run, "announce", **shown, **plan, messages=[message_of(run, request)])

@@ -1,15 +1,12 @@
 """What follows from a decision in a review: it is written down, and the run goes on, back to the planner, or ends."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from graph.nodes.review_events import decided
 from graph.nodes.review_subject import Subject, read_from_outside
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Draft
+from graph.record.events import Decided, Draft
 from graph.review.decision import Decision, UnreadableAnswer
-from graph.review.verdict import Verdict
+from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
 from graph.run_events import revision
 from graph.run_writer import RunWriter
@@ -17,7 +14,7 @@ from graph.state import StateUpdate
 from graph.state_view import state_at_end, state_update, state_with_plan
 
 
-async def decide(writer: RunWriter, subject: Subject, verdict: Verdict) -> StateUpdate:
+async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
     """Write the decisions down, all at once, and return what follows.
 
     Raises:
@@ -41,28 +38,28 @@ async def decide(writer: RunWriter, subject: Subject, verdict: Verdict) -> State
     return _go_on(run, plan)
 
 
-def carried_out(run: RunContext, decision: Mapping[str, Any]) -> StateUpdate:
+def carried_out(run: RunContext, decision: Decided) -> StateUpdate:
     """Return what follows from a decision that is on record for this checkpoint: the same as before."""
-    if decision["decision"] == "feedback":
-        return plan_again(run, decision["message"])
+    if decision.decision == "feedback":
+        return plan_again(run, decision.message)
     return _go_on(run, None if run.record.awaits_plan else run.recorded_plan())
 
 
 def plan_again(run: RunContext, why: str | None) -> StateUpdate:
     """Return what the state shows of a run that goes back to the planner."""
-    return state_update(run, status="planning", reason=f"planning again: {why}", doubts=[])
+    return state_update(run, "plan", reason=f"planning again: {why}", doubts=[])
 
 
 def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
     """Go on with the plan; without one, if the budget for making it was raised, plan."""
     if plan is None:
-        return state_update(run, status="planning", reason="planning on", doubts=[])
-    return state_with_plan(run, plan, "running", doubts=[])
+        return state_update(run, "plan", reason="planning on", doubts=[])
+    return state_with_plan(run, plan, "execute", doubts=[])
 
 
-async def _stop(writer: RunWriter, subject: Subject, verdict: Verdict, stop: Decision) -> StateUpdate:
+async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, stop: Decision) -> StateUpdate:
     run, word = writer.run, "finish" if stop.finishes else "reject"
-    decision = decided(run, subject.plan, word, Verdict(decisions=verdict.decisions), message=stop.message)
+    decision = decided(run, subject.plan, word, ReviewVerdict(decisions=verdict.decisions), message=stop.message)
     plan = run.recorded_plan() or Plan()
     reached = await run.ending(plan)
     answer = reached.answer if run.record.succeeded else None
@@ -76,7 +73,7 @@ async def _stop(writer: RunWriter, subject: Subject, verdict: Verdict, stop: Dec
     return state_at_end(run)
 
 
-async def _send_back(writer: RunWriter, subject: Subject, verdict: Verdict) -> StateUpdate:
+async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
     """Feedback: the planner plans again, as often as the settings allow."""
     run, words = writer.run, verdict.feedback
     most = run.services.settings.max_feedback
@@ -99,4 +96,5 @@ def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
         raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
     if reading.plan.digest == run.record.digest:
         return reading.plan, None
-    return reading.plan, revision(run, reading.plan, "person", "edited in review", notes=reading.notes)
+    edited = revision(run, reading.plan, "person", "edited in review", notes=reading.notes)
+    return reading.plan, Draft(edited)

@@ -19,13 +19,12 @@ from graph.run_context import RunContext
 from graph.state import REVIEW, State
 from graph.text.review import plan_message
 
-SAY_FIRST = "what is asked is said first"
 HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection as an approval."
 
 
-def message_about(run: RunContext, plan: Plan, doubts: Sequence[str] = ()) -> AIMessage:
-    """Return what the node before review leaves in the chat: what will be asked, or the plan where nothing will."""
-    calls = uncertain_calls(run.record, list(doubts))
+def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) -> AIMessage:
+    """Return what the node before review leaves in the chat: what will be asked, or the plan if nothing will."""
+    calls = uncertain_calls(run.record, list(uncertain))
     request = request_about(run, Subject(plan.to_json(), plan, uncertain=calls))
     if request.actions:
         return message_of(run, request)
@@ -35,7 +34,7 @@ def message_about(run: RunContext, plan: Plan, doubts: Sequence[str] = ()) -> AI
 
 
 def message_without_plan(run: RunContext) -> AIMessage:
-    """Return what is left in the chat where a person is needed before there is a plan."""
+    """Return what is left in the chat if a person is needed before there is a plan."""
     return message_of(run, request_about(run, Subject(None, None, planned=False)))
 
 

@@ -8,11 +8,11 @@ from graph.plan.revision import difference
 from graph.plan.schema import Step
 from graph.policy.scope import needs_person, repeats
 from graph.record.replacement import replaced_in_words
-from graph.record.run_state import BudgetExhausted, Call, Held
+from graph.record.run_state import BudgetExhausted, Call, HeldCall
 from graph.record.values import to_text
 from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
-from graph.review.request import Action, ReviewRequest
+from graph.review.request import ReviewAction, ReviewRequest
 from graph.run_context import RunContext
 from graph.text.review import (
     budget_description,
@@ -26,7 +26,7 @@ from graph.text.review import (
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
-    """Return what needs a person now; no actions where nothing does, the last error where it is asked again."""
+    """Return what needs a person now; no actions if nothing does, the last error if it is asked again."""
     record, plan, terms = run.record, subject.plan, run.terms
     left = estimate(plan, record, terms.bounds) if plan is not None else {}
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
@@ -43,7 +43,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         binding=terms.binding(plan) if plan is not None else "",
         actions=tuple(actions),
         diff=difference(run.approved_plan(), plan).to_json() if plan is not None else {},
-        issues=tuple(issue.to_json() for issue in subject.issues),
+        issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
     if is_open(run, request) and record.request and record.request.error:
@@ -62,11 +62,11 @@ def _plan_needs_person(run: RunContext, subject: Subject) -> bool:
     return needs_person(run.record, subject.plan, run.terms)
 
 
-def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> Action:
+def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> ReviewAction:
     record, plan = run.record, subject.plan
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
-        return Action("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
+        return ReviewAction("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
     warnings = [
         *([record.stalled] if record.stalled else []),
         *repeats(record, plan),
@@ -78,31 +78,33 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> A
     text = run.services.descriptions.get(
         rests_on, lambda: plan_description(plan, record.revision, before, specs, done, warnings, left)
     )
-    return Action("run_plan", {"plan": plan.to_json()}, text)
+    return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
 
 
-def _about_gate(run: RunContext, step: Step) -> Action:
+def _about_gate(run: RunContext, step: Step) -> ReviewAction:
     seen = run.seen_by(step)
-    return Action("run_step", {"step": step.id, "tool": GATE, "args": seen}, gate_description(step, seen))
+    return ReviewAction("run_step", {"step": step.id, "tool": GATE, "args": seen}, gate_description(step, seen))
 
 
-def _about_question(run: RunContext, step: Step) -> Action:
+def _about_question(run: RunContext, step: Step) -> ReviewAction:
     asked = {"step": step.id, "question": step.ask, "answer": None}
-    return Action("answer_question", asked, question_description(step, run.seen_by(step)), answer_schema=step.output)
+    return ReviewAction(
+        "answer_question", asked, question_description(step, run.seen_by(step)), answer_schema=step.output
+    )
 
 
-def _about_held(held: Held) -> Action:
+def _about_held(held: HeldCall) -> ReviewAction:
     shown = {"step": held.step, "tool": held.tool, "args": dict(held.args)}
-    return Action("run_step", shown, held_description(held), held.key)
+    return ReviewAction("run_step", shown, held_description(held), held.key)
 
 
-def _about_uncertain(run: RunContext, call: Call) -> Action:
+def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
     asked = {"step": call.step, "tool": call.tool, "args": dict(call.args), "happened": None, "result": None}
     steps = [step for step, calls in run.record.uncertain_calls.items() if call in calls]
-    return Action("settle_effect", asked, uncertain_description(call, steps), call.key)
+    return ReviewAction("settle_effect", asked, uncertain_description(call, steps), call.key)
 
 
-def _about_budget(run: RunContext, shortage: BudgetExhausted) -> Action:
+def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
     bounds, spent, hard = run.terms.bounds, run.record.usage, run.terms.policy.limits
     shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
-    return Action("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)
+    return ReviewAction("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)

@@ -6,9 +6,9 @@ from typing import Any
 
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
+from graph.plan.reading import Reading, read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.plan.validation import Reading, read_plan
 from graph.record.run_state import Call, RunState
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
@@ -16,9 +16,9 @@ from graph.run_writer import RunWriter
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be decided: the plan in the state (None where it cannot run) and calls that may have happened.
+    """What is to be decided: the plan in the state (None if it cannot run) and calls that may have happened.
 
-    `planned` is false where a budget was spent before there was a plan.
+    `planned` is false if a budget was spent before there was a plan.
     """
 
     raw: Any
@@ -50,7 +50,7 @@ async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
 
 
 def plan_in(run: RunContext, state: Mapping[str, Any]) -> Any:
-    """Return the plan in the state, or the ledger's where somebody took it out."""
+    """Return the plan in the state, or the ledger's if somebody took it out."""
     plan = state.get("plan")
     return plan if plan is not None else run.record.plan
 
@@ -64,7 +64,7 @@ def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
 
 
 def _known(run: RunContext, raw: Any) -> Reading | None:
-    """Return the latest revision where the state holds just that, with tools as they were when it was read."""
+    """Return the latest revision if the state holds just that, with tools as they were when it was read."""
     plan = run.recorded_plan()
     try:
         same = plan is not None and digest(raw) == run.record.digest

@@ -13,7 +13,7 @@ from graph.plan.canonical import canonical_json
 from graph.plan.expressions import expression_fault
 from graph.plan.inline_schema import schema_fault
 from graph.plan.patterns import pattern_fault
-from tools.path_text import path_fault
+from graph.plan.relative_path import path_fault
 
 Check = Mapping[str, JsonValue]
 OF = "of"

@@ -6,16 +6,18 @@ from typing import Any
 
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import ToolSpec
+from graph.plan.draft import StepDraft
 from graph.plan.issues import Issue
 from graph.plan.normalization import read_id, unwrap
+from graph.plan.reading import MAX_STEPS, Reading, finish, read_steps
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
 from graph.plan.shortening import value_in_words
-from graph.plan.validation import MAX_STEPS, Draft, Reading, finish, graph_issues, read_steps
+from graph.plan.validation import graph_issues
 
 
 @dataclass(frozen=True)
-class Difference:
+class PlanDiff:
     """Ids of the steps that two revisions do not share, in plan order."""
 
     added: tuple[str, ...] = ()
@@ -31,6 +33,12 @@ class Difference:
         )
         return "; ".join(words) or "nothing changed"
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "PlanDiff":
+        """Read what `to_json` wrote."""
+        added, changed, removed = (tuple(raw.get(name, ())) for name in ("added", "changed", "removed"))
+        return cls(added, changed, removed, bool(raw.get("answer")))
+
     def to_json(self) -> dict[str, Any]:
         """Return the difference as the review shows it."""
         return {
@@ -41,10 +49,10 @@ class Difference:
         }
 
 
-def difference(before: Plan | None, after: Plan) -> Difference:
+def difference(before: Plan | None, after: Plan) -> PlanDiff:
     """Return what `after` adds to, changes in and removes from `before`."""
     before = before or Plan()
-    return Difference(
+    return PlanDiff(
         added=tuple(step.id for step in after.steps if step.id not in before.by_id),
         changed=tuple(s.id for s in after.steps if s.id in before.by_id and not s.same_as(before.by_id[s.id])),
         removed=tuple(step.id for step in before.steps if step.id not in after.by_id),
@@ -100,8 +108,8 @@ def _kept(raw: Any, current: Plan) -> tuple[list[str], list[Issue]]:
 
 
 def _changing(
-    given: list[Draft], current: Plan, succeeded: Collection[str], keep: Collection[str]
-) -> tuple[list[Draft], list[Issue]]:
+    given: list[StepDraft], current: Plan, succeeded: Collection[str], keep: Collection[str]
+) -> tuple[list[StepDraft], list[Issue]]:
     """Return the given steps that are news; one that repeats a succeeded step unchanged is none."""
     news, issues = [], []
     for draft in given:
@@ -116,7 +124,7 @@ def _changing(
     return news, issues
 
 
-def _merge(current: Plan, succeeded: Collection[str], keep: list[str], given: list[Draft]) -> list[Draft]:
+def _merge(current: Plan, succeeded: Collection[str], keep: list[str], given: list[StepDraft]) -> list[StepDraft]:
     """Return what stays in its old order, replaced steps in their old places, new ones at the end."""
     stays = {*succeeded, *keep}
     replacing = {draft.id: draft for draft in given if draft.id in current.by_id and draft.id not in stays}
@@ -128,10 +136,10 @@ def _merge(current: Plan, succeeded: Collection[str], keep: list[str], given: li
     return merged + [draft for draft in given if replacing.get(draft.id) is not draft]
 
 
-def _draft(step: Step, is_settled: bool) -> Draft:
-    return Draft(step.to_json(), step=step, is_settled=is_settled)
+def _draft(step: Step, is_settled: bool) -> StepDraft:
+    return StepDraft(step.to_json(), step=step, is_settled=is_settled)
 
 
-def _answer_left(current: Plan, merged: list[Draft]) -> Any:
+def _answer_left(current: Plan, merged: list[StepDraft]) -> Any:
     left = {draft.id for draft in merged}
     return current.answer if all(ref.step in left for ref in references_in(current.answer)) else None

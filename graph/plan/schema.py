@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.checks import CHECK_SCHEMA
 from graph.plan.references import Reference, references_in, renamed, resolve
+from graph.plan.step_kind import StepKind, kind_of
 
-Kind = Literal["tool", "model", "ask", "gate", "refine", "gather"]
 ITEM = "item"
 """What a step that is done for each item of a list calls the item: `{item_result}`, `{item_result.url}`."""
 MAX_ITEMS = 20
@@ -56,15 +56,9 @@ class Step(BaseModel):
     replaces: StepId | None = None
 
     @property
-    def kind(self) -> Kind:
-        """Who does it."""
-        if self.tool is not None:
-            return "tool"
-        if self.refine:
-            return "refine"
-        if self.gather is not None:
-            return "gather"
-        return "ask" if self.ask is not None else "gate" if self.gate is not None else "model"
+    def kind(self) -> StepKind:
+        """What makes it the step it is, see `graph.plan.kinds`."""
+        return kind_of(self.__dict__)
 
     @property
     def most_items(self) -> int:
@@ -152,9 +146,3 @@ class Plan(BaseModel):
         """Return the plan as JSON, defaults left out; `read_plan` takes it back."""
         plan: dict[str, Any] = {"steps": [step.to_json() for step in self.steps]}
         return plan if self.answer is None else {**plan, "answer": self.answer}
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Draw the plan in a notebook."""
-        from graph.text.drawing import plan_svg, plan_text
-
-        return {"image/svg+xml": plan_svg(self), "text/plain": plan_text(self)}

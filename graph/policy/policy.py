@@ -16,14 +16,14 @@ from graph.record.budget import NO_BUDGET, Budget, Price
 from graph.record.trust_label import TrustLabel
 
 ApprovalMode = Literal["always", "side_effects", "never"]
-Verdict = Literal["allow", "review", "deny"]
+PolicyVerdict = Literal["allow", "review", "deny"]
 
 
 @dataclass(frozen=True)
 class ToolRule:
     """What holds for one tool; without a verdict the one of its effect holds, or else the approval mode decides."""
 
-    verdict: Verdict | None = None
+    verdict: PolicyVerdict | None = None
     args: Mapping[str, Constraint] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class Policy:
     """
 
     approval: ApprovalMode | None = None
-    effects: Mapping[Effect, Verdict] = field(default_factory=dict)
+    effects: Mapping[Effect, PolicyVerdict] = field(default_factory=dict)
     tools: Mapping[str, ToolRule] = field(default_factory=dict)
     limits: Budget = NO_BUDGET
     rates: Mapping[str, float] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Policy:
         """Digest of all that it says, which an approval covers."""
         return digest(self.to_json())
 
-    def verdict(self, tool: ToolSpec) -> Verdict | None:
+    def verdict(self, tool: ToolSpec) -> PolicyVerdict | None:
         """Return what is said of a tool, None where nothing is."""
         rule = self.tools.get(tool.name)
         return (rule.verdict if rule else None) or self.effects.get(tool.effect)

@@ -35,7 +35,7 @@ from graph.plan.catalog import Effect
 from graph.plan.patterns import pattern_fault, whole
 from graph.policy.constraints import Constraint, is_within
 from graph.policy.hosts import plain_host
-from graph.policy.policy import ApprovalMode, Policy, ToolRule, Verdict
+from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
 from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
 
 TABLES = ("effects", "tools", "limits", "rates", "prices")
@@ -110,8 +110,8 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for effect, verdict in raw.get("effects", {}).items():
         if effect not in get_args(Effect):
             yield ("effects", effect), _unknown(get_args(Effect), effect)
-        elif verdict not in get_args(Verdict):
-            yield ("effects", effect), _none_of(verdict, get_args(Verdict))
+        elif verdict not in get_args(PolicyVerdict):
+            yield ("effects", effect), _none_of(verdict, get_args(PolicyVerdict))
     for tool, rule in raw.get("tools", {}).items():
         yield from _rule_faults(("tools", tool), rule)
     for where, why in read_budget(raw.get("limits", {}))[1]:
@@ -138,8 +138,8 @@ def _rule_faults(path: Path, rule: Any) -> Iterator[tuple[Path, str]]:
         yield path, 'is a table, such as { verdict = "review" }'
         return
     for key, value in rule.items():
-        if key == "verdict" and value not in get_args(Verdict):
-            yield (*path, key), _none_of(value, get_args(Verdict))
+        if key == "verdict" and value not in get_args(PolicyVerdict):
+            yield (*path, key), _none_of(value, get_args(PolicyVerdict))
         elif key not in ("verdict", "args"):
             yield (*path, key), _unknown(("verdict", "args"), key)
         elif key == "args" and not isinstance(value, Mapping):

@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from typing import Literal
 
 from graph.plan.catalog import ToolSpec
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
@@ -17,7 +18,7 @@ DOES = {"read": "looks at this machine", "write": "changes something here", "ext
 
 
 @dataclass(frozen=True)
-class Finding:
+class PolicyFinding:
     """One thing that is denied, or asked of a person, about the whole plan where it names no step."""
 
     verdict: Literal["denied", "asked"]
@@ -48,7 +49,7 @@ class PolicyPreview:
     def of_call(self, step: Step, tool: str) -> dict[str, TrustLabel]:
         """Return argument -> label of a step's call of one of its tools."""
         named = self._named(step)
-        if step.kind == "tool":
+        if kind_spec(step.kind).done_by == "tool":
             return named
         pinned, spec = Grant.of(step).pinned, self.tools[tool]
         filled = [name for name in step.args or spec.parameters if name not in pinned and spec.takes(name)]
@@ -56,10 +57,11 @@ class PolicyPreview:
         return {**fixed, **dict.fromkeys(filled, self._given(step, spec))}
 
     def _result(self, step: Step) -> TrustLabel:
-        if step.kind in ("ask", "gate"):
+        done_by = kind_spec(step.kind).done_by
+        if done_by == "person":
             return USER
         called = [self.tools[name] for name in step.tool_names]
-        if step.kind == "tool":
+        if done_by == "tool":
             return joined([*map(label_of_tool, called), *self._named(step).values()])
         return joined([self._read(step), *map(label_of_tool, called), *(self._given(step, spec) for spec in called)])
 
@@ -79,56 +81,58 @@ class PolicyPreview:
         return argument_labels(step, {**self.labels, ITEM: item})
 
 
-def forecast(plan: Plan, terms: ExecutionTerms) -> list[Finding]:
+def forecast(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     """Return what would come of a valid plan that nothing was approved of before.
 
     A plan of which something is denied is refused, so nothing is asked of it. What a model will do is not known: of
     its steps all is told that it could make necessary.
     """
-    denied = [Finding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
+    denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
     asked = (*_plan(plan, terms), *_later(plan, terms), *_untrusted(plan, terms), *_limits(plan, terms))
     return denied or list(asked)
 
 
-def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     if not terms.needs_person(plan):
         return
     if terms.mode == "always":
-        yield Finding("asked", "every plan is shown, since approval is always")
+        yield PolicyFinding("asked", "every plan is shown, since approval is always")
     for step in plan.steps:
         for tool in (terms.tools[name] for name in step.tool_names):
             if terms.policy.verdict(tool) == "review":
-                yield Finding("asked", f"the plan is shown, since the policy has {tool.name} reviewed", step.id)
+                yield PolicyFinding("asked", f"the plan is shown, since the policy has {tool.name} reviewed", step.id)
             elif terms.mode == "side_effects" and terms.policy.watches(tool):
-                yield Finding("asked", f"the plan is shown, since {tool.name} {DOES[tool.effect]}", step.id)
+                yield PolicyFinding("asked", f"the plan is shown, since {tool.name} {DOES[tool.effect]}", step.id)
 
 
-def _later(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+def _later(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     """Yield what is asked once a step is due: questions, gates, and what a refined step becomes."""
     for step in plan.steps:
         acts = any(terms.tools[name].acts for name in step.tool_names)
-        if step.kind == "refine" and acts and terms.mode != "never":
-            yield Finding("asked", "what it is refined to is shown, if that has an effect", step.id)
-        elif step.kind == "ask":
-            yield Finding("asked", f"a question: {step.ask}", step.id)
-        elif step.kind == "gate":
-            yield Finding("asked", f"a gate: {step.gate}", step.id)
+        spec = kind_spec(step.kind)
+        if spec.done_by == "planner" and acts and terms.mode != "never":
+            yield PolicyFinding("asked", "what it is refined to is shown, if that has an effect", step.id)
+        if question := spec.asks(step):
+            yield PolicyFinding("asked", question, step.id)
 
 
-def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     """Yield the calls that are shown before they are made because of where their arguments come from."""
     if terms.mode == "never":
         return
     outlook = PolicyPreview.of(plan, terms.tools)
     for step in plan.steps:
-        may = "comes" if step.kind == "tool" else "may come"
-        for name in step.tool_names if step.kind in ("tool", "model") else ():
+        done_by = kind_spec(step.kind).done_by
+        may = "comes" if done_by == "tool" else "may come"
+        for name in step.tool_names if done_by in ("tool", "model") else ():
             for argument, label in terms.policy.to_be_seen(terms.tools[name], outlook.of_call(step, name)).items():
                 whence = ", ".join(label.sources)
-                yield Finding("asked", f"its call of {name} is shown, since {argument} {may} from {whence}", step.id)
+                yield PolicyFinding(
+                    "asked", f"its call of {name} is shown, since {argument} {may} from {whence}", step.id
+                )
 
 
-def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
+def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     calls: Counter[str] = Counter()
     for step in plan.steps:
         calls.update(dict.fromkeys(step.tool_names, step.most_items * (step.max_calls or 1)))
@@ -136,4 +140,6 @@ def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[Finding]:
     for name in terms.bounds.names:
         limit = terms.bounds.of(name)
         if limit is not None and most.get(name, 0) > limit:
-            yield Finding("asked", f"the limit {name} of {limit} may be reached: the plan takes up to {most[name]}")
+            yield PolicyFinding(
+                "asked", f"the limit {name} of {limit} may be reached: the plan takes up to {most[name]}"
+            )

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from graph.plan.issues import Issue
+from graph.plan.reading import Reading
 from graph.plan.schema import Plan
-from graph.plan.validation import Reading
 from graph.record.ending import Ending
 from graph.record.run_state import RunState
 

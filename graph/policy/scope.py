@@ -72,7 +72,7 @@ def beyond(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[st
     free = defaultdict(list)
     for step in approved.steps:
         free[_work(step, {})].append(step.id)
-    refined = {step.id: step for step in approved.steps if step.refine}
+    refined = {step.id: step for step in approved.steps if step.kind == "refine"}
     waits = waits_for(plan.steps)
     stands_for: dict[str, str] = {}
     for name in TopologicalSorter(waits).static_order():

@@ -6,10 +6,10 @@ from typing import get_args
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import Effect
 from graph.policy.constraints import Constraint
-from graph.policy.policy import Policy, Verdict
+from graph.policy.policy import Policy, PolicyVerdict
 
 MODES = ("never", "side_effects", "always")
-VERDICTS: tuple[Verdict | None, ...] = ("allow", None, "review", "deny")
+VERDICTS: tuple[PolicyVerdict | None, ...] = ("allow", None, "review", "deny")
 """From the loosest to the strictest; without a verdict the approval mode decides."""
 UNCHANGED = ("domains", "within", "one_of", "pattern")
 
@@ -46,12 +46,12 @@ def _verdicts(policy: Policy, than: Policy) -> Iterator[str]:
             yield f"{tool} is {looser[0] or 'not mentioned'}"
 
 
-def _verdict(policy: Policy, tool: str, effect: Effect) -> Verdict | None:
+def _verdict(policy: Policy, tool: str, effect: Effect) -> PolicyVerdict | None:
     rule = policy.tools.get(tool)
     return (rule.verdict if rule else None) or policy.effects.get(effect)
 
 
-def _is_looser(ours: Verdict | None, theirs: Verdict | None) -> bool:
+def _is_looser(ours: PolicyVerdict | None, theirs: PolicyVerdict | None) -> bool:
     return VERDICTS.index(ours) < VERDICTS.index(theirs)
 
 

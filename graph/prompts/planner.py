@@ -7,11 +7,14 @@ and in a chat `history`: what was said before the goal, bounded. The answer is o
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from graph.plan.issues import Issue
+from graph.plan.kinds.table import kind_spec
+from graph.plan.step_kind import KINDS
 from graph.prompts.data import as_json, cut
 from graph.record.goal import Goal
 from graph.record.run_state import RunState
@@ -23,7 +26,10 @@ HISTORY_MESSAGES = 10
 HISTORY_CHARACTERS = 1_000
 """The last messages of a chat that a planner is shown, and how much of each."""
 
-FORMAT = """\
+WIDTH = 118
+"""Columns of the lines in which the kinds of steps are explained."""
+
+_STEPS = """\
 A plan is one JSON object: {"steps": [...], "answer": ...}.
 A step is {"id": "step_1", "objective": "...", "tool": "<name>", "args": {...}, "depends_on": ["..."],
 "success_criteria": "..."}; the last two may be left out. With "tool" the step is that one call with those args.
@@ -31,11 +37,8 @@ Without it a model does the step: "tools": [<names>] it may call, [] for pure re
 depends_on. {step_1_result} in a string of args or answer stands for the result of step_1,
 {step_1_result.items[0].url} for a part of it (JMESPath). Such a reference implies the dependency. It has no other
 spelling: {step_1.url}, $step_1 and the like are refused. "literal": [<names of args>] keeps args as they are written;
-$${step_1_result} puts a $ before the value. Steps that do not wait for each other run at once.
-Other steps: "ask": "<question>" is answered by the user, "gate": "<what to look at>" waits for the user's consent,
-"refine": true is planned in detail once it is due, with the "tools" it may use, "gather": <JSON with references> puts
-results together. "for_each": "{step_1_result.items}" does a tool or model step for each item, {item_result} in args,
-at most "max_items" times, 20 unless given; "max_failures" of them may fail.
+$${step_1_result} puts a $ before the value. Steps that do not wait for each other run at once."""
+_FIELDS = """\
 A model step may have "required_tools" that it has to call, "max_calls" of each tool, 1 unless given, "executor": one
 of limits.executors, and "output": "json" or a JSON Schema. Only with it the result is JSON that has parts to refer to.
 "checks": [...] must all hold of a step's result, or it fails: {"schema": {...}}, {"condition": "<JMESPath, is true>"},
@@ -45,6 +48,19 @@ of limits.executors, and "output": "json" or a JSON Schema. Only with it the res
 "answer" is what the run returns, text or JSON with references; without it, the result of the last step.
 Name only the tools listed, with only their args and types; a value that is not "allowed" is refused.
 Prefer "tool" steps; use as few steps as will do."""
+_EACH = """\
+"for_each": "{step_1_result.items}" does a tool or model step for each item, {item_result} in args, at most "max_items"
+times, 20 unless given; "max_failures" of them may fail."""
+
+
+def _other_steps() -> str:
+    """Return what the plan format says of the kinds that its first sentences do not explain."""
+    explained = (kind_spec(kind).prompt for kind in KINDS)
+    words = f"Other steps: {', '.join(prompt for prompt in explained if prompt)}. {_EACH}"
+    return fill(words, WIDTH, break_on_hyphens=False, break_long_words=False)
+
+
+FORMAT = f"{_STEPS}\n{_other_steps()}\n{_FIELDS}"
 
 PLANNER = f"""\
 You plan how to reach a goal; others review your plan and carry it out exactly as written.

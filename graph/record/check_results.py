@@ -29,7 +29,7 @@ Seen = tuple[bool, str]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """Whether a check is met, and what was seen; `seen` may quote the result, and is not to be trusted."""
 
     check: Check
@@ -40,9 +40,37 @@ class Finding:
         """Return the finding as people read it."""
         return f"{check_in_words(self.check)}: {self.seen}"
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "CheckResult":
+        """Read what `to_json` wrote."""
+        return cls(raw["check"], raw["met"], raw["seen"])
+
     def to_json(self) -> dict[str, Any]:
         """Return the finding as the ledger has it."""
         return {"check": dict(self.check), "met": self.met, "seen": self.seen}
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a judge said; `met` is None where it said nothing that could be used, which never counts as met."""
+
+    criterion: str
+    met: bool | None
+    why: str
+
+    def __str__(self) -> str:
+        """Return the opinion as people read it."""
+        word = {True: "is met", False: "is not met", None: "was not judged"}[self.met]
+        return f"criterion {self.criterion!r} {word}: {self.why}"
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "Opinion":
+        """Read what `to_json` wrote."""
+        return cls(raw["criterion"], raw["met"], raw["why"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the opinion as the ledger has it."""
+        return {"criterion": self.criterion, "met": self.met, "why": self.why}
 
 
 @dataclass(frozen=True)
@@ -54,12 +82,12 @@ class Evidence:
     file: Looks
 
 
-def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[Finding, ...]:
+def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[CheckResult, ...]:
     """Return what came of each check, in order; a part that is not there is null."""
     return tuple(_finding(check, evidence) for check in checks)
 
 
-def _finding(check: Check, evidence: Evidence) -> Finding:
+def _finding(check: Check, evidence: Evidence) -> CheckResult:
     kind = kind_of(check)
     wanted: Any = check[kind]
     if kind == "called":
@@ -74,7 +102,7 @@ def _finding(check: Check, evidence: Evidence) -> Finding:
                 met, seen = LOOKERS[kind](wanted, part)
         except (ExpressionError, TooMuchWork, ValueError, TypeError, RecursionError) as error:
             met, seen = False, f"it cannot be told: {(str(error).splitlines() or ['nested too deeply'])[0]}"
-    return Finding(check, met, _cut(folded(storable(seen))))
+    return CheckResult(check, met, _cut(folded(storable(seen))))
 
 
 def _called(tool: str, called: Mapping[str, int]) -> Seen:

@@ -8,17 +8,23 @@ from pydantic import JsonValue
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
+from graph.plan.kinds.table import kind_spec
 from graph.plan.normalization import unwrap
+from graph.plan.reading import Reading, finish, read_steps
 from graph.plan.references import renamed
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan, Step
-from graph.plan.validation import Reading, finish, graph_issues, read_steps
+from graph.plan.validation import graph_issues
 from graph.record.run_state import RunState
 
 
 def to_refine(plan: Plan, record: RunState) -> list[Step]:
     """Return the steps that are to be refined now: all they wait for has succeeded."""
-    vague = [step for step in plan.steps if step.refine and not record.failed_in(step.id, record.revision)]
+    vague = [
+        step
+        for step in plan.steps
+        if kind_spec(step.kind).done_by == "planner" and not record.failed_in(step.id, record.revision)
+    ]
     waits = waits_for(vague)
     return [step for step in vague if record.succeeded.issuperset(waits[step.id])]
 

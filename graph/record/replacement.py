@@ -6,13 +6,14 @@ up for only by one that may act too, with the same tools, or after a person has 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
 from graph.errors import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.record.results import StepResult
 
@@ -40,8 +41,9 @@ class Replaced:
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> "Replaced":
-        """Read it from the ledger."""
-        return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), payload["standing"])
+        """Read it from the ledger; what a redaction changed makes up for nothing."""
+        standing: Standing = payload["standing"] if payload["standing"] in get_args(Standing) else "open"
+        return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), standing)
 
     def approved(self) -> "Replaced":
         """Return it as it is when a person has approved the plan."""
@@ -124,7 +126,7 @@ def _judged(step: str, acting: tuple[str, ...], by: Sequence[Step], tools: Mappi
 
 def _acting(step: Step, tools: Mapping[str, ToolSpec]) -> tuple[str, ...]:
     """Return the tools with effects that a step may call; one that is yet to be planned may call all, unless named."""
-    names = step.tool_names or (tuple(tools) if step.refine else ())
+    names = step.tool_names or (tuple(tools) if kind_spec(step.kind).done_by == "planner" else ())
     return tuple(sorted(name for name in set(names) if name in tools and tools[name].acts))
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class RunFilter:
     """What all runs of a page have in common; what is left out does not matter.
 
-    `status` is one of the statuses that a run shows, `since` the earliest start in Unix seconds, `text` a part of the
-    goal or of the run's name, in any case. The page holds at most `limit` runs, the latest first, and begins behind the
-    run named `before`.
+    `status` is one of the statuses that a run shows, `since` the earliest start in Unix seconds, `text` a part of
+    the goal or of the thread's name, in any case of ASCII letters at least. The page holds at most `limit` runs,
+    the latest first, and begins behind the run named `before`.
     """
 
     status: str | None = None

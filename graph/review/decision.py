@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from graph.plan.depth import json_or_text
 from graph.plan.issues import Issue, storable
-from graph.plan.validation import json_faults
-from graph.review.request import Action, ReviewRequest
+from graph.plan.json_values import json_faults
+from graph.review.request import ReviewAction, ReviewRequest
 
 YES = ("approve", "yes", "y", "ok")
 NO = ("reject", "no", "n")
@@ -100,7 +100,7 @@ def _count_message(request: ReviewRequest) -> str:
     return f'answer {{"decisions": [...]}} with {len(request.actions)} decision(s), in order: {names}'
 
 
-def _read_decision(decision: Any, action: Action, digests: Sequence[str]) -> Decision:
+def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) -> Decision:
     if not isinstance(decision, dict) or not isinstance(decision.get("type"), str):
         raise UnreadableAnswer('a decision is an object with "type"')
     kind = decision["type"]
@@ -138,7 +138,7 @@ def rejection(message: str | None, final: bool = False) -> Decision:
     return Decision("reject", message=words or None, final=final or not words or words.lower() in FINAL)
 
 
-def _edited_args(edited: Any, action: Action) -> Mapping[str, Any]:
+def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
     if not isinstance(edited, dict) or not isinstance(edited.get("args"), dict):
         raise UnreadableAnswer('an edit has "edited_action": {"name": ..., "args": {...}}')
     if edited.get("name") != action.name:

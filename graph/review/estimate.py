@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import critical_path, waits_for
 from graph.plan.schema import Plan
 from graph.record.budget import Budget
@@ -15,13 +16,14 @@ def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
     calls nobody can count yet. Model turns within a step are not counted.
     """
     left = [step for step in plan.steps if step.id not in record.succeeded]
-    counted = [step for step in left if not step.refine]
+    done_by = {step.id: kind_spec(step.kind).done_by for step in left}
+    counted = [step for step in left if done_by[step.id] != "planner"]
     waits = waits_for(plan.steps)
     duration = {step.id: float(step.id not in record.succeeded) for step in plan.steps}
     found: dict[str, Any] = {
         "steps": len(left),
         "tool_calls": sum(step.most_items * len(step.tool_names) * (step.max_calls or 1) for step in counted),
-        "model_steps": sum(step.kind == "model" for step in left),
+        "model_steps": sum(done_by[step.id] == "model" for step in left),
         "longest_chain": int(critical_path(waits, duration)[0]) if plan.steps else 0,
     }
     if len(counted) < len(left):

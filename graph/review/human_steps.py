@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.plan.inline_schema import misfits
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.record.run_state import RunState
@@ -19,7 +20,9 @@ PASSED = "passed"
 
 def open_questions(plan: Plan, record: RunState) -> list[Step]:
     """Return the questions and gates of a plan that are due: all they wait for has succeeded."""
-    asked = [step for step in plan.steps if step.kind in ("ask", "gate") and step.id not in record.succeeded]
+    asked = [
+        step for step in plan.steps if kind_spec(step.kind).done_by == "person" and step.id not in record.succeeded
+    ]
     if not asked:
         return []
     waits, succeeded = waits_for(plan.steps), record.succeeded

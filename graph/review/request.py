@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from graph.markdown import fenced
 from graph.plan.canonical import digest
+from graph.plan.issues import Issue
 from graph.sanitize import escape
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
@@ -22,7 +23,7 @@ ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Action:
+class ReviewAction:
     """One thing to decide, and how it is told in lines of plain text, of which none begins with words from outside.
 
     `key` names the call, or the limit, that it is about, `answer_schema` is the JSON Schema of an answer.
@@ -52,9 +53,9 @@ class ReviewRequest:
     revision: int
     digest: str
     binding: str
-    actions: tuple[Action, ...]
+    actions: tuple[ReviewAction, ...]
     diff: Mapping[str, Any] = field(default_factory=dict)
-    issues: tuple[Mapping[str, Any], ...] = ()
+    issues: tuple[Issue, ...] = ()
     estimate: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
 
@@ -69,7 +70,7 @@ class ReviewRequest:
         """What an answer may name as what it is about: the plan, or all that is asked (see `digest_of_all`)."""
         return self.digest, digest_of_all(self.to_json())
 
-    def again(self, error: str, issues: Sequence[Mapping[str, Any]]) -> "ReviewRequest":
+    def again(self, error: str, issues: Sequence[Issue]) -> "ReviewRequest":
         """Return the request as it is asked again; without new issues the old ones stand."""
         return replace(self, error=error, issues=tuple(issues) or self.issues)
 
@@ -87,12 +88,12 @@ class ReviewRequest:
             "revision": self.revision,
             "digest": self.digest,
             "diff": dict(self.diff),
-            "issues": [dict(issue) for issue in self.issues],
+            "issues": [issue.to_json() for issue in self.issues],
             "estimate": dict(self.estimate),
             "error": self.error,
         }
 
-    def _described(self, action: Action) -> str:
+    def _described(self, action: ReviewAction) -> str:
         text = action.description
         if self.digest not in text:
             text = f"{text}\n\nDigest: {self.digest}"

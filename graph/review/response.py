@@ -7,9 +7,9 @@ from typing import Any
 from graph.errors import InputError
 from graph.review.request import digest_of_all
 
-Request = Mapping[str, Any]
+RequestJson = Mapping[str, Any]
 """A review request as JSON, see `graph.review.request.ReviewRequest.to_json`."""
-Action = Mapping[str, Any]
+ActionJson = Mapping[str, Any]
 
 WORDS = {
     "run_plan": "the plan",
@@ -48,7 +48,7 @@ class ReviewResponse:
         return self != ReviewResponse()
 
 
-def build_response(request: Request, said: ReviewResponse) -> dict[str, Any]:
+def build_response(request: RequestJson, said: ReviewResponse) -> dict[str, Any]:
     """Return one decision for each thing asked, about all that was shown and nothing else.
 
     Raises:
@@ -57,12 +57,12 @@ def build_response(request: Request, said: ReviewResponse) -> dict[str, Any]:
     return {"decisions": _decisions(request["action_requests"], said), "digest": digest_of_all(request)}
 
 
-def asked(request: Request, name: str) -> list[Action]:
+def asked(request: RequestJson, name: str) -> list[ActionJson]:
     """Return the actions of one kind that a request asks about."""
     return [action for action in request["action_requests"] if action["name"] == name]
 
 
-def _decisions(actions: Sequence[Action], said: ReviewResponse) -> list[dict[str, Any]]:
+def _decisions(actions: Sequence[ActionJson], said: ReviewResponse) -> list[dict[str, Any]]:
     if said.stop:  # the bare rejection of a budget would finish the run with what there is
         return [{**ENDS, "message": "stop"} if action["name"] == "raise_budget" else ENDS for action in actions]
     for name, why in _beside_the_point(actions, said):
@@ -72,12 +72,12 @@ def _decisions(actions: Sequence[Action], said: ReviewResponse) -> list[dict[str
         _edited(action, **next(settled)) if action["name"] == "settle_effect" else _decision(action, said)
         for action in actions
     ]
-    if left := [in_words(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
+    if left := [action_words(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
         raise InputError("decision", f"not decided yet: {'; '.join(left)}")
     return [decision for decision in made if decision is not None]
 
 
-def _decision(action: Action, said: ReviewResponse) -> dict[str, Any] | None:
+def _decision(action: ActionJson, said: ReviewResponse) -> dict[str, Any] | None:
     """Return what is said of anything but an uncertain call, None where nothing is."""
     name, step = action["name"], action["args"].get("step")
     if name == "answer_question" and step in said.answers:
@@ -99,7 +99,7 @@ def _settled(said: ReviewResponse) -> Iterator[dict[str, Any]]:
         yield {"happened": happened, "result": next(results, None) if happened else None}
 
 
-def _edited(action: Action, **filled: Any) -> dict[str, Any]:
+def _edited(action: ActionJson, **filled: Any) -> dict[str, Any]:
     return {"type": "edit", "edited_action": {"name": action["name"], "args": {**action["args"], **filled}}}
 
 
@@ -108,10 +108,11 @@ def _raised(budget: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, A
     return {**budget, **limits, **({"calls": calls} if calls else {})}
 
 
-def _beside_the_point(actions: Sequence[Action], said: ReviewResponse) -> Iterator[tuple[str, str]]:
+def _beside_the_point(actions: Sequence[ActionJson], said: ReviewResponse) -> Iterator[tuple[str, str]]:
     """Yield (what was said, why) for what is about nothing that is asked, and for calls that nothing was said of."""
     names = [action["name"] for action in actions]
-    calls, questions = ([in_words(a) for a in actions if a["name"] == n] for n in ("settle_effect", "answer_question"))
+    calls = [action_words(action) for action in actions if action["name"] == "settle_effect"]
+    questions = [action_words(action) for action in actions if action["name"] == "answer_question"]
     steps = {action["args"]["step"] for action in actions if action["name"] == "answer_question"}
     if len(said.happened) != len(calls):
         yield "happened", f"say once of each: {'; '.join(calls)}" if calls else "no call is uncertain"
@@ -130,10 +131,10 @@ def _beside_the_point(actions: Sequence[Action], said: ReviewResponse) -> Iterat
         yield "feedback", "it is only asked whether a call happened"
 
 
-def in_words(action: Action) -> str:
+def action_words(action: ActionJson) -> str:
     """Return what an action asks about.
 
-    >>> in_words({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {}}})
+    >>> action_words({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {}}})
     'send with mail'
     """
     return WORDS[action["name"]].format(**action["args"])

@@ -10,11 +10,11 @@ from graph.policy.approval_scope import ExecutionTerms
 from graph.record.budget import Budget, read_budget
 from graph.review.decision import FINAL, Decision, UnreadableAnswer
 from graph.review.human_steps import GATE, PASSED, fitting_answer
-from graph.review.request import Action, ReviewRequest
+from graph.review.request import ReviewAction, ReviewRequest
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReviewVerdict:
     """What follows: an end (`stop`), another plan (`feedback`), or that the run goes on.
 
     `plan` is the decision about the plan, where there was one to make; `steps` says that the calls which waited may be
@@ -34,12 +34,12 @@ class Verdict:
     unseen: bool = False
 
 
-NOTHING = Verdict()
+NOTHING = ReviewVerdict()
 
 
 def verdict_of(
     request: ReviewRequest, decisions: Sequence[Decision], terms: ExecutionTerms, *, unseen: bool = False
-) -> Verdict:
+) -> ReviewVerdict:
     """Return what the decisions come to; one that ends the run stands above the others, then one that sends it back.
 
     Raises:
@@ -50,13 +50,13 @@ def verdict_of(
         return _beforehand(pairs)
     rejected = [_rejection(action, decision) for action, decision in pairs if decision.type == "reject"]
     if stop := next((decision for decision in rejected if decision.final), None):
-        return Verdict(stop=stop, decisions=tuple(decisions))
+        return ReviewVerdict(stop=stop, decisions=tuple(decisions))
     settled = tuple(_settled(action, one) for action, one in pairs if action.name == "settle_effect")
     answers = [(action, one) for action, one in pairs if action.name == "answer_question" and one.type == "edit"]
     given = {action.args["step"]: _answer(action, one) for action, one in answers}
     raised = [(action, one) for action, one in pairs if action.name == "raise_budget" and one.type == "edit"]
     budget = next((_raised(action, one, terms) for action, one in raised), None)
-    told = Verdict(given=given, settled=settled, budget=budget, decisions=tuple(decisions))
+    told = ReviewVerdict(given=given, settled=settled, budget=budget, decisions=tuple(decisions))
     if rejected:
         return replace(told, feedback=rejected[0].message)
     gates = [action.args["step"] for action in request.actions if action.args.get("tool") == GATE and not action.key]
@@ -68,15 +68,15 @@ def verdict_of(
     )
 
 
-def _beforehand(pairs: Sequence[tuple[Action, Decision]]) -> Verdict:
+def _beforehand(pairs: Sequence[tuple[ReviewAction, Decision]]) -> ReviewVerdict:
     """Return what comes of decisions that were given before anybody could look: they approve a plan, nothing else."""
     if any(action.name != "run_plan" or decision.type != "approve" for action, decision in pairs):
         raise UnreadableAnswer("what is given unseen approves a plan and nothing else; somebody has to look at this")
     decisions = tuple(decision for _, decision in pairs)
-    return Verdict(plan=decisions[0], decisions=decisions, unseen=True)
+    return ReviewVerdict(plan=decisions[0], decisions=decisions, unseen=True)
 
 
-def _rejection(action: Action, decision: Decision) -> Decision:
+def _rejection(action: ReviewAction, decision: Decision) -> Decision:
     """Return a rejection as it is meant: that of a budget without a word is to finish with what there is."""
     if action.name == "settle_effect":
         return replace(decision, final=True)
@@ -85,7 +85,7 @@ def _rejection(action: Action, decision: Decision) -> Decision:
     return decision
 
 
-def _settled(action: Action, decision: Decision) -> Mapping[str, Any]:
+def _settled(action: ReviewAction, decision: Decision) -> Mapping[str, Any]:
     args = decision.args or {}
     happened = args.get("happened")
     if not isinstance(happened, bool):
@@ -93,14 +93,14 @@ def _settled(action: Action, decision: Decision) -> Mapping[str, Any]:
     return {"key": action.key, "happened": happened, "result": args.get("result")}
 
 
-def _answer(action: Action, decision: Decision) -> JsonValue:
+def _answer(action: ReviewAction, decision: Decision) -> JsonValue:
     answer, fault = fitting_answer((decision.args or {}).get("answer"), action.answer_schema)
     if fault:
         raise UnreadableAnswer(f"the answer to {action.args['step']} does not fit its schema: {fault}")
     return answer
 
 
-def _raised(action: Action, decision: Decision, terms: ExecutionTerms) -> Budget:
+def _raised(action: ReviewAction, decision: Decision, terms: ExecutionTerms) -> Budget:
     """Return the budget as it was edited; it may go up to the policy's hard limits."""
     before, limit = read_budget(action.args["budget"])[0], str(action.key)
     budget, faults = read_budget((decision.args or {}).get("budget"))

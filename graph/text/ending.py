@@ -12,7 +12,7 @@ SAID_CHARACTERS = 10_000
 
 
 def ending_text(status: str, reason: str, answer: JsonValue) -> str:
-    """Return the end of a run in words: the answer, with the reason where it is not a plain success."""
+    """Return the end of a run in words: the answer, with the reason if it is not a plain success."""
     told = _answer_in_words(answer)
     if status == "succeeded":
         return told

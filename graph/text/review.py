@@ -13,15 +13,16 @@ from graph.errors import listed
 from graph.markdown import fenced
 from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from graph.plan.issues import Issue
-from graph.plan.revision import Difference, difference
+from graph.plan.kinds.table import kind_spec
+from graph.plan.revision import PlanDiff, difference
 from graph.plan.schema import Plan, Step
 from graph.record.budget import Budget, Usage, limit_in_words, unit_in_words
-from graph.record.run_state import BudgetExhausted, Call, Held
+from graph.record.run_state import BudgetExhausted, Call, HeldCall
 from graph.record.values import to_text
 from graph.sanitize import escaped, visible
 from graph.text.drawing.labels import plain
 from graph.text.drawing.text import plan_text
-from graph.text.event_text import step_in_words
+from graph.text.event_text import step_words
 from graph.text.literal_text import text_lines, text_note
 
 MAX_LINES = 300
@@ -106,7 +107,7 @@ def _what_to_settle(call: Call) -> str:
     )
 
 
-def held_description(held: Held) -> str:
+def held_description(held: HeldCall) -> str:
     """Return the question whether a call may be made that happened before, or whose arguments are untrusted."""
     whence = escaped("; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items()))
     untrusted = f"Not to be trusted: {whence}. " if whence else ""
@@ -188,10 +189,10 @@ def _drawing(plan: Plan, most: int = MAX_LINES, whole: str = "request") -> str:
     return "\n".join([*lines[:most], f"... and {len(lines) - most} more lines; the whole plan is in the {whole}"])
 
 
-def _changes(diff: Difference, before: Plan | None) -> list[str]:
+def _changes(diff: PlanDiff, before: Plan | None) -> list[str]:
     """Return what a revision changes, and what the steps were that it changes or removes."""
     was = {step.id: step.to_json() for step in before.steps} if before else {}
-    gone = [plain(f"- was {step_in_words(was[name])}") for name in (*diff.changed, *diff.removed)]
+    gone = [plain(f"- was {step_words(was[name])}") for name in (*diff.changed, *diff.removed)]
     more = len(gone) - MAX_CHANGES
     return [f"Changes: {diff}.", *gone[:MAX_CHANGES], *([f"- and {more} more"] if more > 0 else [])]
 
@@ -210,7 +211,7 @@ def _acting(steps: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) ->
     """Return those of the steps that have effects, with all of their arguments: the drawing of the plan cuts them."""
     acting = [step for step in steps if any(specs[name].acts for name in step.tool_names)]
     fed = _fed(plan, specs) if acting else {}
-    return [f"- {step.id}: {_call_in_words(step)}{_vouched(fed[step.id])}" for step in acting]
+    return [f"- {step.id}: {_call_words(step)}{_vouched(fed[step.id])}" for step in acting]
 
 
 def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[str]:
@@ -230,11 +231,8 @@ def _checked(steps: Sequence[Step]) -> list[str]:
     return [f"- {step.id} succeeds only if all of {shown(list(step.checks))}" for step in steps if step.checks]
 
 
-def _call_in_words(step: Step) -> str:
-    tools = escaped(", ".join(step.tool_names))
-    args = shown(dict(step.args)) if step.args else "arguments of its own" if step.tool is None else "{}"
-    often = f"up to {step.max_calls} times each, " if step.max_calls else ""
-    words = f"{tools} {args}" if step.tool is not None else f"a model may call {tools}, {often}with {args}"
+def _call_words(step: Step) -> str:
+    words = kind_spec(step.kind).calls(step, escaped, shown)
     return words if step.for_each is None else f"{words} for each of {shown(step.for_each)}, {step.most_items} at most"
 
 
@@ -257,7 +255,8 @@ def _fed(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[st
 
 
 def _named_by(step: Step) -> list[str]:
-    return [ref.step for ref in step.references()] + list(step.depends_on if step.kind == "model" else ())
+    sees_results = kind_spec(step.kind).done_by == "model"
+    return [ref.step for ref in step.references()] + list(step.depends_on if sees_results else ())
 
 
 def _estimated(estimate: Mapping[str, Any]) -> str:

@@ -12,9 +12,10 @@ from langgraph.types import Command
 from graph import build_graph
 from graph.calls.toolbox import Toolbox
 from graph.plan.catalog import ToolSpec
+from graph.plan.reading import read_plan
 from graph.plan.revision import read_revision
-from graph.plan.schema import Kind, Plan
-from graph.plan.validation import read_plan
+from graph.plan.schema import Plan
+from graph.plan.step_kind import StepKind
 from graph.testing import ScriptedModel, asked, on_thread, step
 from tools import default_tools
 
@@ -48,7 +49,7 @@ def test_a_plan_that_is_shown_has_no_fault(block: str, specs: dict[str, ToolSpec
 def test_each_kind_of_step_is_one_line_that_runs(own: Any, specs: dict[str, ToolSpec], saver: Any) -> None:
     lines, plan = KINDS.splitlines()[1:], read_plan(json.loads(KINDS), specs).plan
     assert plan is not None and len(plan.steps) == len(lines)
-    assert {one.kind for one in plan.steps} == set(get_args(Kind)) and any(one.for_each for one in plan.steps)
+    assert {one.kind for one in plan.steps} == set(get_args(StepKind)) and any(one.for_each for one in plan.steps)
     planner = ScriptedModel([KINDS, {"steps": [step("any", "search_documents", query="wind")]}])
     dear, cheap = ScriptedModel([SEARCH, "found"]), ScriptedModel(["thought"])
     graph = build_graph(planner, dear, executors={"cheap": cheap}, tools=own, checkpointer=saver)

@@ -25,9 +25,9 @@ from disturbances import Cancelled, Killed, Locked, Passed
 from whole_run import EXPECTED, ONCE, Logs, drive
 
 from graph.errors import LedgerUnavailableError
+from graph.ledger.lease import PACE
+from graph.ledger.opening import open_ledger
 from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite import ledger as ledger_of_sqlite
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.replay.player import replayed
@@ -116,7 +116,7 @@ def broken_off(folder: Path, interrupted: Callable[[], Coroutine[Any, Any, None]
 
     def work() -> None:
         asyncio.run(interrupted())
-        ledger_of_sqlite.LEASE_S = NEVER_S  # who had to wait for the old lease would hang
+        vars(PACE)["lease_s"] = NEVER_S  # who had to wait for the old lease would hang
         asyncio.run(drive(folder, Passed(), durability))
 
     busy_timeout.BUSY_S = BUSY_S
@@ -137,7 +137,7 @@ def judged(folder: Path, times: int) -> list[str]:
 
 
 async def _judged_by_the_ledger(database: Path) -> list[str]:
-    ledger = SqliteLedger(database)
+    ledger = open_ledger(database)
     (run,) = await ledger.runs()
     events = await ledger.events(run)
     damage = (await ledger.health()).damage

@@ -13,10 +13,9 @@ from owners import PLAN, fork, slow_tool, work_on
 
 from graph import Agent
 from graph.errors import LeaseLostError
-from graph.ledger.sqlite import ledger as ledger_of_sqlite
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft
-from graph.testing import ScriptedModel
+from graph.ledger.lease import PACE
+from graph.ledger.opening import open_ledger
+from graph.testing import ScriptedModel, drafted
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
@@ -92,7 +91,7 @@ def test_a_second_thread_is_refused_like_a_second_process(tmp_path: Path) -> Non
 def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_of_sqlite, "LEASE_S", 3_600.0)  # an heir that waits for it hangs
+    monkeypatch.setitem(vars(PACE), "lease_s", 3_600.0)  # an heir that waits for it hangs
     start_and_wait(tmp_path)
     owner = worker(tmp_path, "owner", "approve")
     until(lambda: len(begun(tmp_path)) == 1)
@@ -108,7 +107,7 @@ def test_a_killed_owner_is_replaced_at_once_on_the_same_machine(
 def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger_of_sqlite, "LEASE_S", 1.0)  # how long it is by default: test_lease.py
+    monkeypatch.setitem(vars(PACE), "lease_s", 1.0)  # how long it is by default: test_lease.py
     start_and_wait(tmp_path)
     owner = worker(tmp_path, "owner", "approve")
     until(lambda: len(begun(tmp_path)) == 1)
@@ -126,7 +125,7 @@ def test_a_suspended_owner_is_replaced_and_can_write_nothing_when_it_wakes(
 
 
 async def events(folder: Path) -> Any:
-    ledger = SqliteLedger(folder / "runs.db")
+    ledger = open_ledger(folder / "runs.db")
     (run,) = await ledger.runs()
     found = await ledger.events(run)
     await ledger.close()
@@ -152,14 +151,14 @@ def test_a_message_reaches_an_owner_elsewhere_before_its_next_call(tmp_path: Pat
 
 def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
     async def work() -> None:
-        ledger = SqliteLedger(tmp_path / "runs.db")
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        ledger = open_ledger(tmp_path / "runs.db")
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as old:
             pass
         async with ledger.owned(run) as new:
             with pytest.raises(LeaseLostError):
-                await ledger.append(old, [Draft("paused")])
-            assert await ledger.append(new, [Draft("paused")]) == 2
+                await ledger.append(old, [drafted("paused")])
+            assert await ledger.append(new, [drafted("paused")]) == 2
         await ledger.close()
 
     asyncio.run(work())

@@ -9,7 +9,7 @@ ledger, each write of the checkpointer, each effect and each model call.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command
 
 from graph import build_graph
+from graph.ledger.protocol import Lease
 from graph.ledger.sqlite.database import Database
-from graph.ledger.sqlite.lease import BEAT_S
-from graph.ledger.sqlite.ledger import SqliteLedger, beats_of
+from graph.ledger.sqlite.lease_table import beats_of
+from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.saver import SharingSaver
 from graph.testing import on_thread, step
 from tools.errors import NothingHappened
@@ -175,9 +176,13 @@ class WatchedLedger(SqliteLedger):
     """A ledger in such a database."""
 
     def __init__(self, path: Path, boundary: Boundary) -> None:
+        self._boundary = boundary
         super().__init__(path)
-        self._file = WatchedDatabase(self.name, beats_of(self._held), BEAT_S)
-        self._file.boundary = boundary
+
+    def _database(self, held: Set[Lease], beat_s: float) -> Database:
+        database = WatchedDatabase(self.name, beats_of(held), beat_s)
+        database.boundary = self._boundary
+        return database
 
 
 class WatchedSaver(SharingSaver):

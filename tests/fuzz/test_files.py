@@ -17,7 +17,7 @@ from graph.ledger.export import from_bytes, to_bytes
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import verify
 from graph.plan.catalog import ToolSpec
-from graph.plan.validation import json_faults
+from graph.plan.json_values import json_faults
 from graph.policy.policy_file import policy_from, policy_from_toml
 from graph.record_service import verified_file
 from graph.replay.opening import replayed_file

@@ -12,12 +12,13 @@ from graph.errors import ExpressionError, UnresolvedReferenceError
 from graph.plan.catalog import ToolSpec
 from graph.plan.expressions import evaluate, expression_fault
 from graph.plan.inline_schema import misfits, schema_fault
+from graph.plan.json_values import json_faults
+from graph.plan.reading import read_plan
 from graph.plan.references import references_in, resolve
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.plan.validation import json_faults, read_plan
 from graph.review.decision import UnreadableAnswer, read_answer
-from graph.review.request import ALLOWED, Action, ReviewRequest
+from graph.review.request import ALLOWED, ReviewAction, ReviewRequest
 from graph.text.drawing import plan_svg, plan_text
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of JMESPath, for odd literals
@@ -159,7 +160,7 @@ requests: dict[str, dict[str, Any]] = {
 @fuzzed
 @given(answers, st.sampled_from(sorted(requests)))
 def test_an_answer_is_a_decision_or_is_asked_for_again(answer: Any, name: Any) -> None:
-    action = Action(name, requests[name], name)
+    action = ReviewAction(name, requests[name], name)
     request = ReviewRequest(run="t.1", revision=1, digest="d" * 64, binding="b" * 64, actions=(action,))
 
     with in_time():

@@ -1,10 +1,16 @@
 import asyncio
 import signal
 import threading
+from pathlib import Path
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 
+from graph import build_graph
 from graph.builder import on_a_loop
+from graph.saver import strict_serializer
+from graph.testing import ScriptedModel
 
 
 async def failing(error: BaseException) -> dict:
@@ -40,3 +46,22 @@ def test_an_interrupted_node_inside_a_running_loop_leaves_no_work_behind() -> No
 
     asyncio.run(notebook_cell())
     assert ended.is_set()
+
+
+def test_the_graph_has_its_four_nodes_and_reaches_the_executor_through_review_only() -> None:
+    drawn = build_graph(ScriptedModel([]), tools=[]).get_graph()
+
+    assert set(drawn.nodes) == {"__start__", "planner", "review", "executor", "replanner", "__end__"}
+    assert {edge.source for edge in drawn.edges if edge.target == "executor"} == {"review"}
+
+
+def test_a_serializer_that_revives_any_type_is_warned_of(tmp_path: Path) -> None:
+    with SqliteSaver.from_conn_string(str(tmp_path / "runs.db")) as saver:
+        with pytest.warns(UserWarning, match="revives any type"):
+            build_graph(ScriptedModel([]), tools=[], checkpointer=saver)
+        saver.serde = strict_serializer()
+        build_graph(ScriptedModel([]), tools=[], checkpointer=saver)
+
+
+def test_what_this_process_alone_keeps_in_memory_is_not_warned_of() -> None:
+    build_graph(ScriptedModel([]), tools=[], checkpointer=InMemorySaver())

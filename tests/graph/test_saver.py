@@ -174,6 +174,7 @@ def test_the_synchronous_twins_do_the_same_from_another_thread_and_refuse_the_sa
     assert on(tmp_path, work) == [1, 1, 0]
 
 
+@pytest.mark.slow
 def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(tmp_path: Path) -> None:
     async def work(saver: SharingSaver) -> Any:
         await made(saver, "a", "r1")

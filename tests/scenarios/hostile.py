@@ -24,7 +24,7 @@ from langgraph.types import Command
 from pydantic import PrivateAttr
 
 from graph import build_graph
-from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.record.events import Event
@@ -237,7 +237,7 @@ def _call(tool: str, args: Mapping[str, Any]) -> str:
 def run(attack: Attack, person: Person, mode: str) -> Outcome:
     """Run an attack to its end, with somebody who answers."""
     world = World(attack.says, dict(attack.fails))
-    ledger = SqliteLedger(":memory:")
+    ledger = MemoryLedger()
     graph = build_graph(
         ObedientModel([attack.plan], attack.planner),
         ObedientModel(attack.duty, attack.executor),
@@ -260,7 +260,7 @@ def run(attack: Attack, person: Person, mode: str) -> Outcome:
     return Outcome(state, asyncio.run(_events(ledger)), world.log.calls, asked)
 
 
-async def _events(ledger: SqliteLedger) -> list[Event]:
+async def _events(ledger: MemoryLedger) -> list[Event]:
     runs = sorted(await ledger.runs(), key=lambda run: run.n)
     return [event for run in runs for event in await ledger.events(run)]
 

@@ -12,8 +12,8 @@ from langgraph.types import Command
 
 from graph import Agent, build_graph
 from graph.errors import AgentError
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN = {"steps": [step("a", "save", path="out.md")]}
@@ -23,12 +23,12 @@ DECLARED: dict[str, Any] = {"effect": "write", "schema": SCHEMA, "folder": "/srv
 
 
 @pytest.fixture
-def ledger() -> SqliteLedger:
-    return SqliteLedger(":memory:")
+def ledger() -> MemoryLedger:
+    return MemoryLedger()
 
 
 @pytest.fixture
-def build(saver: InMemorySaver, ledger: SqliteLedger, tools: LoggedTools) -> Callable[..., Any]:
+def build(saver: InMemorySaver, ledger: MemoryLedger, tools: LoggedTools) -> Callable[..., Any]:
     def make(*answers: Any, declared: Any = None, **options: Any) -> Any:
         own = [tools.tool("save", lambda path: path, **{**DECLARED, **(declared or {})})]
         given = {"tools": own, "checkpointer": saver, "ledger": ledger, **options}
@@ -144,7 +144,7 @@ def test_the_budget_that_was_raised_is_the_approved_one_and_nothing_is_asked_aga
     assert state["status"] == "succeeded" and len(tools.calls) == 2
 
 
-def test_who_approved_what_and_when_and_what_was_shown_is_on_record(build: Any, ledger: SqliteLedger) -> None:
+def test_who_approved_what_and_when_and_what_was_shown_is_on_record(build: Any, ledger: MemoryLedger) -> None:
     graph = build(PLAN)
     request = asked(graph.invoke({"goal": "g"}, on_thread()))
     graph.invoke(Command(resume="approve"), on_thread())

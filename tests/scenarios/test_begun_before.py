@@ -12,10 +12,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
 
 from graph import build_graph
-from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft
+from graph.ledger.opening import open_ledger
 from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
 OTHER = {"steps": [step("b", "look", name="y")]}
@@ -34,8 +33,8 @@ def begun(database: Path) -> None:
     """Leave a run of which no more is on record than its input."""
 
     async def begin() -> None:
-        ledger = SqliteLedger(database)
-        await ledger.open_run("thread", [Draft("run_started", {"goal": "g", "constraints": []})])
+        ledger = open_ledger(database)
+        await ledger.open_run("thread", [drafted("run_started", {"goal": "g", "constraints": []})])
         await ledger.close()
 
     asyncio.run(begin())

@@ -23,7 +23,7 @@ from graph.chat_models.settings import ModelSettings
 from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError
-from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.runs import Run
 from graph.saver import strict_serializer
 from graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
@@ -217,13 +217,13 @@ def test_finished_without_a_plan_a_run_says_so(tmp_path: Path, budget: dict[str,
 
 
 def test_time_is_what_was_worked_and_not_what_a_person_took(saver: InMemorySaver, tools: LoggedTools) -> None:
-    clock, ledger = PassingClock(), SqliteLedger(":memory:")
+    clock, ledger = PassingClock(), MemoryLedger()
 
     def work(name: str) -> str:
         clock.now += 10
         return name
 
-    async def opened() -> SqliteLedger:
+    async def opened() -> MemoryLedger:
         return ledger
 
     names = {"a": [], "b": ["a"], "c": ["b"]}

@@ -7,7 +7,7 @@ import pytest
 from langgraph.types import Command
 
 from graph.calls.toolbox import Toolbox
-from graph.plan.validation import read_plan
+from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy_file import policy_from
 from graph.policy.policy_preview import forecast

@@ -153,7 +153,7 @@ def test_posing_as_review_runs_nothing(build: Build, tools: LoggedTools) -> None
     graph = build(PLAN)
     graph.invoke({"goal": "g"}, on_thread())
 
-    graph.update_state(on_thread(), {"status": "running"}, as_node="review")
+    graph.update_state(on_thread(), {"route": "execute", "status": "running"}, as_node="review")
     request = asked(graph.invoke(None, on_thread()))
 
     assert tools.calls == [] and request["action_requests"][0]["args"] == {"plan": PLAN}

@@ -1,17 +1,17 @@
-"""Constraints and feedback in plain English -> changes to what a brief is made of."""
+"""Parsing of constraints and feedback in English into changes of a brief."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
-from graph.chat_models.offline.words import asks_for_more, one_line
+from graph.chat_models.offline.text_format import asks_for_more, one_line
 from tools.words import content_words
 
 
 @dataclass(frozen=True)
-class Order:
-    """What a brief is made of.
+class BriefSpec:
+    """Specification of a brief.
 
     `spare` are further queries that could be asked; `path` is where the report goes, None for a name of its own;
     `min_words` is how many words of a question a passage must hold to answer it.
@@ -28,8 +28,8 @@ class Order:
     min_words: int | None = None
 
 
-Change = Callable[[Order, re.Match[str]], Order | None]
-"""None where the order cannot be changed like that."""
+Change = Callable[[BriefSpec, re.Match[str]], BriefSpec | None]
+"""None where the spec cannot be changed like that."""
 
 _WORDS_FOR_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a single": 1}
 _COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS_FOR_NUMBERS)})"
@@ -41,29 +41,29 @@ SEARCH_FOR = re.compile(
 WRITE_TO = re.compile(rf"\b(?:(?:in)?to|in|as|called|named|file)(?: (?:a|the))?(?: file)? {FILE}", re.I)
 
 
-def _count(order: Order, match: re.Match[str]) -> Order | None:
+def _count(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
     given = match["count"].lower()
     wanted = int(given) if given.isdigit() else _WORDS_FOR_NUMBERS[given]
-    every = order.queries + order.spare
+    every = spec.queries + spec.spare
     if wanted < 1 or (match[0].lower().startswith("exactly") and wanted > len(every)):
         return None
-    return replace(order, queries=every[:wanted], spare=every[wanted:])
+    return replace(spec, queries=every[:wanted], spare=every[wanted:])
 
 
-def _fewer(order: Order, _: re.Match[str]) -> Order | None:
-    wanted = len(order.queries) // 2
-    every = order.queries + order.spare
-    return replace(order, queries=every[:wanted], spare=every[wanted:]) if wanted else None
+def _fewer(spec: BriefSpec, _: re.Match[str]) -> BriefSpec | None:
+    wanted = len(spec.queries) // 2
+    every = spec.queries + spec.spare
+    return replace(spec, queries=every[:wanted], spare=every[wanted:]) if wanted else None
 
 
-def _also(order: Order, match: re.Match[str]) -> Order | None:
+def _also(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
     query = one_line(match["query"], 300).strip("\"'` ")
-    return replace(order, queries=(*order.queries, query)) if content_words(query) else None
+    return replace(spec, queries=(*spec.queries, query)) if content_words(query) else None
 
 
-def _at_most(order: Order, match: re.Match[str]) -> Order | None:
+def _at_most(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
     wanted = int(match["count"])
-    return replace(order, sentences=wanted) if wanted else None
+    return replace(spec, sentences=wanted) if wanted else None
 
 
 _CHANGES: list[tuple[re.Pattern[str], Change]] = [
@@ -99,17 +99,17 @@ _CHANGES: list[tuple[re.Pattern[str], Change]] = [
         re.compile(r"\b(?:no|without (?:a|the|any)|don't write a) (?:report|file)\b", re.I),
         lambda o, _: replace(o, report=False),
     ),
-    (WRITE_TO, lambda order, match: replace(order, report=True, path=match["path"])),
+    (WRITE_TO, lambda spec, match: replace(spec, report=True, path=match["path"])),
 ]
 
 
-def changed(order: Order, wish: str) -> Order | None:
-    """Return the order as a person wishes it, or None if any part of the wish cannot be met.
+def apply_to_brief(spec: BriefSpec, wish: str) -> BriefSpec | None:
+    """Return the spec as a person wishes it, or None if any part of the wish cannot be met.
 
-    >>> order = Order("wind", ("wind", "wind: cost"))
-    >>> changed(order, "Fewer searches, please").queries
+    >>> spec = BriefSpec("wind", ("wind", "wind: cost"))
+    >>> apply_to_brief(spec, "Fewer searches, please").queries
     ('wind',)
-    >>> changed(order, "Make it rhyme") is None, changed(order, "One search, and make it rhyme") is None
+    >>> apply_to_brief(spec, "Make it rhyme") is None, apply_to_brief(spec, "One search, and make it rhyme") is None
     (True, True)
     """
     wish = one_line(wish.replace("\u2019", "'"), 1000)
@@ -117,9 +117,9 @@ def changed(order: Order, wish: str) -> Order | None:
     for pattern, change in _CHANGES:
         if not (match := pattern.search(left)):
             continue
-        made = change(order, match)
+        made = change(spec, match)
         if made is None:
             return None
-        order, left = made, left.replace(match[0], " . ", 1)
+        spec, left = made, left.replace(match[0], " . ", 1)
         understood.append(match[0])
-    return None if not understood or asks_for_more(left, ()) else order
+    return None if not understood or asks_for_more(left, ()) else spec

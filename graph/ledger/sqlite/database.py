@@ -12,15 +12,13 @@ from graph.errors import LedgerError, LedgerUnavailableError
 from graph.ledger.sqlite.file import advice
 from graph.ledger.sqlite.vacuum import compact
 from graph.ledger.sqlite.writer import Pulse
-from graph.ledger.sqlite.writers import IN_MEMORY, SharedWriter, writer_in_memory, writer_of
+from graph.ledger.sqlite.writers import SharedWriter, writer_of
 
 Result = TypeVar("Result")
 
-__all__ = ["IN_MEMORY", "Database"]
-
 
 class Database:
-    """An SQLite file, or memory; it is opened on first use. For `pulse` see `graph.ledger.sqlite.writer.WriterThread`.
+    """An SQLite file; it is opened on first use. For `pulse` see `graph.ledger.sqlite.writer.WriterThread`.
 
     All who use a file in this process share one writer, which ends with the last of them; `pulse` must therefore not
     refer to its user. Whatever goes wrong with the database is a LedgerUnavailableError, or a plain LedgerError where
@@ -31,8 +29,6 @@ class Database:
         self.name = name
         self._pulse, self._pulse_s = pulse, pulse_s
         self._writer: SharedWriter | None = None
-        if name == IN_MEMORY:
-            self._use(writer_in_memory(pulse_s))
 
     async def look(self, do: Callable[[sqlite3.Connection], Result]) -> Result:
         """Do what only reads: it needs no turn, so a lock does not hold it up."""
@@ -54,8 +50,6 @@ class Database:
 
     async def compact(self) -> None:
         """Write the file anew; not on the writer's thread, which gives the heartbeats."""
-        if self.name == IN_MEMORY:
-            return
         try:
             await asyncio.to_thread(compact, self.name)
         except sqlite3.Error as error:
@@ -72,8 +66,6 @@ class Database:
         await thread.ended()
 
     async def _opened(self) -> SharedWriter:
-        if self.name == IN_MEMORY:
-            return self._use(writer_in_memory(self._pulse_s))
         return self._use(await asyncio.to_thread(partial(writer_of, self.name, self._pulse_s)))
 
     def _use(self, writer: SharedWriter) -> SharedWriter:

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from graph.ledger.protocol import Health
-from graph.ledger.sqlite.lease import is_gone
+from graph.ledger.owner import is_gone
+from graph.ledger.run_store import Health
 from graph.record.run_state import run_name
 
 Found = TypeVar("Found")

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph.errors import LedgerUnavailableError
-from graph.ledger.sqlite.lease import LEASE_S, LOOK_S, is_gone
+from graph.ledger.lease import LEASE_S, LOOK_S
+from graph.ledger.owner import is_gone
 from graph.ledger.sqlite.run_index import rebuild
 from graph.ledger.sqlite.schema import INDEX, VERSION, check_version, create, execute, set_version, version_of
 from graph.record.run_state import run_name

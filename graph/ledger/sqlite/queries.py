@@ -1,21 +1,18 @@
 """Questions asked of the ledger's tables within a transaction."""
 
-import json
-import secrets
 import sqlite3
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from graph.ledger.chain import SALT_BYTES, Row, first_link, link, payload_digest
+from graph.ledger.chain import Row, first_link
 from graph.ledger.protocol import RunKey
+from graph.ledger.reading import Found
+from graph.ledger.refusals import Standing
 from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
-from graph.ledger.transcript import Transcript
-from graph.record.artifacts import artifacts_named
-from graph.record.events import CONTROL, Draft
-from graph.record.run_state import run_name
+from graph.ledger.transcript import Transcript, artifact_ids
+from graph.record.events import CONTROL
 
 _ENDED = UNPACKED.format("ended.payload")
 FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.status') != 'succeeded'
@@ -29,32 +26,12 @@ FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.
 ALL = -(2**63)
 """After which event to begin so that no row is left out, whatever its number."""
 
-compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-class Standing(NamedTuple):
-    """How many events were written for a run, the id of the key it is sealed with, and the seal."""
-
-    events: int
-    key: str | None
-    seal: bytes | None
-
-
-def row_of(draft: Draft, seq: int, before: bytes) -> Row:
-    """Return an event as it is stored, chained to the one before it."""
-    payload = compact_json(draft.payload)
-    salt, at = secrets.token_bytes(SALT_BYTES), time.time()
-    digest = payload_digest(salt, payload)
-    return Row(
-        seq, draft.kind, draft.step, at, payload, salt, digest, link(before, seq, draft.kind, draft.step, at, digest)
-    )
-
 
 def run_id_of(db: sqlite3.Connection, run: RunKey) -> int:
     """Return the number by which the tables know a run."""
     row = db.execute("SELECT id FROM ledger_runs WHERE thread = ? AND n = ?", (run.thread, run.n)).fetchone()
     if row is None:
-        raise sqlite3.DatabaseError(f"run {run_name(run.thread, run.n)} is not in the ledger")
+        raise sqlite3.DatabaseError(f"run {run.id} is not in the ledger")
     return int(row[0])
 
 
@@ -84,7 +61,7 @@ def head_of(db: sqlite3.Connection, run_id: int, run: RunKey) -> tuple[int, byte
     """Return the last sequence number of a run and the hash to chain the next event to."""
     query = "SELECT seq, link FROM ledger_events WHERE run = ? ORDER BY seq DESC LIMIT 1"
     row = db.execute(query, (run_id,)).fetchone()
-    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run_name(run.thread, run.n)))
+    return (int(row[0]), bytes(row[1])) if row else (0, first_link(run.id))
 
 
 def rows_of(db: sqlite3.Connection, run_id: int, after: int) -> tuple[list[Row], Standing]:
@@ -113,6 +90,11 @@ def has_messages(db: sqlite3.Connection, run_id: int) -> bool:
     return db.execute(query, (run_id,)).fetchone() is not None
 
 
+def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Found:
+    """Return what there is of a run from its `after`-th event on."""
+    return Found(*rows_of(db, run_id, after), has_messages(db, run_id))
+
+
 def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
     """Return how many events were written for a run, and its seal.
 
@@ -131,6 +113,6 @@ def transcript_of(db: sqlite3.Connection, run: RunKey) -> Transcript:
     bare = Transcript(run.thread, run.n, rows, written, key, seal)
     found = (
         db.execute("SELECT id, content FROM ledger_artifacts WHERE id = ?", (name,)).fetchone()
-        for name in artifacts_named(bare.events())
+        for name in artifact_ids(bare.events())
     )
     return replace(bare, artifacts=dict(row for row in found if row is not None))

@@ -3,23 +3,19 @@
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
+from graph.ledger.owner import is_gone
 from graph.ledger.protocol import RunKey
-from graph.ledger.sqlite.lease import is_gone
+from graph.ledger.search import CANDIDATES, LIVE, as_shown, run_in
 from graph.ledger.sqlite.queries import last_number
 from graph.ledger.sqlite.run_index import COLUMNS, read
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
 
-CANDIDATES = 9
-"""So many runs are named at most when the beginning of a name fits several."""
 CHUNK = 200
 """Rows that are read at a time."""
-LIVE = ("planning", "running")
-"""Statuses of runs that are paused if no process works on them."""
 _SELECT = (
     f"SELECT thread, n, {', '.join(COLUMNS)}, owner FROM ledger_index "
     "JOIN ledger_runs ON ledger_runs.id = ledger_index.run LEFT JOIN ledger_leases USING (run)"
@@ -28,9 +24,8 @@ _SELECT = (
 
 def run_named(db: sqlite3.Connection, name: str) -> list[RunKey]:
     """Return the run of that id, or the latest of that thread, or of each thread whose name begins so."""
-    thread, _, number = name.rpartition(".")
-    if number.isdecimal() and number.isascii() and _exists(db, RunKey(thread, int(number[:18]))):
-        return [RunKey(thread, int(number))]
+    if (run := run_in(name)) is not None and _exists(db, run):
+        return [run]
     if last := last_number(db, name):
         return [RunKey(name, last)]
     if not name:
@@ -50,7 +45,7 @@ def _found(db: sqlite3.Connection, wanted: RunFilter) -> Iterator[RunSummary]:
     rows = db.execute(f"{_SELECT} {where} ORDER BY ledger_index.run DESC", values)
     while chunk := rows.fetchmany(min(CHUNK, wanted.limit)):
         for *row, owner in chunk:
-            summary = _as_shown(read(row), owner)
+            summary = as_shown(read(row), bool(owner) and not is_gone(owner))
             if wanted.status in (None, summary.status):
                 yield summary
 
@@ -78,12 +73,6 @@ def _run_id(db: sqlite3.Connection, name: str) -> int:
     query = "SELECT id FROM ledger_runs WHERE thread = ? AND n = ?"
     row = db.execute(query, (thread, number)).fetchone()
     return int(row[0]) if row else 0
-
-
-def _as_shown(summary: RunSummary, owner: str | None) -> RunSummary:
-    if summary.status not in LIVE or (owner and not is_gone(owner)):
-        return summary
-    return replace(summary, status="paused")
 
 
 def _exists(db: sqlite3.Connection, run: RunKey) -> bool:

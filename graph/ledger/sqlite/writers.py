@@ -19,7 +19,6 @@ from graph.ledger.sqlite.packed_payload import add_functions
 from graph.ledger.sqlite.schema import VERSION, check_version
 from graph.ledger.sqlite.writer import Pulse, WriterThread, begin_at_once
 
-IN_MEMORY = ":memory:"
 LOGGER = logging.getLogger("planner_executor.ledger")
 
 
@@ -30,11 +29,6 @@ class OpenFile:
         self._name, self._path = name, path
         self._patience, self._waits = busy_timeout_with(name), ""
         self._opened: tuple[int, int] | None = None
-
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether there is no file."""
-        return self._path == IN_MEMORY
 
     def is_replaced(self) -> bool:
         """Whether the file that was opened is gone, or another one is in its place."""
@@ -47,8 +41,7 @@ class OpenFile:
 
     def connect(self) -> sqlite3.Connection:
         """Open the database; one that is not there is made."""
-        if not self.is_in_memory:
-            create_private(Path(self._path), self._name)
+        create_private(Path(self._path), self._name)
         wait_s = self._patience.left_s
         connection = sqlite3.connect(self._path, isolation_level=None, timeout=wait_s)
         connection.text_factory = _text
@@ -59,7 +52,7 @@ class OpenFile:
                 write_ahead(connection, wait_s)
                 if done := bring_up(connection, self._path):
                     LOGGER.warning("%s was migrated to version %s; as it was: %s", self._path, VERSION, done.backup)
-            self._opened, self._waits = None if self.is_in_memory else identity(self._path), ""
+            self._opened, self._waits = identity(self._path), ""
         except (sqlite3.Error, LedgerError):
             connection.close()
             raise
@@ -97,11 +90,6 @@ _resting: list[Callable[[], None]] = []
 _inherited: list[SharedWriter] = []
 
 
-def writer_in_memory(pulse_s: float) -> SharedWriter:
-    """Return a writer to a new database in memory."""
-    return SharedWriter(OpenFile(IN_MEMORY, IN_MEMORY), pulse_s)
-
-
 def writer_of(name: str, pulse_s: float) -> SharedWriter:
     """Return this process's writer to a file; it looks at the file, so not on the event loop's thread."""
     path = os.path.realpath(name)
@@ -114,7 +102,7 @@ def writer_of(name: str, pulse_s: float) -> SharedWriter:
 
 def _rest() -> None:
     """Close connections before a fork: SQLite would take the child's locks on these files for granted."""
-    _resting.extend(writer.thread.rest() for writer in tuple(_all) if not writer.file.is_in_memory)
+    _resting.extend(writer.thread.rest() for writer in tuple(_all))
 
 
 def _go_on() -> None:

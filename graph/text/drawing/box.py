@@ -1,15 +1,17 @@
 """One step's box in the SVG drawing: icon, id, who does it, objective, status."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
 from graph.plan.checks import check_in_words
+from graph.plan.kinds.spec import Look
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
+from graph.text.drawing.icons import ICONS
 from graph.text.drawing.labels import cut, plain
 from graph.text.drawing.lettering import MONO, mono, sans, wrapped
 from graph.text.drawing.statuses import LOOKS
-from graph.text.drawing.step_kind import ROLES, Kind, checks, doer, kind_of, material
+from graph.text.drawing.step_words import checks, doer, material
 
 WIDTH = 244
 INK, FAINT = "#0f172a", "#475569"
@@ -18,52 +20,6 @@ _TEXT_X = 51
 _LINES_Y, _LINE = 65, 16.5
 _PART = 120
 """Room for the name of the step that this one is a part of."""
-
-_COLOURS: Mapping[Kind, tuple[str, str]] = {
-    "tool": ("#0f766e", "#ccfbf1"),
-    "model": ("#6d28d9", "#ede9fe"),
-    "reasoning": ("#475569", "#e2e8f0"),
-    "ask": ("#b45309", "#fef3c7"),
-    "gate": ("#b45309", "#fef3c7"),
-    "refine": ("#1d4ed8", "#dbeafe"),
-    "gather": ("#475569", "#e2e8f0"),
-}
-
-_ICONS: Mapping[Kind, str] = {
-    "tool": (
-        '<circle cx="26" cy="27" r="7" fill="none" stroke="#0f766e" stroke-width="3" stroke-dasharray="2.75 2.75"/>'
-        '<circle cx="26" cy="27" r="4.4" fill="none" stroke="#0f766e" stroke-width="2.6"/>'
-    ),
-    "model": (
-        '<path d="M25 18q1.4 7.6 9 9q-7.6 1.4-9 9q-1.4-7.6-9-9q7.6-1.4 9-9z" fill="#6d28d9"/>'
-        '<path d="M33 16q.5 2.5 3 3q-2.5.5-3 3q-.5-2.5-3-3q2.5-.5 3-3z" fill="#6d28d9"/>'
-    ),
-    "reasoning": (
-        '<ellipse cx="26.5" cy="24.5" rx="8.5" ry="6" fill="none" stroke="#475569" stroke-width="2"/>'
-        '<circle cx="20.5" cy="33.5" r="2" fill="#475569"/><circle cx="17" cy="37" r="1.2" fill="#475569"/>'
-    ),
-    "ask": (
-        '<path d="M17 18.5h18a2 2 0 0 1 2 2v9.5a2 2 0 0 1-2 2h-8l-5 4.5v-4.5h-5a2 2 0 0 1-2-2v-9.5a2 2 0 0 1 2-2z" '
-        'fill="none" stroke="#b45309" stroke-width="2"/>'
-        '<path d="M24 23.4q0-2 2.1-2t2.1 1.9q0 1.3-2.1 2.3v1.2" fill="none" stroke="#b45309" stroke-width="1.7"/>'
-        '<circle cx="26.1" cy="29.2" r="1.1" fill="#b45309"/>'
-    ),
-    "gate": (
-        '<path d="M17.5 36v-17M17.5 22h17.5M17.5 27.5h17.5" fill="none" stroke="#b45309" stroke-width="2.4"/>'
-        '<path d="M22 22l-3 5.5M28 22l-3 5.5M34 22l-3 5.5" stroke="#b45309" stroke-width="1.8"/>'
-    ),
-    "refine": (
-        '<path d="M20 27h5M25 19.5v15M25 19.5h5M25 27h5M25 34.5h5" fill="none" stroke="#1d4ed8" stroke-width="1.8"/>'
-        '<circle cx="18" cy="27" r="3" fill="#1d4ed8"/><circle cx="33" cy="19.5" r="2.4" fill="#1d4ed8"/>'
-        '<circle cx="33" cy="27" r="2.4" fill="#1d4ed8"/><circle cx="33" cy="34.5" r="2.4" fill="#1d4ed8"/>'
-    ),
-    "gather": (
-        '<path d="M22 19.5h4v15h-4M22 27h11" fill="none" stroke="#475569" stroke-width="1.8"/>'
-        '<circle cx="19" cy="19.5" r="2.4" fill="#475569"/><circle cx="19" cy="27" r="2.4" fill="#475569"/>'
-        '<circle cx="19" cy="34.5" r="2.4" fill="#475569"/><path d="M31 23l4.5 4-4.5 4z" fill="#475569"/>'
-    ),
-}
-"""A gear, a spark, a thought; a question, a barrier; one that becomes several, and several that become one."""
 
 
 def objective_lines(step: Step) -> list[str]:
@@ -89,21 +45,21 @@ class Face:
 
 def box(face: Face, corner: tuple[int, int], height: int) -> str:
     """Return the box as an SVG group."""
-    step, kind = face.step, kind_of(face.step)
-    colour, tint = _COLOURS[kind]
+    step, look = face.step, kind_spec(face.step.kind).look(face.step)
+    picture = ICONS[look.icon]
     room, checked = WIDTH - _TEXT_X - _PADDING, checks(step)
     lines = "".join(
         f'<text x="{_PADDING}" y="{_LINES_Y + _LINE * number:g}" font-size="12.5" fill="#334155">{escape(line)}</text>'
         for number, line in enumerate(face.lines)
     )
     return (
-        f'<g data-step="{step.id}" data-kind="{kind}" transform="translate({corner[0]} {corner[1]})">'
+        f'<g data-step="{step.id}" data-kind="{look.name}" transform="translate({corner[0]} {corner[1]})">'
         f"<title>{escape(_tooltip(face))}</title>"
-        f'<rect width="{WIDTH}" height="{height}" rx="10" {_frame(kind, face.word)}/>'
-        f'<rect x="12" y="13" width="28" height="28" rx="7" fill="{tint}"/>{_ICONS[kind]}'
+        f'<rect width="{WIDTH}" height="{height}" rx="10" {_frame(look, face.word)}/>'
+        f'<rect x="12" y="13" width="28" height="28" rx="7" fill="{picture.tint}"/>{picture.svg}'
         f'<text x="{_TEXT_X}" y="25" font-family="{MONO}" font-size="13" font-weight="700" fill="{INK}">'
         f"{escape(cut(step.id, room - sans(10.5)(checked), mono(13)))}</text>{_corner(checked)}"
-        f'<text x="{_TEXT_X}" y="41" font-family="{MONO}" font-size="11" fill="{colour}">'
+        f'<text x="{_TEXT_X}" y="41" font-family="{MONO}" font-size="11" fill="{picture.colour}">'
         f"{escape(cut(doer(step), room, mono(11)))}</text>"
         f"{lines}{_badge(face.word) if face.word else ''}{_part(str(step.parent)) if face.is_part else ''}</g>"
     )
@@ -114,12 +70,12 @@ def _corner(words: str) -> str:
     return f'<text x="{end}" y="25" font-size="10.5" text-anchor="end" fill="{FAINT}">{words}</text>' if words else ""
 
 
-def _frame(kind: Kind, word: str | None) -> str:
-    dashes = ' stroke-dasharray="5 4"' if kind in ("reasoning", "refine") else ""
+def _frame(look: Look, word: str | None) -> str:
+    dashes = ' stroke-dasharray="5 4"' if look.dashed else ""
     if word is None:
         return f'fill="#ffffff" stroke="#94a3b8" stroke-width="1.25"{dashes}'
-    look = LOOKS[word]
-    return f'fill="{look.pale}" stroke="{look.strong}" stroke-width="1.5"{dashes}'
+    status = LOOKS[word]
+    return f'fill="{status.pale}" stroke="{status.strong}" stroke-width="1.5"{dashes}'
 
 
 def _badge(word: str) -> str:
@@ -148,7 +104,7 @@ def _tooltip(face: Face) -> str:
     lines = [
         step.id + (f": {face.word}" if face.word else ""),
         plain(step.objective),
-        f"{ROLES[kind_of(step)]}: {doer(step)}",
+        f"{kind_spec(step.kind).look(step).role}: {doer(step)}",
         f"with: {cut(material(step), 400)}" if material(step) else "",
         f"waits for: {cut(', '.join(face.waits), 400)}" if face.waits else "",
         f"succeeds if: {plain(step.success_criteria)}" if step.success_criteria else "",

@@ -3,19 +3,21 @@
 import re
 from collections.abc import Iterator, Mapping
 
+from graph.plan.kinds.spec import Shape
+from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.text.drawing.labels import answer_text, cut, plain, waits_within
 from graph.text.drawing.statuses import LOOKS, status_of
-from graph.text.drawing.step_kind import Kind, checks, depths, doer, kind_of
+from graph.text.drawing.step_words import checks, depths, doer
 
-_SHAPES: Mapping[Kind, tuple[str, str]] = {
-    "tool": ('["', '"]'),
-    "model": ('(["', '"])'),
-    "reasoning": ('("', '")'),
-    "ask": ('[/"', '"/]'),
-    "gate": ('{{"', '"}}'),
-    "refine": ('[["', '"]]'),
-    "gather": ('[\\"', '"/]'),
+SHAPES: Mapping[Shape, tuple[str, str]] = {
+    "rectangle": ('["', '"]'),
+    "stadium": ('(["', '"])'),
+    "rounded": ('("', '")'),
+    "parallelogram": ('[/"', '"/]'),
+    "hexagon": ('{{"', '"}}'),
+    "subroutine": ('[["', '"]]'),
+    "trapezoid": ('[\\"', '"/]'),
 }
 DEEPEST = 8
 """How far lines are indented at most."""
@@ -66,7 +68,7 @@ def _nested(plan: Plan, nodes: Mapping[str, str], names: Mapping[str, str]) -> I
 
 
 def _box(step: Step) -> str:
-    opening, closing = _SHAPES[kind_of(step)]
+    opening, closing = SHAPES[kind_spec(step.kind).look(step).shape]
     done = cut(doer(step), 48) + (f", {checks(step)}" if step.checks else "")
     lines = (step.id, done, cut(plain(step.objective), 80))
     return opening + "<br/>".join(map(_escaped, lines)) + closing

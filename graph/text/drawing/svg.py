@@ -14,7 +14,7 @@ from graph.text.drawing.labels import answer_text, cut, plain, waits_within
 from graph.text.drawing.layout import SWING, Layout, Point, laid_out
 from graph.text.drawing.lettering import SANS, sans, wrapped
 from graph.text.drawing.statuses import LOOKS, status_of
-from graph.text.drawing.step_kind import checks, depths, doer
+from graph.text.drawing.step_words import checks, depths, doer
 
 _LINE, _HEAD = "#8492a6", "#64748b"
 _HEAD_LENGTH = 9

@@ -8,7 +8,7 @@ from graph.plan.schema import Plan, Step
 from graph.text.drawing.gutter import rails, steps_in_order
 from graph.text.drawing.labels import answer_text, columns, cut, plain, some, waits_within
 from graph.text.drawing.statuses import LOOKS, status_of
-from graph.text.drawing.step_kind import checks, depths, doer, material
+from graph.text.drawing.step_words import checks, depths, doer, material
 
 GAP = INDENT = "  "
 DEEPEST = 6

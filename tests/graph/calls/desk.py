@@ -10,13 +10,14 @@ from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.schema import Plan, Step
 from graph.record.budget import NO_BUDGET, Usage
-from graph.record.events import Draft, Event
+from graph.record.events import Event
 from graph.record.projection import project
 from graph.record.run_state import RunState
+from graph.testing import drafted
 
 Result = TypeVar("Result")
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
@@ -25,7 +26,7 @@ PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
 class Desk:
     """A run in a ledger in memory, owned, with a gate as a node would get it."""
 
-    def __init__(self, ledger: SqliteLedger, lease: Lease, toolbox: Toolbox) -> None:
+    def __init__(self, ledger: MemoryLedger, lease: Lease, toolbox: Toolbox) -> None:
         self.ledger, self.lease, self.run, self.toolbox = ledger, lease, lease.run, toolbox
 
     async def record(self) -> RunState:
@@ -44,13 +45,13 @@ class Desk:
 
     async def revise(self, revision: int) -> None:
         revised = {"revision": revision, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}
-        await self.ledger.append(self.lease, [Draft("plan_revised", revised)])
+        await self.ledger.append(self.lease, [drafted("plan_revised", revised)])
 
 
 def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
     async def main() -> Result:
-        ledger = SqliteLedger(":memory:")
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        ledger = MemoryLedger()
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         try:
             async with ledger.owned(run) as lease:
                 return await work(Desk(ledger, lease, Toolbox(tools)))

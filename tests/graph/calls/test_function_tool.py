@@ -14,8 +14,9 @@ from langchain_core.runnables.config import set_config_context
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from pydantic import BaseModel, ConfigDict, Field
 
+from graph.calls.bound_tool import bind
 from graph.calls.function_tool import is_straight, is_watched
-from graph.calls.toolbox import bind, spec_of
+from graph.calls.tool_metadata import spec_of
 
 
 class Inner(BaseModel):

@@ -12,16 +12,17 @@ from langchain_core.tools import StructuredTool, ToolException
 
 from graph.calls.gate import CallGate
 from graph.calls.model_gate import ModelCall
-from graph.calls.tool_call import Finished, ToolCall, Uncertain
+from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.errors import LeaseLostError, MessageWaitingError, StaleRunError
+from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
 from graph.record.events import Draft, Event
-from graph.testing import LoggedTools, ScriptedModel
+from graph.record.trust_label import TrustLabel
+from graph.testing import LoggedTools, ScriptedModel, drafted
 from tools.errors import NothingHappened
 
 STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
@@ -213,7 +214,7 @@ def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
 def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> None:
     async def work(desk: Desk) -> list[str]:
         other = Step(id="b", objective="o", tools=("send",))
-        run = await desk.ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        run = await desk.ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         once = [
             (STEP, "send", {"to": "x"}),
             (STEP, "send", {"to": "y"}),
@@ -266,7 +267,7 @@ def test_outcomes_are_written_before_the_intents_they_make_ready() -> None:
         gate = await desk.gate()
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
-        await gate.commit([await gate.perform(first), Draft("step_finished", {}, "b")], [second])
+        await gate.commit([await gate.perform(first), drafted("step_finished", {}, "b")], [second])
         return await desk.kinds()
 
     assert at_desk(work, LoggedTools().tool("send")) == [
@@ -312,14 +313,14 @@ def test_an_intent_says_what_is_about_to_happen() -> None:
 def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool: Any, safe: bool) -> None:
     drafts: list[Draft] = []
 
-    class Watched(SqliteLedger):
+    class Watched(MemoryLedger):
         async def append(self, lease: Lease, written: Any, **more: Any) -> int:
             drafts.extend(written)
             return await super().append(lease, written, **more)
 
     async def main() -> None:
-        ledger = Watched(":memory:")
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        ledger = Watched()
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as lease:
             gate = await Desk(ledger, lease, Toolbox([tool])).gate()
             await gate.commit([], [await admit(gate, STEP, "send", {})])
@@ -347,7 +348,7 @@ def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> Non
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
         done = await gate.perform(first)
-        await desk.ledger.append(desk.lease, [Draft("run_ended", {"status": "cancelled", "reason": "r"})])
+        await desk.ledger.append(desk.lease, [drafted("run_ended", {"status": "cancelled", "reason": "r"})])
         with pytest.raises(StaleRunError):
             await gate.commit([done], [second])
         recalled = await (await desk.gate()).admit(STEP, "send", {"to": 1}, {})
@@ -393,8 +394,8 @@ def test_outcomes_alone_are_written_while_a_message_waits() -> None:
 
 def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
     async def main() -> tuple[list[str], int]:
-        ledger, model = SqliteLedger(":memory:"), ScriptedModel(["an answer"])
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        ledger, model = MemoryLedger(), ScriptedModel(["an answer"])
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as outdated:
             pass
         async with ledger.owned(run) as lease:
@@ -407,7 +408,7 @@ def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
                     await gate.commit(ended, starting)
             with pytest.raises(LeaseLostError):
                 await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
-            await ledger.append(lease, [Draft("paused", {})])
+            await ledger.append(lease, [drafted("paused", {})])
             kinds = await desk.kinds()
         await ledger.close()
         return kinds, len(model.prompts)
@@ -459,7 +460,7 @@ def test_a_call_that_may_have_happened_is_in_doubt_for_the_next_attempt() -> Non
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", {})
         await gate.commit([], [call])
-        with pytest.raises(Uncertain) as doubt:
+        with pytest.raises(CallUncertain) as doubt:
             await (await desk.gate()).admit(STEP, "send", {}, {})
         assert doubt.value.keys == (call.key,)
 
@@ -498,10 +499,59 @@ def test_no_step_repeats_a_call_that_raised_a_moment_ago() -> None:
         first = await admit(gate, STEP, "send", {"to": "x"})
         await gate.commit([], [first])
         await gate.commit([await gate.perform(first)], [])
-        with pytest.raises(Uncertain):
+        with pytest.raises(CallUncertain):
             await gate.admit(STEP, "send", {"to": "x"}, {})
-        with pytest.raises(Uncertain):
+        with pytest.raises(CallUncertain):
             await gate.admit(Step(id="b", objective="o", tools=("send",)), "send", {"to": "x"}, {})
         await admit(gate, STEP, "send", {"to": "y"})
 
     at_desk(work, raising(ValueError("half done")))
+
+
+def test_what_a_model_read_from_a_tool_that_declares_nothing_may_go_into_another_that_declares_nothing() -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        read = TrustLabel("undeclared", ("page",))
+        assert isinstance(await gate.admit(STEP, "send", {"to": "x"}, {}, read), ToolCall)
+
+    at_desk(work, LoggedTools().tool("send"))
+
+
+def test_what_a_model_read_from_a_tool_that_declares_nothing_is_held_before_an_effect() -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        with pytest.raises(CallHeld):
+            await gate.admit(STEP, "send", {"to": "x"}, {}, TrustLabel("undeclared", ("page",)))
+
+    at_desk(work, LoggedTools().tool("send", effect="external"))
+
+
+def test_each_item_of_a_list_has_a_call_of_its_own() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate = await desk.gate()
+        step = Step(id="a", objective="o", tool="read", for_each=[1, 1])
+        calls = [await gate.admit(step, "read", {}, {}, item=item) for item in range(2)]
+        return [call.key for call in calls if isinstance(call, ToolCall)]
+
+    first, second = at_desk(work, LoggedTools().tool("read", effect="read"))
+
+    assert first != second
+
+
+def test_the_failed_call_of_an_item_is_made_again_under_another_revision() -> None:
+    step = Step(id="a", objective="o", tool="send", for_each=[1])
+
+    async def work(desk: Desk) -> tuple[Any, Any]:
+        gate = await desk.gate()
+        call = await gate.admit(step, "send", {}, {}, item=0)
+        assert isinstance(call, ToolCall)
+        await gate.commit([], [call])
+        await gate.commit([await gate.perform(call)], [])
+        same = await (await desk.gate()).admit(step, "send", {}, {}, item=0)
+        await desk.revise(1)
+        return same, await (await desk.gate()).admit(step, "send", {}, {}, item=0)
+
+    same, revised = at_desk(work, raising(ValueError("broken"), effect="read"))
+
+    assert isinstance(same, Finished)
+    assert isinstance(revised, ToolCall)

@@ -12,9 +12,10 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException, tool
 from pydantic import BaseModel, ConfigDict
 
-from graph.calls.toolbox import Toolbox, bind
+from graph.calls.bound_tool import bind
+from graph.calls.toolbox import Toolbox
 from graph.errors import ToolConfigError
-from graph.plan.validation import read_plan
+from graph.plan.reading import read_plan
 from graph.testing import LoggedTools
 from tools import tool as declaring_tool
 

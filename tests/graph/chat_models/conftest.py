@@ -12,11 +12,11 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.offline import OfflineModel
 from graph.errors import UnresolvedReferenceError
 from graph.plan.catalog import ToolSpec
+from graph.plan.reading import read_plan
 from graph.plan.references import resolve
 from graph.plan.revision import read_revision
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
-from graph.plan.validation import read_plan
 from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages

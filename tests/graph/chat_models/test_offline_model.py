@@ -15,8 +15,8 @@ from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.offline import OfflineModel
 from graph.chat_models.offline.model import answer_to
 from graph.chat_models.roles import role_model, role_models
+from graph.plan.reading import read_plan
 from graph.plan.schema import Step
-from graph.plan.validation import read_plan
 from graph.prompts.data import tools_shown
 from graph.prompts.executor import executor_messages
 from graph.prompts.planner import planner_messages, repair_message

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.offline import OfflineModel
 from graph.plan.catalog import ToolSpec
+from graph.plan.reading import read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
-from graph.plan.validation import read_plan
 from graph.prompts.data import tools_shown
 from graph.prompts.replanner import replanner_messages
 from graph.record.goal import Goal

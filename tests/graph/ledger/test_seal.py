@@ -10,14 +10,15 @@ from typing import Any
 import pytest
 
 from graph.errors import LedgerKeyError, LedgerSealError
+from graph.ledger.opening import open_ledger
 from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
 from graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.verification import Verification, verify
-from graph.record.events import Draft
+from graph.testing import drafted
 
 KEY, OTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")
-STARTED, PAUSED = Draft("run_started", {"goal": "g"}), Draft("paused", {})
+STARTED, PAUSED = drafted("run_started", {"goal": "g"}), drafted("paused", {})
 RUN = RunKey("t", 1)
 
 
@@ -26,9 +27,9 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "runs.db"
 
 
-def use(path: Path, key: SealKey | None, work: Callable[[SqliteLedger], Awaitable[Any]]) -> Any:
+def use(path: Path, key: SealKey | None, work: Callable[[RunStore], Awaitable[Any]]) -> Any:
     async def opened() -> Any:
-        ledger = SqliteLedger(path, key)
+        ledger = open_ledger(path, key)
         try:
             return await work(ledger)
         finally:
@@ -42,7 +43,7 @@ def begin(path: Path, key: SealKey | None) -> None:
 
 
 def go_on(path: Path, key: SealKey | None) -> None:
-    async def work(ledger: SqliteLedger) -> None:
+    async def work(ledger: RunStore) -> None:
         async with ledger.owned(RUN) as lease:
             await ledger.append(lease, [PAUSED, PAUSED])
 

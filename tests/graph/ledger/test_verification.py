@@ -3,6 +3,7 @@
 import asyncio
 import json
 import math
+import re
 import sqlite3
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -18,31 +19,32 @@ from hypothesis import strategies as st
 from graph.errors import ExportError
 from graph.ledger.chain import Row
 from graph.ledger.export import file_faults, from_bytes, to_bytes
+from graph.ledger.opening import open_ledger
 from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
-from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import verify
-from graph.record.events import Draft
 from graph.record.values import keep
+from graph.testing import drafted
 
 KEY = SealKey(b"a secret of many letters")
 RUN = RunKey("t", 1)
 LARGE = keep("x" * 10_000)
 DRAFTS = [
-    Draft("plan_revised", {"revision": 1, "text": "é\u2028\U0001f600"}),
-    Draft("call_started", {"key": "k", "wide": 2**80, "float": 1.5e300}, "step_1"),
-    Draft("call_finished", {"status": "succeeded", **LARGE.fields()}, "step_1"),
-    Draft("paused", {}),
-    Draft("run_ended", {"status": "failed", "reason": "r"}),
+    drafted("plan_revised", {"revision": 1, "text": "é\u2028\U0001f600"}),
+    drafted("call_started", {"key": "k", "wide": 2**80, "float": 1.5e300}, "step_1"),
+    drafted("call_finished", {"status": "succeeded", **LARGE.fields()}, "step_1"),
+    drafted("paused", {}),
+    drafted("run_ended", {"status": "failed", "reason": "r"}),
 ]
 EVENTS = 1 + len(DRAFTS)
 COLUMNS = st.sampled_from(["kind", "step", "at", "payload", "salt", "digest", "link"])
 
 
-def use(path: Path, work: Callable[[SqliteLedger], Awaitable[Any]]) -> Any:
+def use(path: Path, work: Callable[[RunStore], Awaitable[Any]]) -> Any:
     async def opened() -> Any:
-        ledger = SqliteLedger(path, KEY)
+        ledger = open_ledger(path, KEY)
         try:
             return await work(ledger)
         finally:
@@ -52,8 +54,8 @@ def use(path: Path, work: Callable[[SqliteLedger], Awaitable[Any]]) -> Any:
 
 
 def write(path: Path) -> None:
-    async def work(ledger: SqliteLedger) -> None:
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g"})])
+    async def work(ledger: RunStore) -> None:
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g"})])
         async with ledger.owned(run) as lease:
             await ledger.append(lease, DRAFTS, artifacts=[LARGE])
 
@@ -249,6 +251,16 @@ def test_an_event_that_is_changed_in_a_file_with_a_fitting_checksum_is_named(tra
 
     assert file_faults(content) == []
     assert verify(from_bytes(content, "run.jsonl")).faults == ("event 4 was changed",)
+
+
+def test_a_time_beyond_all_numbers_is_refused_with_its_line(transcript: Transcript) -> None:
+    first, event, *rest = to_bytes(transcript).splitlines(keepends=True)
+    endless = re.sub(rb'"at":[0-9.]+', b'"at":1e999', event)
+
+    with pytest.raises(ExportError) as caught:
+        from_bytes(b"".join([first, endless, *rest]), "run.jsonl")
+
+    assert endless != event and caught.value.line == 2
 
 
 @pytest.mark.parametrize(

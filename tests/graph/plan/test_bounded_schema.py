@@ -9,7 +9,7 @@ import pytest
 from graph.plan.bounded_schema import MOST_WORK, errors_of, schema_fault
 from graph.plan.catalog import ToolSpec
 from graph.plan.inline_schema import misfits
-from graph.plan.validation import read_plan
+from graph.plan.reading import read_plan
 from graph.plan.work import TooMuchWork
 
 MOST_S = 5.0
@@ -49,6 +49,7 @@ def test_a_schema_that_doubles_with_each_level_is_refused_before_any_value_is_th
     assert time.process_time() - begun < MOST_S
 
 
+@pytest.mark.slow
 def test_a_value_that_meets_more_of_a_schema_with_each_level_is_left_at_the_bound() -> None:
     schema = doubling(40, deeper)
     begun = time.process_time()
@@ -60,6 +61,7 @@ def test_a_value_that_meets_more_of_a_schema_with_each_level_is_left_at_the_boun
     assert time.process_time() - begun < MOST_S
 
 
+@pytest.mark.slow
 def test_a_tool_of_such_a_schema_refuses_the_arguments_and_the_process_goes_on() -> None:
     spec = ToolSpec("t", "d", {"type": "object", **doubling(40, deeper)})
     begun = time.process_time()
@@ -113,6 +115,7 @@ def test_large_values_end_in_an_answer_in_time(schema: dict[str, Any], value: An
     assert time.process_time() - begun < MOST_S
 
 
+@pytest.mark.slow
 def test_what_is_not_known_within_the_bound_does_not_count_as_a_fit() -> None:
     with pytest.raises(TooMuchWork):
         list(errors_of({"items": {"minimum": 0}}, list(range(MOST_WORK))))
@@ -164,7 +167,7 @@ def test_a_schema_that_cannot_be_used_is_named_before_it_is(schema: dict[str, An
 
 
 def test_the_schemas_of_one_plan_share_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.plan.validation.MAX_WORK", 5_000)
+    monkeypatch.setattr("graph.plan.reading.MAX_WORK", 5_000)
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     steps = [{"id": f"s{number}", "objective": "o", "output": schema} for number in range(100)]
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph.plan.catalog import ToolSpec
-from graph.plan.validation import read_plan
+from graph.plan.reading import read_plan
 
 
 def spec(schema: dict[str, Any], **declared: Any) -> ToolSpec:

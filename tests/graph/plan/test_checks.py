@@ -10,8 +10,8 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.checks import KINDS, check_in_words
 from graph.plan.issues import Issue
 from graph.plan.json_schema import plan_schema
+from graph.plan.reading import Reading, read_plan
 from graph.plan.schema import Step
-from graph.plan.validation import Reading, read_plan
 
 TOOLS = {name: ToolSpec(name, "", {"type": "object"}) for name in ("search", "write")}
 GOOD: list[dict[str, Any]] = [

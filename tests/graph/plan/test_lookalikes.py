@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.lookalikes import lookalikes_in
+from graph.plan.reading import Reading, read_plan
 from graph.plan.references import Reference, resolve
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.plan.validation import Reading, read_plan
 
 TOOL = ToolSpec("use", "Use it.", {"type": "object", "properties": {}, "additionalProperties": True}, effect="read")
 TOOLS = {"use": TOOL}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
+from graph.plan.reading import Reading, read_plan
 from graph.plan.schema import Plan, Step
-from graph.plan.validation import Reading, read_plan
 
 
 def tool(name: str, properties: dict[str, Any] | None = None, required: tuple[str, ...] = ()) -> ToolSpec:

@@ -7,8 +7,8 @@ import pytest
 from graph.plan.catalog import ToolSpec
 from graph.plan.inline_schema import misfits
 from graph.plan.issues import Issue
+from graph.plan.reading import read_plan
 from graph.plan.shortening import joined_messages, shortened, value_in_words
-from graph.plan.validation import read_plan
 
 LONG = {"text": "x" * 50_000}
 ENUM = {"enum": ["y" * 5_000, "z" * 5_000]}

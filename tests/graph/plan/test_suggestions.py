@@ -2,8 +2,8 @@
 
 import pytest
 
+from graph.plan.reading import read_plan
 from graph.plan.suggestions import Known
-from graph.plan.validation import read_plan
 
 STEPS = Known(["step_1", "step_2", "step_3"])
 

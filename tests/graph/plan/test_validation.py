@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
+from graph.plan.json_values import json_faults
+from graph.plan.reading import Reading, read_plan
 from graph.plan.schema import Plan
-from graph.plan.validation import Reading, json_faults, read_plan
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 SEARCH = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
@@ -356,6 +357,7 @@ def test_an_issue_reads_as_one_line() -> None:
     assert str(reading.issues[0]).startswith("a.depends_on: no step 'b'")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dangling", "circle", "pairs", "duplicates"])
 def test_a_very_large_plan_is_refused_in_seconds(kind: str) -> None:
     size = 10_000

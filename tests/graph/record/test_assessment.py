@@ -1,9 +1,12 @@
 import pytest
 
-from graph.record.assessment import Assessment, Opinion
-from graph.record.check_results import Finding
+from graph.record.assessment import Assessment
+from graph.record.check_results import CheckResult, Opinion
 
-MET, UNMET = Finding({"cites": 1}, True, "1 citation(s): a.md:3"), Finding({"matches": "x"}, False, "not found in 'a'")
+MET, UNMET = (
+    CheckResult({"cites": 1}, True, "1 citation(s): a.md:3"),
+    CheckResult({"matches": "x"}, False, "not found in 'a'"),
+)
 YES, NO = Opinion("it is good", True, "it is"), Opinion("it is good", False, "it is not")
 SILENT = Opinion("it is good", None, "the judge said nothing")
 

@@ -4,24 +4,26 @@ import pytest
 
 from graph.errors import InputError
 from graph.review.decision import read_answer
-from graph.review.request import Action, ReviewRequest
+from graph.review.request import ReviewAction, ReviewRequest
 from graph.review.response import ReviewResponse, build_response
 
-PLAN = Action("run_plan", {"plan": {"steps": []}}, "")
-CALL = Action("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "")
-GATE = Action("run_step", {"step": "look", "tool": "gate", "args": {}}, "")
-CITY = Action("answer_question", {"step": "city", "question": "Which {city}?", "answer": None}, "")
-DAY = Action("answer_question", {"step": "day", "question": "When?", "answer": None}, "")
-DOUBT = Action("settle_effect", {"step": "pay", "tool": "pay", "args": {}, "happened": None, "result": None}, "")
-BUDGET = Action("raise_budget", {"budget": {"tool_calls": 2, "calls": {"mail": 1}}, "spent": {"tool_calls": 2}}, "")
+PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "")
+CALL = ReviewAction("run_step", {"step": "send", "tool": "mail", "args": {"to": "eve"}}, "")
+GATE = ReviewAction("run_step", {"step": "look", "tool": "gate", "args": {}}, "")
+CITY = ReviewAction("answer_question", {"step": "city", "question": "Which {city}?", "answer": None}, "")
+DAY = ReviewAction("answer_question", {"step": "day", "question": "When?", "answer": None}, "")
+DOUBT = ReviewAction("settle_effect", {"step": "pay", "tool": "pay", "args": {}, "happened": None, "result": None}, "")
+BUDGET = ReviewAction(
+    "raise_budget", {"budget": {"tool_calls": 2, "calls": {"mail": 1}}, "spent": {"tool_calls": 2}}, ""
+)
 EVERYTHING = (PLAN, GATE, CALL, CITY, DAY, DOUBT, DOUBT, BUDGET)
 
 
-def request(*actions: Action) -> ReviewRequest:
+def request(*actions: ReviewAction) -> ReviewRequest:
     return ReviewRequest(run="t.1", revision=1, digest="d" * 64, binding="b" * 64, actions=actions)
 
 
-def decisions(said: ReviewResponse, *actions: Action) -> list[dict[str, Any]]:
+def decisions(said: ReviewResponse, *actions: ReviewAction) -> list[dict[str, Any]]:
     answer = build_response(request(*actions).to_json(), said)
     read_answer(answer, request(*actions))  # the review understands it
     assert answer["digest"] == request(*actions).digests[1]
@@ -65,7 +67,7 @@ def test_feedback_sends_all_back_and_keeps_what_was_answered() -> None:
 
 
 @pytest.mark.parametrize("actions", [EVERYTHING, (BUDGET,), (DOUBT,), (CITY, BUDGET)])
-def test_stopping_ends_the_run_whatever_is_asked(actions: tuple[Action, ...]) -> None:
+def test_stopping_ends_the_run_whatever_is_asked(actions: tuple[ReviewAction, ...]) -> None:
     made = read_answer(build_response(request(*actions).to_json(), ReviewResponse(stop=True)), request(*actions))
 
     assert all(one.type == "reject" and one.final for one in made)
@@ -103,7 +105,7 @@ def test_finishing_ends_the_run_by_its_budget_alone() -> None:
     ids=str,
 )
 def test_what_is_left_open_and_what_is_beside_the_point_is_said_and_nothing_is_decided(
-    said: ReviewResponse, actions: tuple[Action, ...], field: str
+    said: ReviewResponse, actions: tuple[ReviewAction, ...], field: str
 ) -> None:
     with pytest.raises(InputError) as refused:
         build_response(request(*actions).to_json(), said)

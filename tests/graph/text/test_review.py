@@ -11,9 +11,9 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan, Step
 from graph.record.results import StepResult
-from graph.record.run_state import Call, Held
+from graph.record.run_state import Call, HeldCall
 from graph.record.trust_label import TrustLabel
-from graph.review.request import Action, ReviewRequest
+from graph.review.request import ReviewAction, ReviewRequest
 from graph.sanitize import escaped, visible
 from graph.text.review import (
     MAX_CHARACTERS,
@@ -97,7 +97,7 @@ def descriptions(words: str) -> list[str]:
     specs = {tool.name: tool}
     call = Call("k", "a", tool.name, {"to": words}, "d", False, 1, 0, unmet=f"it is{words}")
     failed = Call("k", "a", tool.name, {"to": words}, "d", False, 1, 0, StepResult("failed", error=f"no{words}"))
-    held = Held("k", "a", tool.name, {"to": words}, {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}, 1)
+    held = HeldCall("k", "a", tool.name, {"to": words}, {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}, 1)
     gate, ask = Step(id="g", objective="o", gate=f"ok{words}"), Step(id="q", objective="o", ask=f"which{words}")
     return [
         plan_description(plan, 2, before, specs, warnings=[f"no progress{words}"]),
@@ -122,7 +122,7 @@ def test_words_from_outside_begin_no_line_of_a_review_and_hide_nothing(words: st
 
 @given(HOSTILE.map("".join), HOSTILE.map("".join))
 def test_a_request_is_one_block_of_code_to_a_chat_and_holds_digest_and_error(words: str, error: str) -> None:
-    actions = tuple(Action("run_plan", {}, text) for text in descriptions(words))
+    actions = tuple(ReviewAction("run_plan", {}, text) for text in descriptions(words))
     request = ReviewRequest("r", 1, "d" * 64, "b", actions).again(escaped(f"why{error}"), [])
 
     for action in request.to_json()["action_requests"]:

@@ -1,0 +1,126 @@
+"""A LangChain tool that is ready to be called: its specification, and how it is invoked."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from inspect import iscoroutinefunction
+from types import MappingProxyType
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables import ensure_config
+from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException
+from langchain_core.tools import tool as as_tool
+from pydantic import JsonValue
+
+from graph.calls.function_tool import is_straight, is_watched, parsed
+from graph.calls.threads import run_sync
+from graph.calls.tool_metadata import spec_of
+from graph.errors import ToolConfigError
+from graph.plan.catalog import ToolSpec
+
+SWALLOWED = {"config", "run_manager", "callbacks", "self"}
+"""Argument names that LangChain takes for itself when it calls a function tool."""
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class BoundTool:
+    """A tool, what plans may know of it, and whether it can be awaited."""
+
+    spec: ToolSpec
+    tool: BaseTool
+    awaitable: bool
+
+    async def call(self, args: Mapping[str, JsonValue], about: Mapping[str, Any] = NOTHING) -> Any:
+        """Call the tool with exactly these arguments and return what it returns; `about` is metadata for tracers."""
+        if self._function is not None and SWALLOWED & set(args):
+            returned = await self._made(partial(self._function, **args))
+            return returned[0] if self.tool.response_format == "content_and_artifact" else returned
+        config = ensure_config()
+        if self._is_straight and not is_watched(self.tool, config):
+            output = await self._made(partial(self._straight, args))
+        else:
+            call = self.tool.arun if self.awaitable else self.tool.run
+            told: dict[str, Any] = {"callbacks": config.get("callbacks"), "metadata": dict(about), "config": config}
+            output = await self._made(partial(call, dict(args), **told))
+        if not isinstance(output, ToolMessage):
+            return output
+        if output.status == "error":
+            raise ToolException(str(output.content))
+        return output.content
+
+    @property
+    def foresees(self) -> bool:
+        """Whether the tool can say what a call would replace: its function has a function `would_replace`."""
+        return callable(getattr(self._function, "would_replace", None))
+
+    def foreseen(self, args: Mapping[str, JsonValue]) -> str | None:
+        """Return what the tool says that a call would replace, None if it says nothing; it may look at the disk.
+
+        Args:
+            args: The arguments; one that is not known yet is None.
+        """
+        try:
+            said = getattr(self._function, "would_replace")(dict(args))  # noqa: B009  (no attribute to type checkers)
+        except Exception:  # noqa: BLE001  (a tool's own code; the call itself says what is wrong)
+            return None
+        return said if isinstance(said, str) else None
+
+    async def _made(self, work: Callable[[], Any]) -> Any:
+        """Do work in a context of its own: in a task, or on a thread where it cannot be awaited."""
+        if not self.awaitable:
+            return await run_sync(work)
+
+        async def awaited() -> Any:
+            return await work()
+
+        return await asyncio.create_task(awaited())
+
+    def _straight(self, args: Mapping[str, JsonValue]) -> Any:
+        assert self._function is not None
+        return self._function(**parsed(self.tool.args_schema, args))
+
+    @cached_property
+    def _function(self) -> Callable[..., Any] | None:
+        return getattr(self.tool, "coroutine" if self.awaitable else "func", None)
+
+    @cached_property
+    def _is_straight(self) -> bool:
+        return is_straight(self.tool, self._function, self.spec.parameters)
+
+
+def bind(given: BaseTool | Callable[..., Any]) -> BoundTool:
+    """Return a tool, or a plain function with a docstring, as a bound tool.
+
+    Raises:
+        ToolConfigError: It has no description, declares an unknown effect, or has a broken schema.
+    """
+    tool = given if isinstance(given, BaseTool) else _from_function(given)
+    if tool.handle_tool_error or tool.handle_validation_error:
+        # Either would turn a failure into text that looks like a result.
+        tool = tool.model_copy(update={"handle_tool_error": False, "handle_validation_error": False})
+    spec = spec_of(tool)
+    if fault := spec.schema_fault():
+        raise ToolConfigError(tool.name, f"its arguments have no valid JSON Schema: {fault}")
+    return BoundTool(spec, tool, _is_awaitable(tool))
+
+
+def _from_function(function: Any) -> BaseTool:
+    if not callable(function):
+        raise ToolConfigError(repr(function)[:80], "is neither a LangChain tool nor a function")
+    name = getattr(function, "__name__", repr(function)[:80])
+    if not (function.__doc__ or "").strip():
+        raise ToolConfigError(name, "a function needs a docstring that says what it does")
+    try:
+        made: BaseTool = as_tool(function)
+    except (ValueError, TypeError) as error:
+        raise ToolConfigError(name, f"cannot be made a tool: {error}") from error
+    return made
+
+
+def _is_awaitable(tool: BaseTool) -> bool:
+    if isinstance(tool, StructuredTool | Tool):
+        return tool.coroutine is not None
+    return iscoroutinefunction(type(tool)._arun) and type(tool)._arun is not BaseTool._arun

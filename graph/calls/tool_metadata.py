@@ -1,0 +1,107 @@
+"""What plans may know of a LangChain tool: its schema, and what its metadata declares."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from langchain_core.tools import BaseTool, Tool
+from pydantic.errors import PydanticInvalidForJsonSchema
+
+from graph.errors import ToolConfigError
+from graph.plan.catalog import Effect, ToolSpec
+from graph.plan.suggestions import did_you_mean
+from tools.mcp.hints import effect_of
+
+HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+"""Entries of the metadata of a tool that an MCP server offers."""
+DECLARED = ("effect", "idempotent", "timeout_s", "trusted", "free_args", "folder", "place")
+"""Entries of the metadata by which a tool says what it does to the world."""
+TITLE = "title"
+"""What MCP adapters keep beside the hints; it decides nothing."""
+
+
+def spec_of(tool: BaseTool) -> ToolSpec:
+    """Return what plans may know of a tool; what it does to the world is read from its `metadata`."""
+    metadata = dict(tool.metadata or {})
+    _check_keys(tool.name, metadata)
+    effect, idempotent = _effect(tool.name, metadata)
+    return ToolSpec(
+        name=tool.name,
+        description=tool.description,
+        schema=_schema(tool),
+        effect=effect,
+        idempotent=idempotent,
+        timeout_s=_timeout_s(tool.name, metadata),
+        trusted=_trusted(tool.name, metadata),
+        free_args=_free_args(tool.name, metadata),
+        folder=_folder(tool.name, metadata),
+        place=metadata.get("place"),
+        declared="effect" in metadata or bool(HINTS & set(metadata)),
+    )
+
+
+def _check_keys(name: str, metadata: Mapping[str, Any]) -> None:
+    """Refuse an entry that nothing reads: a misspelt declaration would leave the tool undeclared without a word.
+
+    Entries that begin with an underscore or with `ls_` belong to adapters and tracers.
+    """
+    known = {*DECLARED, *HINTS, TITLE}
+    for key in metadata:
+        if key not in known and not str(key).startswith(("_", "ls_")):
+            meant = did_you_mean(str(key), sorted(known))
+            why = f"metadata has an unknown entry {str(key)!r}; {meant}a tool declares {', '.join(DECLARED)}"
+            raise ToolConfigError(name, why)
+
+
+def _schema(tool: BaseTool) -> dict[str, Any]:
+    """Return the JSON Schema of the arguments a caller gives; LangChain's own forgets that extras are allowed."""
+    if isinstance(tool, Tool) and tool.args_schema is None:
+        return {"type": "object", "properties": tool.args, "required": list(tool.args)}
+    schema: Any = tool.tool_call_schema
+    if isinstance(schema, dict):
+        return schema
+    try:
+        described: dict[str, Any] = schema.model_json_schema()
+    except PydanticInvalidForJsonSchema as error:
+        raise ToolConfigError(tool.name, f"an argument is nothing that JSON can carry: {error.message}") from error
+    config = getattr(tool.args_schema, "model_config", {})
+    return {**described, "additionalProperties": True} if config.get("extra") == "allow" else described
+
+
+def _timeout_s(name: str, metadata: Mapping[str, Any]) -> float | None:
+    given = metadata.get("timeout_s")
+    if given is None or (isinstance(given, int | float) and not isinstance(given, bool) and given > 0):
+        return given
+    raise ToolConfigError(name, f"timeout_s {given!r} is no number of seconds above 0")
+
+
+def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
+    """Return whether the output may be believed, None where the tool does not say; servers' words may not."""
+    declared = metadata.get("trusted")
+    if not isinstance(declared, bool | None):
+        raise ToolConfigError(name, f"trusted {declared!r} is neither true nor false")
+    return declared if declared is not None else False if HINTS & set(metadata) else None
+
+
+def _free_args(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    declared = metadata.get("free_args", ())
+    if not isinstance(declared, list | tuple) or not all(isinstance(argument, str) for argument in declared):
+        raise ToolConfigError(name, f"free_args {declared!r} is no list of names of arguments")
+    return tuple(declared)
+
+
+def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
+    declared = metadata.get("folder")
+    if declared is not None and not (isinstance(declared, str | Path) and Path(declared).is_absolute()):
+        raise ToolConfigError(name, f"folder {str(declared)!r} is no absolute path")
+    return None if declared is None else str(declared)
+
+
+def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
+    declared = metadata.get("effect")
+    if declared is not None:
+        if declared not in get_args(Effect):
+            raise ToolConfigError(name, f"effect {declared!r} is none of {', '.join(get_args(Effect))}")
+        return declared, metadata.get("idempotent") is True
+    effect, repeatable = effect_of(metadata)  # of MCP hints
+    return effect, repeatable or metadata.get("idempotent") is True

@@ -1,0 +1,22 @@
+"""A gather has its result at once; it becomes a piece of work only if criteria have to be met."""
+
+from graph.execution.kinds.start import KindStart
+from graph.execution.step_work import Started, StepWork, evaluated
+from graph.plan.references import resolve
+from graph.plan.schema import Step
+
+
+async def start(work: StepWork, step: Step) -> Started:
+    """Return the results put together.
+
+    Raises:
+        UnresolvedReferenceError: A reference has no value.
+    """
+    value = await evaluated(step.gather, lambda: resolve(step.gather, work.values))
+    if on_record := await work.reusable(step, value):
+        return on_record
+    end = work.attempt(step, value).succeeded(value, work.label_read(step))
+    return (lambda: work.settled(step, end)) if work.criteria.has(step) else end
+
+
+START = KindStart(start, item=None)

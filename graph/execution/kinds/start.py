@@ -1,0 +1,32 @@
+"""How a kind of step starts."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from graph.execution.for_each import ItemOutcome
+from graph.execution.step_outcome import pending
+from graph.execution.step_work import Started, StepWork
+from graph.plan.schema import Step
+
+Start = Callable[[StepWork, Step], Awaitable[Started]]
+StartItem = Callable[[StepWork, Step, int, JsonValue], Awaitable[ItemOutcome]]
+"""Does one item of a list: the work, the step, the item's place from 0, the item."""
+
+
+@dataclass(frozen=True)
+class KindStart:
+    """How a kind starts once all it waits for has succeeded; `item` is None if it never goes through a list."""
+
+    start: Start
+    item: StartItem | None
+
+
+def waits_for(what: str) -> KindStart:
+    """Return the start of a kind that waits until another node has its result; `what` goes on from "waits"."""
+
+    async def start(work: StepWork, step: Step) -> Started:
+        return await work.recorded(step) or pending(step.id, f"waits {what}")
+
+    return KindStart(start, item=None)

@@ -1,0 +1,26 @@
+"""Every kind of step and how it starts: a kind without a start fails the type check."""
+
+from typing import assert_never
+
+from graph.execution.kinds import ask, gate, gather, model, refine, tool
+from graph.execution.kinds.start import KindStart
+from graph.plan.step_kind import StepKind
+
+
+def kind_start(kind: StepKind) -> KindStart:
+    """Return how a kind of step starts."""
+    match kind:
+        case "tool":
+            return tool.START
+        case "model":
+            return model.START
+        case "ask":
+            return ask.START
+        case "gate":
+            return gate.START
+        case "refine":
+            return refine.START
+        case "gather":
+            return gather.START
+        case _:
+            assert_never(kind)

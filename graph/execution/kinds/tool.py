@@ -1,0 +1,95 @@
+"""A tool step is one call through the gate, alone or for each item of a list."""
+
+from pydantic import JsonValue
+
+from graph.calls.tool_call import CallUncertain, Finished, ToolCall
+from graph.execution.for_each import ItemOutcome
+from graph.execution.kinds.start import KindStart
+from graph.execution.model_step import StepFailed
+from graph.execution.step_outcome import StepOutcome, for_a_person
+from graph.execution.step_work import Started, StepWork, Task, evaluated
+from graph.plan.schema import ITEM, Step
+
+
+async def start(work: StepWork, step: Step) -> Started:
+    """Return the step's call, its end if the call is on record, or the work of waiting for the call's turn.
+
+    Raises:
+        UnresolvedReferenceError: A reference has no value.
+        Refused, CallHeld, CallUncertain, BudgetReached: See `CallGate.admit`.
+    """
+    assert step.tool is not None
+    args = await evaluated(dict(step.args), lambda: step.filled_args(work.values))
+    admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step))
+    if isinstance(admitted, Finished):
+        return _recalled(work, step, admitted)
+    in_turn = admitted.wait_s or admitted.queued
+    return (lambda: _make_in_turn(work, step, admitted)) if in_turn else admitted
+
+
+async def make(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
+    """Make the step's call, the intent of which is written."""
+    end = StepOutcome.of_call(await work.gate.perform(call))
+    try:
+        return await work.settled(step, end, lambda _: _made_again(work, call))
+    finally:
+        work.gate.effects.end_turn(call)
+
+
+async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> ItemOutcome:
+    """Return what one item came to.
+
+    Raises:
+        StepFailed: It came to nothing.
+    """
+    assert step.tool is not None
+    args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
+    admitted = await work.gate.admit(step, step.tool, args, work.argument_labels(step), item=place)
+    if isinstance(admitted, ToolCall):
+        await work.gate.commit_in_turn(admitted)
+        admitted = await work.gate.perform(admitted)
+        await work.gate.commit([admitted], [])
+    if admitted.result.status != "succeeded":
+        raise StepFailed(str(admitted.result.error))
+    return ItemOutcome(admitted.value, admitted.call.label, {step.tool: 1})
+
+
+def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | Task:
+    """Return the end of a step whose call is on record.
+
+    The ledger may hold another end than that: under a plan with other criteria the result would not do, or the call
+    was made by another step and a person says that it happened.
+    """
+    end = StepOutcome.of_call(finished, on_record=True)
+    unchecked, criteria = step.id in work.record.unchecked, work.criteria.has(step)
+    if end.result.status != "succeeded" or (step.id in work.record.succeeded and not unchecked):
+        return end
+    if not (unchecked and criteria):
+        end = work.attempt(step).succeeded(end.value, end.label, called=end.called)
+    return (lambda: _looked_at_again(work, step, end, finished.call)) if criteria else end
+
+
+async def _looked_at_again(work: StepWork, step: Step, end: StepOutcome, call: ToolCall) -> StepOutcome:
+    is_its_turn = bool(call.same_digest) and work.gate.effects.take_turn(call)
+    try:
+        return await work.settled(step, end, lambda _: _made_again(work, call))
+    finally:
+        if is_its_turn:
+            work.gate.effects.end_turn(call)
+
+
+async def _make_in_turn(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
+    try:
+        await work.gate.commit_in_turn(call)
+    except CallUncertain as reason:
+        return for_a_person(step.id, reason)
+    return await make(work, step, call)
+
+
+async def _made_again(work: StepWork, call: ToolCall) -> StepOutcome:
+    again = work.gate.again(call)
+    await work.gate.commit_in_turn(again)
+    return StepOutcome.of_call(await work.gate.perform(again))
+
+
+START = KindStart(start, item)

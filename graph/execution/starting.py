@@ -1,0 +1,45 @@
+"""Starting a step that is ready, whatever its kind."""
+
+from functools import partial
+
+from pydantic import JsonValue
+
+from graph.calls.meter import BudgetReached
+from graph.calls.tool_call import CallHeld, CallUncertain
+from graph.errors import UnresolvedReferenceError
+from graph.execution.for_each import Items, items_of
+from graph.execution.kinds.start import StartItem
+from graph.execution.kinds.table import kind_start
+from graph.execution.step_outcome import StepOutcome, for_a_person
+from graph.execution.step_work import Started, StepWork, evaluated
+from graph.plan.schema import Step
+from graph.policy.grants import Refused
+from graph.record.trust_label import joined, label_of_tool
+
+
+async def start_step(work: StepWork, step: Step) -> Started:
+    """Return the step's call or its work, or its end if nothing has to be done; whatever is wrong ends in data."""
+    if work.record.failed_in(step.id, work.record.revision):
+        return StepOutcome(step.id, work.record.results[step.id])
+    kind = kind_start(step.kind)
+    try:
+        if step.for_each is not None and kind.item is not None:
+            return await _start_each(work, step, kind.item)
+        return await kind.start(work, step)
+    except (UnresolvedReferenceError, Refused) as error:
+        return work.attempt(step).failed(str(error))
+    except (CallHeld, CallUncertain, BudgetReached) as reason:
+        return for_a_person(step.id, reason)
+
+
+async def _start_each(work: StepWork, step: Step, start_item: StartItem) -> Started:
+    items = await evaluated(step.for_each, lambda: items_of(step, work.values))
+    return await work.reusable(step, items) or (lambda: _each(work, step, items, start_item))
+
+
+async def _each(work: StepWork, step: Step, items: list[JsonValue], start_item: StartItem) -> StepOutcome:
+    attempt = work.attempt(step, items)
+    tools = [label_of_tool(work.toolbox.specs[name]) for name in step.tool_names]
+    ends = Items(step, work.slots, joined([work.label_read(step), *tools]))
+    await ends.do(partial(start_item, work, step, place, item) for place, item in enumerate(items))
+    return await work.settled(step, ends.end(attempt, len(items)))

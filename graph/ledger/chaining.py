@@ -1,0 +1,48 @@
+"""New events of a run: numbered, timed, salted and chained to those before them."""
+
+import json
+import secrets
+import time
+from collections.abc import Sequence
+
+from graph.ledger.chain import SALT_BYTES, Row, link, payload_digest
+from graph.ledger.protocol import RunKey
+from graph.record.events import Draft, Event
+
+compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def of_run(run: RunKey, drafts: Sequence[Draft]) -> list[Draft]:
+    """Return the first events of a run, with its thread and number in `run_started`."""
+    return [draft.of_run(run.thread, run.n) for draft in drafts]
+
+
+def chained(drafts: Sequence[Draft], seq: int, before: bytes) -> tuple[list[Row], list[Event]]:
+    """Return events as they are stored, and as they are read.
+
+    Args:
+        drafts: The events, in order.
+        seq: Sequence number of the run's last event, 0 if it has none.
+        before: The hash of that event; of a run without events, its `first_link`.
+
+    Raises:
+        ValueError: An event holds what no record can: half a surrogate pair, NaN.
+    """
+    rows, events = [], []
+    for number, draft in enumerate(drafts, seq + 1):
+        row = _row(draft, number, before)
+        rows.append(row)
+        events.append(Event.written(number, row.at, draft))
+        before = row.link
+    return rows, events
+
+
+def _row(draft: Draft, seq: int, before: bytes) -> Row:
+    payload = compact_json(draft.payload)
+    for text in (payload, draft.step or ""):
+        text.encode()  # the digest lets through what stands for a byte that is no text
+    salt, at = secrets.token_bytes(SALT_BYTES), time.time()
+    digest = payload_digest(salt, payload)
+    return Row(
+        seq, draft.kind, draft.step, at, payload, salt, digest, link(before, seq, draft.kind, draft.step, at, digest)
+    )

@@ -1,0 +1,238 @@
+"""The nodes' side of the ledger in memory: events of runs, written and read by those who own them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from graph.ledger.chaining import of_run
+from graph.ledger.lease import PACE, Pace, claimed
+from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
+from graph.ledger.memory.store import Store, StoredRun
+from graph.ledger.ownership import Ownership
+from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
+from graph.ledger.reading import Found, checked_events, checked_news
+from graph.ledger.refusals import (
+    check_control_seq,
+    check_inbox,
+    check_lease,
+    lost_artifact,
+    not_storable,
+)
+from graph.ledger.seal import SealKey
+from graph.ledger.transcript import is_artifact
+from graph.record.events import Draft, Event
+from graph.record.other_runs import calls_to_know
+from graph.record.projection import project
+from graph.record.run_state import Call
+from graph.record.values import Kept
+
+T = TypeVar("T")
+
+IN_MEMORY = ":memory:"
+ALONE = "alone"
+"""Who owns a run for one transaction; nobody else ever sees this owner."""
+
+
+class EventStore:
+    """See `graph.ledger.protocol.Ledger`. Ledgers with the same `store` see the same runs; `close` keeps them."""
+
+    def __init__(self, key: SealKey | None = None, store: Store | None = None, pace: Pace = PACE) -> None:
+        self.name = IN_MEMORY
+        self._key, self._beat_s = key, pace.beat_s
+        self._store = store if store is not None else Store()
+        self._ownership = Ownership(self.name, MemoryLeaseTable(self._store), set(), pace)
+
+    async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
+        """Start the thread's next run with its first events; `run_started` learns its thread and number."""
+        return await self._do(lambda: self._open_run(thread, drafts, artifacts).key)
+
+    @asynccontextmanager
+    async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
+        """Start the thread's next run, and own it from its first event on."""
+
+        async def begin(owner: str) -> tuple[Lease, Found]:
+            return await self._do(lambda: self._begin(thread, drafts, artifacts, owner))
+
+        async with self._ownership.holding(begin) as (lease, found):
+            yield Owned(lease, self._news(lease.run, found, 0))
+
+    @asynccontextmanager
+    async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
+        """Own a run for a while."""
+        async with self._ownership.owning(self._attempt(run, lambda _: None)) as (lease, _):
+            yield lease
+
+    @asynccontextmanager
+    async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
+        """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
+
+        def read(stored: StoredRun) -> tuple[Found, bool]:
+            found = stored.found(after)
+            if not opening or not found.is_as_read(after):
+                return found, False
+            self._write(stored, opening)
+            return stored.found(after), True
+
+        async with self._ownership.owning(self._attempt(run, read)) as (lease, (found, opened)):
+            yield Owned(lease, self._news(run, found, after), opened)
+
+    async def news(self, lease: Lease, after: int) -> News:
+        """Return what came after the `after`-th event of a run that is owned."""
+        found = await self._do(lambda: self._refused(lease).found(after))
+        return self._news(lease.run, found, after)
+
+    async def append(
+        self,
+        lease: Lease,
+        drafts: Sequence[Draft],
+        *,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        heed: bool = False,
+    ) -> int:
+        """Write events, all or none."""
+        return await self._do(lambda: self._write(self._refused(lease, control_seq, heed), drafts, artifacts))
+
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        lets_go: bool = False,
+    ) -> list[Event]:
+        """Write events and return those after the run's `after`-th, in one transaction."""
+        if isinstance(by, Lease):
+            found = await self._do(lambda: self._write_owned(by, drafts, after, artifacts, control_seq, lets_go))
+            if lets_go:
+                self._ownership.held.discard(by)
+            return self._checked(by.run, found, after)
+        alone = await self._do(lambda: self._write_alone(by, drafts, after, artifacts, control_seq))
+        if alone is not None:
+            return self._checked(by, alone, after)
+        async with self.owned(by) as lease:
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+
+    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+        """Empty a run's inbox and write what answers its messages, both or neither."""
+
+        def take() -> list[Message]:
+            stored = self._refused(lease)
+            messages = list(stored.inbox)
+            if messages and (drafts := answer(messages)):
+                self._write(stored, drafts)
+            stored.inbox.clear()
+            return messages
+
+        return await self._do(take)
+
+    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
+        """Return a run's events after the `after`-th in order, their chain checked from there on."""
+        found = await self._do(lambda: self._store.run(self.name, run).found(after))
+        return self._checked(run, found, after)
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
+        """Return calls of the thread's other runs that are uncertain, or of which a person says that they happened."""
+        others = await self._do(
+            lambda: [one.key for one in self._store.of_thread(run.thread) if one.key != run and one.has_calls_to_know]
+        )
+        return calls_to_know([project(await self.events(other)) for other in others])
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the thread's latest run, or None."""
+        return await self._do(lambda: next((run.key for run in reversed(self._store.of_thread(thread))), None))
+
+    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None."""
+        run = await self.last_run(thread)
+        return None if run is None else (run, await self.events(run))
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact's JSON text."""
+        content = await self._do(lambda: self._store.artifacts.get(artifact_id))
+        if content is None or not is_artifact(artifact_id, content):
+            raise lost_artifact(self.name, artifact_id)
+        return content
+
+    async def close(self) -> None:
+        """Do nothing: what is in memory stays for a later call."""
+
+    async def _do(self, work: Callable[[], T]) -> T:
+        """Do work on the store, all of it or nothing; others have their turn first, and whoever is cancelled then."""
+        await asyncio.sleep(0)
+        with self._store.lock:
+            try:
+                return work()
+            except ValueError as error:
+                raise not_storable(self.name, error) from error
+
+    def _attempt(self, run: RunKey, read: Callable[[StoredRun], T]) -> MemoryAttempt[T]:
+        return MemoryAttempt(self._store, run, read, self._beat_s, self._do)
+
+    def _open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> StoredRun:
+        thread.encode()
+        run = RunKey(thread, len(self._store.of_thread(thread)) + 1)
+        stored = StoredRun(run, len(self._store.runs) + 1)
+        self._write(stored, of_run(run, drafts), artifacts)
+        self._store.add(stored)
+        return stored
+
+    def _begin(
+        self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
+    ) -> tuple[Lease, Found]:
+        stored = self._open_run(thread, drafts, artifacts)
+        row = claimed(None, owner)
+        assert row is not None
+        return stored.hold(row, self._beat_s), stored.found(0)
+
+    def _write_owned(
+        self,
+        lease: Lease,
+        drafts: Sequence[Draft],
+        after: int,
+        artifacts: Sequence[Kept],
+        control_seq: int | None,
+        lets_go: bool,
+    ) -> Found:
+        stored = self._refused(lease, control_seq)
+        self._write(stored, drafts, artifacts)
+        if lets_go:
+            stored.release(lease.token)
+        return stored.found(after)
+
+    def _write_alone(
+        self, run: RunKey, drafts: Sequence[Draft], after: int, artifacts: Sequence[Kept], control_seq: int | None
+    ) -> Found | None:
+        """Own a run for one transaction; return None if somebody else owns it."""
+        stored = self._store.run(self.name, run)
+        row = claimed(stored.look(), ALONE)
+        if row is None:
+            return None
+        if control_seq is not None:
+            check_control_seq(self.name, run, control_seq, stored.control_seq)
+        self._write(stored, drafts, artifacts)
+        stored.hold(row, self._beat_s)
+        stored.release(row.token)
+        return stored.found(after)
+
+    def _write(self, stored: StoredRun, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> int:
+        return self._store.write(self.name, self._key, stored, drafts, artifacts)
+
+    def _refused(self, lease: Lease, control_seq: int | None = None, heed: bool = False) -> StoredRun:
+        """Return the run of a lease; raise if the lease, or what its holder knows, is outdated."""
+        stored = self._store.run(self.name, lease.run)
+        check_lease(self.name, lease, stored.look())
+        if control_seq is not None:
+            check_control_seq(self.name, lease.run, control_seq, stored.control_seq)
+        if heed:
+            check_inbox(self.name, lease.run, bool(stored.inbox))
+        return stored
+
+    def _checked(self, run: RunKey, found: Found, after: int) -> list[Event]:
+        return checked_events(self.name, self._key, run, found, after)
+
+    def _news(self, run: RunKey, found: Found, after: int) -> News:
+        return checked_news(self.name, self._key, run, found, after)

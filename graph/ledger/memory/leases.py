@@ -1,0 +1,81 @@
+"""Taking and giving back runs in memory."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from graph.ledger.lease import Holder, claimed, taken_over
+from graph.ledger.memory.store import Store, StoredRun
+from graph.ledger.protocol import Lease, RunKey
+
+T = TypeVar("T")
+Do = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class MemoryLeaseTable:
+    """See `graph.ledger.ownership.LeaseTable`."""
+
+    store: Store
+
+    async def release(self, lease: Lease) -> None:
+        """Give a run back."""
+        with self.store.lock:
+            if (stored := self.store.find(lease.run)) is not None:
+                stored.release(lease.token)
+
+    async def disown(self, owner: str) -> None:
+        """Give back whatever an owner has that never learned its token."""
+        with self.store.lock:
+            for stored in self.store.runs:
+                if stored.holder is not None and stored.holder.owner == owner:
+                    stored.release(stored.holder.token)
+
+
+@dataclass(frozen=True)
+class MemoryAttempt(Generic[T]):
+    """See `graph.ledger.ownership.Attempt`; `read` is done in the transaction that takes the run, or nothing is."""
+
+    store: Store
+    run: RunKey
+    read: Callable[[StoredRun], T]
+    beat_s: float
+    do: Do
+
+    async def claim(self, owner: str) -> tuple[Lease, T] | Holder:
+        """Take the run, or return who owns it."""
+
+        def work() -> tuple[Lease, T] | Holder:
+            stored = self._stored()
+            now = stored.look()
+            row = claimed(now, owner)
+            if row is None:
+                assert now is not None
+                return now
+            return self._taken(stored, row)
+
+        found: tuple[Lease, T] | Holder = await self.do(work)
+        return found
+
+    async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, T] | None:
+        """Take the run if its row is as it was seen."""
+
+        def work() -> tuple[Lease, T] | None:
+            stored = self._stored()
+            row = taken_over(stored.look(), seen, owner)
+            return None if row is None else self._taken(stored, row)
+
+        found: tuple[Lease, T] | None = await self.do(work)
+        return found
+
+    async def look(self) -> Holder | None:
+        """Return the run's row."""
+        found: Holder | None = await self.do(lambda: self._stored().look())
+        return found
+
+    def _stored(self) -> StoredRun:
+        return self.store.run(":memory:", self.run)
+
+    def _taken(self, stored: StoredRun, row: Holder) -> tuple[Lease, T]:
+        read = self.read(stored)
+        return stored.hold(row, self.beat_s), read

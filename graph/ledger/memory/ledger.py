@@ -1,0 +1,172 @@
+"""The ledger in memory, for graphs without a file: plain structures and a lock, gone with their last user."""
+
+import asyncio
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack
+from itertools import islice
+
+from graph.ledger.erasure import ThreadErasure, redactor_of, thread_erasure
+from graph.ledger.memory.event_store import EventStore
+from graph.ledger.memory.store import StoredRun
+from graph.ledger.owner import is_gone
+from graph.ledger.protocol import Message, RunKey
+from graph.ledger.run_store import Health, Redacted
+from graph.ledger.search import CANDIDATES, as_shown, matches, run_in
+from graph.ledger.transcript import Transcript, artifact_ids
+from graph.record.counters import Counters, Labels
+from graph.record.run_filter import RunFilter
+from graph.record.summary import RunSummary
+
+
+class MemoryLedger(EventStore):
+    """See `graph.ledger.run_store.RunStore`; the nodes' side is `EventStore`. Whatever may take long has a thread."""
+
+    async def post(self, run: RunKey, message: Message) -> None:
+        """Leave a message for whoever works on the run next, or now."""
+
+        def leave() -> None:
+            message.encode()
+            self._store.run(self.name, run).inbox.append(message)
+
+        await self._do(leave)
+
+    async def is_worked_on(self, run: RunKey) -> bool:
+        """Whether somebody owns the run whose process is not known to be gone."""
+        holder = await self._do(lambda: self._store.run(self.name, run).holder)
+        return holder is not None and await asyncio.to_thread(_is_alive, holder.owner)
+
+    async def transcript(self, run: RunKey) -> Transcript:
+        """Return everything that is stored of a run."""
+        return await self._do(lambda: self._store.transcript(self._store.run(self.name, run)))
+
+    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
+        """Take a value out of all that is kept of a thread."""
+        forms = redactor_of(value).forms
+        runs = await self._do(lambda: [run.key for run in self._store.of_thread(thread)])
+        async with AsyncExitStack() as owned:
+            for run in runs:
+                await owned.enter_async_context(self.owned(run))
+            transcripts = [await self.transcript(run) for run in runs]
+            found = await asyncio.to_thread(thread_erasure, self.name, transcripts, value)
+            changed = await self._do(lambda: self._erase(runs, found, by, reason))
+        return Redacted(changed, len(found.artifacts), 0, tuple(await asyncio.to_thread(self._places, forms)))
+
+    async def runs(self) -> list[RunKey]:
+        """Return all runs, the latest first."""
+        return [run.key for run in await self._all()]
+
+    async def named(self, name: str) -> list[RunKey]:
+        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
+        last = {run.key.thread: run.key for run in reversed(await self._all())}
+        run = run_in(name)
+        if run is not None and run.thread in last and 0 < run.n <= last[run.thread].n:
+            return [run]
+        if name in last or not name:
+            return [last[name]] if name in last else []
+        return [last[thread] for thread in sorted(last) if thread.startswith(name)][:CANDIDATES]
+
+    async def page(self, wanted: RunFilter) -> list[RunSummary]:
+        """Return a page of the index of runs, the latest first."""
+        runs = await self._all()
+        if wanted.before is not None:
+            behind = next((place for place, run in enumerate(runs, 1) if run.key.id == wanted.before), len(runs))
+            runs = runs[behind:]
+        return await asyncio.to_thread(lambda: list(islice(_matching(runs, wanted), wanted.limit)))
+
+    async def counters(self) -> Counters:
+        """Return what is counted over all runs."""
+        runs, counts = await self._all(), await self._do(lambda: dict(self._store.counts))
+        return Counters(counts, _gauges([run.summary for run in runs if run.summary is not None], time.time()))
+
+    async def reindex(self) -> int:
+        """Make the index of runs anew from their events, and return how many there are."""
+
+        def rebuild() -> int:
+            self._store.counts.clear()
+            for run in self._store.runs:
+                run.fold = run.empty_fold()
+                self._store.counts.update(run.fold.apply(run.events()))
+                run.summary = run.fold.summarizer.summary
+            return len(self._store.runs)
+
+        return await self._do(rebuild)
+
+    async def misindexed(self) -> list[str]:
+        """Return the names of the runs whose row in the index is not what follows from their events."""
+        runs = reversed(await self._all())
+        return [run.key.id for run in runs if run.summary != run.folded().summarizer.summary]
+
+    async def health(self) -> Health:
+        """Return what there is; memory is not damaged."""
+        runs, artifacts = await self._all(), await self._do(lambda: dict(self._store.artifacts))
+        payloads = [row.payload for run in runs for row in run.rows]
+        tables = {"ledger_events": _content(payloads), "ledger_artifacts": _content([*artifacts.values()])}
+        dead = await asyncio.to_thread(lambda: tuple(run.key.id for run in reversed(runs) if _is_dead(run)))
+        return Health(file=0, write_ahead_log=0, runs=len(runs), tables=tables, damage=(), dead=dead)
+
+    async def _all(self) -> list[StoredRun]:
+        """Return all runs, the latest first."""
+        return await self._do(lambda: self._store.runs[::-1])
+
+    def _erase(
+        self, runs: Sequence[RunKey], found: ThreadErasure, by: str, reason: str
+    ) -> dict[RunKey, tuple[int, ...]]:
+        changed = {}
+        for run, erasure in zip(runs, found.runs, strict=True):
+            stored = self._store.run(self.name, run)
+            stored.inbox[:] = map(found.redactor.text, stored.inbox)
+            if erasure.rows:
+                changed[run] = tuple(erasure.rows)
+                stored.rows[:] = [erasure.rows.get(row.seq, row) for row in stored.rows]
+                stored.fold = None
+                self._write(stored, [erasure.redacted(by, reason)])
+        self._store.artifacts.update({artifact.id: text for artifact, text in found.artifacts.values()})
+        others = [run for run in self._store.runs if run.key not in runs]
+        needed = {name for run in others for name in artifact_ids(run.events())}
+        for old in found.artifacts.keys() - needed:
+            del self._store.artifacts[old]
+        return changed
+
+    def _places(self, forms: Sequence[str]) -> Iterator[str]:
+        """Yield where a value, in one of its forms, still stands."""
+        for run in tuple(self._store.runs):
+            texts = [run.key.thread, *run.inbox, str(run.summary)]
+            texts += [text for row in run.rows for text in (row.payload, row.step or "")]
+            if any(form in text for form in forms for text in texts):
+                yield f"run {run.key.id}"
+        for name, content in tuple(self._store.artifacts.items()):
+            if any(form in content for form in forms):
+                yield f"artifact {name}"
+
+
+def _matching(runs: Sequence[StoredRun], wanted: RunFilter) -> Iterator[RunSummary]:
+    for run in runs:
+        if run.summary is None:
+            continue
+        shown = as_shown(run.summary, run.holder is not None and _is_alive(run.holder.owner))
+        if matches(shown, wanted):
+            yield shown
+
+
+def _gauges(summaries: Sequence[RunSummary], now: float) -> dict[tuple[str, Labels], float]:
+    """Return the gauges at `now`, in Unix seconds."""
+    gauges: dict[tuple[str, Labels], float] = {}
+    for waits_for in sorted({run.waits_for for run in summaries if run.waits_for is not None}):
+        labels = (("waits_for", waits_for),)
+        since = [run.waiting_since for run in summaries if run.waits_for == waits_for and run.waiting_since is not None]
+        gauges["runs_waiting", labels] = len(since)
+        gauges["oldest_wait_seconds", labels] = max(0.0, now - min(since, default=now))
+    return gauges
+
+
+def _is_alive(owner: str) -> bool:
+    return bool(owner) and not is_gone(owner)
+
+
+def _is_dead(run: StoredRun) -> bool:
+    return run.holder is not None and bool(run.holder.owner) and is_gone(run.holder.owner)
+
+
+def _content(texts: Sequence[str]) -> tuple[int, int]:
+    return len(texts), sum(len(text.encode()) for text in texts)

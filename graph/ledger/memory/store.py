@@ -1,0 +1,185 @@
+"""Runs and artifacts in plain structures; whoever changes them holds the lock, and changes all or nothing."""
+
+import threading
+import time
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from graph.ledger.chain import Row, first_link
+from graph.ledger.chaining import chained
+from graph.ledger.lease import Holder, released
+from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.reading import Found
+from graph.ledger.refusals import Standing, check_end, standing_after, unknown_run
+from graph.ledger.seal import SealKey
+from graph.ledger.transcript import Transcript, artifact_ids, event_of
+from graph.record.counters import Counts, RunCounter
+from graph.record.events import CONTROL, Draft, Event
+from graph.record.summary import RunSummary, Summarizer
+from graph.record.values import Kept
+
+TO_KNOW = {
+    "call_started": ('"repeatable":false',),
+    "decided": ('"settled":[{',),
+    "step_checked": ('"met":false',),
+}
+"""Words by which a call may be uncertain, or is settled; in a text of somebody else's a backslash is before quotes."""
+
+
+@dataclass(frozen=True)
+class Heart:
+    """The heart of an owner in this process: it beats by itself, whatever the event loop does."""
+
+    owner: str
+    since_s: float
+    beat_s: float
+
+    @property
+    def beats(self) -> int:
+        """How often it has beaten."""
+        return int((time.monotonic() - self.since_s) / self.beat_s)
+
+
+@dataclass
+class Fold:
+    """A run's events as far as they were folded, for the index and the counters."""
+
+    summarizer: Summarizer
+    counter: RunCounter = field(default_factory=RunCounter)
+
+    def apply(self, events: Sequence[Event]) -> Counts:
+        """Fold more events, and return what they add to the counts."""
+        self.summarizer.apply(events)
+        return self.counter.count(events)
+
+
+@dataclass
+class StoredRun:
+    """A run: its events, its row among the leases, its inbox, and its row in the index.
+
+    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed.
+    """
+
+    key: RunKey
+    number: int
+    rows: list[Row] = field(default_factory=list)
+    standing: Standing = field(default_factory=Standing)
+    control_seq: int = 0
+    holder: Holder | None = None
+    heart: Heart | None = None
+    inbox: list[str] = field(default_factory=list)
+    fold: "Fold | None" = None
+    summary: RunSummary | None = None
+
+    @property
+    def end(self) -> tuple[int, bytes]:
+        """The last sequence number, and the hash to chain the next event to."""
+        return (self.rows[-1].seq, self.rows[-1].link) if self.rows else (0, first_link(self.key.id))
+
+    def look(self) -> Holder | None:
+        """Return the row among the leases, with the heartbeat as it is now."""
+        if self.holder is None or self.heart is None or self.heart.owner != self.holder.owner:
+            return self.holder
+        return replace(self.holder, beat=self.heart.beats)
+
+    def hold(self, row: Holder, beat_s: float) -> Lease:
+        """Write the row among the leases."""
+        self.holder, self.heart = row, Heart(row.owner, time.monotonic(), beat_s) if row.owner else None
+        return Lease(self.key, self.number, row.token)
+
+    def found(self, after: int) -> Found:
+        """Return what there is from the `after`-th event on."""
+        begin = bisect_left(self.rows, after, key=lambda row: row.seq)
+        return Found(self.rows[begin:], self.standing, bool(self.inbox))
+
+    def release(self, token: int) -> None:
+        """Give the run back; one that was taken over stays with its new owner."""
+        if row := released(self.holder, token):
+            self.holder, self.heart = row, None
+
+    def events(self) -> list[Event]:
+        """Return the events as they are stored; nothing of them is checked."""
+        return [event for event in map(event_of, self.rows) if event is not None]
+
+    @property
+    def has_calls_to_know(self) -> bool:
+        """Whether a call was begun that may not be repeated, or one was settled or found wanting."""
+        return any(word in row.payload for row in self.rows for word in TO_KNOW.get(row.kind, ()))
+
+    def empty_fold(self) -> "Fold":
+        """Return what no event was folded into."""
+        return Fold(Summarizer(self.key.thread, self.key.n))
+
+    def folded(self) -> "Fold":
+        """Fold all events anew: what the row in the index has to be."""
+        fold = self.empty_fold()
+        fold.apply(self.events())
+        return fold
+
+
+@dataclass
+class Store:
+    """Everything that ledgers on one memory share; `runs` are in the order in which they were opened."""
+
+    runs: list[StoredRun] = field(default_factory=list)
+    threads: defaultdict[str, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
+    artifacts: dict[str, str] = field(default_factory=dict)
+    counts: Counts = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, database: str, key: RunKey) -> StoredRun:
+        """Return a run.
+
+        Raises:
+            LedgerUnavailableError: It is not there.
+        """
+        if (found := self.find(key)) is None:
+            raise unknown_run(database, key)
+        return found
+
+    def find(self, key: RunKey) -> StoredRun | None:
+        """Return a run, or None."""
+        runs = self.of_thread(key.thread)
+        return runs[key.n - 1] if 0 < key.n <= len(runs) else None
+
+    def of_thread(self, thread: str) -> Sequence[StoredRun]:
+        """Return the runs of a thread, in order."""
+        return self.threads.get(thread, ())
+
+    def add(self, run: StoredRun) -> None:
+        """Keep a new run."""
+        self.runs.append(run)
+        self.threads[run.key.thread].append(run)
+
+    def write(
+        self, database: str, key: SealKey | None, run: StoredRun, drafts: Sequence[Draft], artifacts: Sequence[Kept]
+    ) -> int:
+        """Write events, the artifacts they name and the run's row in the index; return the last sequence number.
+
+        Raises:
+            LedgerCorruptError: Events of the run are missing at its end.
+            LedgerSealError: The run is not sealed with this key.
+            ValueError: An event holds what no record can.
+        """
+        seq, before = run.end
+        check_end(database, run.key, seq, before, run.standing, key)
+        if not drafts:
+            return seq
+        rows, events = chained(drafts, seq, before)
+        fold, run.fold = run.fold or run.folded(), None
+        counts = fold.apply(events)
+        run.fold, run.summary = fold, fold.summarizer.summary
+        self.counts.update(counts)
+        run.rows.extend(rows)
+        run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
+        run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
+        self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
+        return run.standing.events
+
+    def transcript(self, run: StoredRun) -> Transcript:
+        """Return everything that is stored of a run."""
+        bare = Transcript(run.key.thread, run.key.n, tuple(run.rows), *run.standing)
+        named = {name: self.artifacts[name] for name in artifact_ids(bare.events()) if name in self.artifacts}
+        return replace(bare, artifacts=named)

@@ -1,0 +1,52 @@
+"""Reading a run: what a driver finds of it in one transaction, and the check that it is what was written."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from graph.errors import LedgerCorruptError, LedgerSealError
+from graph.ledger.chain import Row, fault_of
+from graph.ledger.protocol import News, RunKey
+from graph.ledger.refusals import Standing
+from graph.ledger.seal import SealKey, seal_fault
+from graph.ledger.transcript import event_of
+from graph.record.events import Event
+
+
+class Found(NamedTuple):
+    """Rows of a run from the last event on that its reader knows, its standing, and whether messages wait for it."""
+
+    rows: Sequence[Row]
+    standing: Standing
+    has_messages: bool
+
+    @property
+    def seq(self) -> int:
+        """Sequence number of the last event, 0 if none was found."""
+        return self.rows[-1].seq if self.rows else 0
+
+    def is_as_read(self, after: int) -> bool:
+        """Whether there is nothing to read behind the `after`-th event, so that a run may be opened at once."""
+        return not self.has_messages and self.seq == after
+
+
+def checked_events(database: str, key: SealKey | None, run: RunKey, found: Found, after: int) -> list[Event]:
+    """Return the events after the `after`-th, their chain checked from there on.
+
+    Raises:
+        LedgerCorruptError: An event is not what was written.
+        LedgerSealError: The seal that was made with this key does not fit.
+    """
+    rows, standing, _ = found
+    if fault := fault_of(run.id, rows, standing.events, after):
+        raise LedgerCorruptError(database, run.id, fault.seq, fault.why)
+    if key is not None and key.id == standing.key and rows:
+        broken = seal_fault(key, standing.key, standing.seal, rows[-1].link)
+        if broken is not None:
+            raise LedgerSealError(database, run.id, broken)
+    events = map(event_of, rows)
+    return [event for event in events if event is not None and event.seq > after]
+
+
+def checked_news(database: str, key: SealKey | None, run: RunKey, found: Found, after: int) -> News:
+    """Return what somebody has not read of a run; see `checked_events`."""
+    return News(checked_events(database, key, run, found, after), found.has_messages)

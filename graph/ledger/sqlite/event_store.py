@@ -1,0 +1,230 @@
+"""The nodes' side of the ledger in an SQLite file: events of runs, written and read by those who own them."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Sequence, Set
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from graph.ledger.chaining import of_run
+from graph.ledger.lease import PACE, Holder, Pace
+from graph.ledger.ownership import Ownership
+from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
+from graph.ledger.reading import Found, checked_events, checked_news
+from graph.ledger.refusals import check_control_seq, check_inbox, check_lease, lost_artifact
+from graph.ledger.seal import SealKey
+from graph.ledger.sqlite.database import Database
+from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.lease import claim, look, release
+from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
+from graph.ledger.sqlite.queries import control_seq_of, found_of, has_messages, last_number, run_id_of, runs_to_know
+from graph.ledger.transcript import ARTIFACT_ID, is_artifact
+from graph.record.events import Draft, Event
+from graph.record.other_runs import calls_to_know
+from graph.record.projection import project
+from graph.record.run_state import Call
+from graph.record.values import Kept
+
+ALONE = "alone"
+"""Who owns a run for one transaction; nobody else ever sees this owner."""
+
+
+class EventStore:
+    """See `graph.ledger.protocol.Ledger`. One connection per file and process; the file is created with mode 0600."""
+
+    def __init__(self, path: str | Path, key: SealKey | None = None, pace: Pace = PACE) -> None:
+        held: set[Lease] = set()
+        self.name = str(path)
+        self._key = key
+        self._writer = EventWriter(self.name, key)
+        self._file = self._database(held, pace.beat_s)
+        self._ownership = Ownership(self.name, SqliteLeaseTable(self._file), held, pace)
+
+    async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
+        """Start the thread's next run with its first events; `run_started` learns its thread and number."""
+        return await self._file.do(partial(self._open_run, thread=thread, drafts=drafts, artifacts=artifacts))
+
+    @asynccontextmanager
+    async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
+        """Start the thread's next run, and own it from its first event on."""
+
+        async def begin(owner: str) -> tuple[Lease, Found]:
+            return await self._file.do(lambda db: self._begin(db, thread, drafts, artifacts, owner))
+
+        async with self._ownership.holding(begin) as (lease, found):
+            yield Owned(lease, self._news(lease.run, found, 0))
+
+    @asynccontextmanager
+    async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
+        """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
+        async with self._ownership.owning(SqliteAttempt(self._file, run, lambda _db, _lease: None)) as (lease, _):
+            yield lease
+
+    @asynccontextmanager
+    async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
+        """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
+
+        def read(db: sqlite3.Connection, lease: Lease) -> tuple[Found, bool]:
+            found = found_of(db, lease.run_id, after)
+            if not opening or not found.is_as_read(after):
+                return found, False
+            self._writer.write(db, run, lease.run_id, opening)
+            return found_of(db, lease.run_id, after), True
+
+        attempt = SqliteAttempt(self._file, run, read, full=not all(draft.safe for draft in opening))
+        async with self._ownership.owning(attempt) as (lease, (found, opened)):
+            yield Owned(lease, self._news(run, found, after), opened)
+
+    async def news(self, lease: Lease, after: int) -> News:
+        """Return what came after the `after`-th event of a run that is owned."""
+
+        def found(db: sqlite3.Connection) -> Found:
+            self._refuse(db, lease)
+            return found_of(db, lease.run_id, after)
+
+        return self._news(lease.run, await self._file.look(found), after)
+
+    async def append(
+        self,
+        lease: Lease,
+        drafts: Sequence[Draft],
+        *,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        heed: bool = False,
+    ) -> int:
+        """Write events, all or none."""
+        full = not all(draft.safe for draft in drafts)
+
+        def write(db: sqlite3.Connection) -> int:
+            self._refuse(db, lease, control_seq, heed)
+            return self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
+
+        return await self._file.do(write, full=full)
+
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        lets_go: bool = False,
+    ) -> list[Event]:
+        """Write events and return those after the run's `after`-th, in one transaction."""
+        full, alone = not all(draft.safe for draft in drafts), isinstance(by, RunKey)
+
+        def write(db: sqlite3.Connection) -> Found | None:
+            lease = by if isinstance(by, Lease) else claim(db, by, run_id_of(db, by), ALONE)
+            if isinstance(lease, Holder):
+                return None
+            self._refuse(db, lease, control_seq)
+            self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
+            if lets_go or alone:
+                release(db, lease)
+            return found_of(db, lease.run_id, after)
+
+        found = await self._file.do(write, full=full)
+        if isinstance(by, Lease):
+            assert found is not None
+            if lets_go:
+                self._ownership.held.discard(by)
+            return self._checked(by.run, found, after)
+        if found is not None:
+            return self._checked(by, found, after)
+        async with self.owned(by) as lease:
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+
+    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+        """Empty a run's inbox and write what answers its messages, both or neither."""
+
+        def is_empty(db: sqlite3.Connection) -> bool:
+            self._refuse(db, lease)
+            return not has_messages(db, lease.run_id)
+
+        def take(db: sqlite3.Connection) -> list[Message]:
+            self._refuse(db, lease)
+            query = "DELETE FROM ledger_inbox WHERE run = ? RETURNING id, message"
+            messages: list[Message] = [message for _, message in sorted(db.execute(query, (lease.run_id,)).fetchall())]
+            if drafts := answer(messages):
+                self._writer.write(db, lease.run, lease.run_id, drafts)
+            return messages
+
+        return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
+
+    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
+        """Return a run's events after the `after`-th in order, their chain checked from there on."""
+        found = await self._file.look(lambda db: found_of(db, run_id_of(db, run), after))
+        return self._checked(run, found, after)
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
+        """Return calls of the thread's other runs that are uncertain, or of which a person says that they happened."""
+        others = await self._file.look(partial(runs_to_know, run=run))
+        return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in others])
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the thread's latest run, or None."""
+        n = await self._file.look(partial(last_number, thread=thread))
+        return RunKey(thread, n) if n else None
+
+    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None."""
+
+        def look_up(db: sqlite3.Connection) -> tuple[RunKey, Found] | None:
+            run = RunKey(thread, last_number(db, thread) or 0)
+            return (run, found_of(db, run_id_of(db, run), 0)) if run.n else None
+
+        looked_up = await self._file.look(look_up)
+        if looked_up is None:
+            return None
+        run, found = looked_up
+        return run, self._checked(run, found, 0)
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact's JSON text."""
+        if not ARTIFACT_ID.fullmatch(artifact_id):
+            raise lost_artifact(self.name, artifact_id)
+        query = "SELECT content FROM ledger_artifacts WHERE id = ?"
+        row = await self._file.look(lambda db: db.execute(query, (artifact_id,)).fetchone())
+        if row is None or not is_artifact(artifact_id, row[0]):
+            raise lost_artifact(self.name, artifact_id)
+        content: str = row[0]
+        return content
+
+    async def close(self) -> None:
+        """Let go of the file."""
+        await self._file.close()
+
+    def _database(self, held: Set[Lease], beat_s: float) -> Database:
+        return Database(self.name, beats_of(held), beat_s)
+
+    def _begin(
+        self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
+    ) -> tuple[Lease, Found]:
+        run = self._open_run(db, thread, drafts, artifacts)
+        lease = claim(db, run, run_id_of(db, run), owner)
+        assert isinstance(lease, Lease)  # nobody else knows of the run
+        return lease, found_of(db, lease.run_id, 0)
+
+    def _open_run(
+        self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]
+    ) -> RunKey:
+        run = RunKey(thread, (last_number(db, thread) or 0) + 1)
+        db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (run.thread, run.n))
+        self._writer.write(db, run, run_id_of(db, run), of_run(run, drafts), artifacts)
+        return run
+
+    def _checked(self, run: RunKey, found: Found, after: int) -> list[Event]:
+        return checked_events(self.name, self._key, run, found, after)
+
+    def _news(self, run: RunKey, found: Found, after: int) -> News:
+        return checked_news(self.name, self._key, run, found, after)
+
+    def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
+        """Raise if the lease, or what its holder knows, is outdated."""
+        check_lease(self.name, lease, look(db, lease.run_id))
+        if control_seq is not None:
+            check_control_seq(self.name, lease.run, control_seq, control_seq_of(db, lease.run_id))
+        if heed:
+            check_inbox(self.name, lease.run, has_messages(db, lease.run_id))

@@ -1,0 +1,68 @@
+"""Taking and giving back runs of a database, and the heartbeat."""
+
+import sqlite3
+from collections.abc import Callable, Set
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from graph.ledger.lease import Holder
+from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.sqlite.database import Database
+from graph.ledger.sqlite.lease import beat, claim, disown, look, release, take_over
+from graph.ledger.sqlite.queries import run_id_of
+from graph.ledger.sqlite.writer import Pulse
+
+T = TypeVar("T")
+
+
+def beats_of(held: Set[Lease]) -> Pulse:
+    """Return what beats for the leases that are held, by whom is none of its business."""
+    return lambda: [partial(beat, lease=lease) for lease in tuple(held)]
+
+
+@dataclass(frozen=True)
+class SqliteLeaseTable:
+    """See `graph.ledger.ownership.LeaseTable`."""
+
+    file: Database
+
+    async def release(self, lease: Lease) -> None:
+        """Give a run back."""
+        await self.file.do(partial(release, lease=lease))
+
+    async def disown(self, owner: str) -> None:
+        """Give back whatever an owner has that never learned its token."""
+        await self.file.do(partial(disown, owner=owner))
+
+
+@dataclass(frozen=True)
+class SqliteAttempt(Generic[T]):
+    """See `graph.ledger.ownership.Attempt`; `read` is done in the transaction that takes the run."""
+
+    file: Database
+    run: RunKey
+    read: Callable[[sqlite3.Connection, Lease], T]
+    full: bool = False
+
+    async def claim(self, owner: str) -> tuple[Lease, T] | Holder:
+        """Take the run, or return who owns it."""
+
+        def do(db: sqlite3.Connection) -> tuple[Lease, T] | Holder:
+            lease = claim(db, self.run, run_id_of(db, self.run), owner)
+            return lease if isinstance(lease, Holder) else (lease, self.read(db, lease))
+
+        return await self.file.do(do, full=self.full)
+
+    async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, T] | None:
+        """Take the run if its row is as it was seen."""
+
+        def do(db: sqlite3.Connection) -> tuple[Lease, T] | None:
+            lease = take_over(db, self.run, run_id_of(db, self.run), owner, seen)
+            return None if lease is None else (lease, self.read(db, lease))
+
+        return await self.file.do(do, full=self.full)
+
+    async def look(self) -> Holder | None:
+        """Return the run's row."""
+        return await self.file.look(lambda db: look(db, run_id_of(db, self.run)))

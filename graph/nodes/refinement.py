@@ -1,0 +1,51 @@
+"""Refining steps that are due: a planner plans each of them, and its steps take their places."""
+
+from graph.calls.model_gate import ModelCall, ModelGate
+from graph.plan.json_schema import plan_schema
+from graph.plan.schema import Plan, Step
+from graph.planning import Proposal, propose
+from graph.prompts.refining import refining_messages
+from graph.record.events import Draft, StepFinished
+from graph.record.expansion import Refinement
+from graph.record.goal import Goal
+from graph.record.results import StepResult
+from graph.run_context import RunContext
+from graph.run_writer import RunWriter
+
+
+async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Plan, tuple[str, ...]]:
+    """Return the plan with each of these steps planned out, and what was read otherwise than written.
+
+    A step that cannot be planned has failed, as is on record.
+
+    Raises:
+        BudgetReached: A limit does not allow to ask for it.
+    """
+    run, gate = writer.run, writer.gate().models
+    notes: list[str] = []
+    for step in steps:
+        proposal = await _asked(run, gate, plan, step)
+        if proposal.plan is None:
+            await writer.write(_failed(run, step, proposal))
+        plan = proposal.plan or plan
+        notes += proposal.notes
+    return plan, tuple(dict.fromkeys(notes))
+
+
+async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Proposal:
+    record, settings = run.record, run.services.settings
+    specs = run.services.toolbox.specs
+    tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
+    offered = run.offered(step.tools)
+    goal = Goal(record.goal, record.constraints)
+    messages = refining_messages(goal, step, run.seen_by(step), offered, run.told_limits)
+    reader = Refinement(plan, step, record.succeeded, tools, settings.max_steps, settings.max_depth)
+    schema = plan_schema(tuple(tool["name"] for tool in offered))
+    call = ModelCall("planner", f"refine:{step.id}:{record.revision}", messages, schema=schema)
+    model = run.services.models.planner
+    return await propose(gate, model, call, lambda raw: run.allowed(reader.read(raw)), settings.max_repairs)
+
+
+def _failed(run: RunContext, step: Step, proposal: Proposal) -> Draft:
+    failed = StepResult("failed", error=f"it could not be refined: {proposal.reason}")
+    return Draft(StepFinished(result=failed, inputs="", revision=run.record.revision), step.id)

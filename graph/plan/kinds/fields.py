@@ -1,0 +1,51 @@
+"""Which fields go together in a step."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from graph.errors import listed
+from graph.plan.kinds.spec import EACH
+from graph.plan.kinds.table import kind_spec
+from graph.plan.step_kind import NAMING, kind_of, named_kinds
+
+ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent", "replaces")
+
+
+def field_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (field, fault) for fields that do not go together."""
+    named = named_kinds(fields)
+    if len(named) > 1:
+        yield named[1], f"a step has one of {', '.join(NAMING)}; this one has {' and '.join(named)}"
+        return
+    if named == ["tool"] and fields.get("tools"):
+        yield "tool", "a step has a tool or tools, not both"
+        return
+    spec = kind_spec(kind_of(fields))
+    for name in fields:
+        if name not in (*ALWAYS, *spec.fields, *NAMING):
+            yield name, spec.misplaced
+    if "for_each" not in fields:
+        for name in EACH[1:]:
+            if name in fields:
+                yield name, "is for steps with for_each"
+    yield from _literal_faults(fields)
+    yield from _required_faults(fields)
+
+
+def _literal_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    given, literal = fields.get("args"), fields.get("literal")
+    args = given if isinstance(given, dict) else {}
+    strange = (
+        [name for name in literal if isinstance(name, str) and name not in args] if isinstance(literal, list) else []
+    )
+    if strange:
+        words = "is not among its args" if len(strange) == 1 else "are not among its args"
+        yield "literal", f"{listed([*map(repr, strange)])} {words}; it has {listed([*map(str, args)]) or 'none'}"
+
+
+def _required_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    tools, required = fields.get("tools"), fields.get("required_tools")
+    if isinstance(tools, list) and isinstance(required, list):
+        for name in required:
+            if name not in tools:
+                yield "required_tools", f"{name!r} is not among its tools"

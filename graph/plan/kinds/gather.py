@@ -1,0 +1,20 @@
+"""A step that puts earlier results together: JSON with references, no work of its own."""
+
+from graph.plan.kinds.spec import KindSpec, Look, asks_nobody, no_calls, no_faults, no_tools
+
+LOOK = Look("gather", "results put together", "junction", "trapezoid")
+
+SPEC = KindSpec(
+    fields=("checks",),
+    misplaced="does not go with gather",
+    tools=no_tools,
+    faults=no_faults,
+    done_by="nobody",
+    prompt='"gather": <JSON with references> puts results together',
+    look=lambda _: LOOK,
+    doer=lambda _, __: "gather",
+    material=lambda step: {"": step.gather},
+    work=lambda fields, show: f"put together {show(fields['gather'])}",
+    calls=no_calls,
+    asks=asks_nobody,
+)

@@ -1,0 +1,50 @@
+"""A step that the executor model does: it may call the step's tools and no others, none for pure reasoning."""
+
+from collections.abc import Iterator, Mapping
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.draft import StepDraft
+from graph.plan.kinds.spec import EACH, KindSpec, Look, Show, arguments, asks_nobody, calls_of_model, granted
+from graph.plan.schema import Step
+
+WITH_TOOLS = Look("model", "model with tools", "spark", "stadium")
+WITHOUT_TOOLS = Look("reasoning", "model without tools", "thought", "rounded", dashed=True)
+
+
+def _tools(draft: StepDraft) -> list[str]:
+    return draft.listed("tools")
+
+
+def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterator[tuple[str, str]]:
+    """Pinned arguments are ones that some granted tool takes, with values it accepts."""
+    specs = [tools[name] for name in _tools(draft)]
+    references = draft.argument_references()
+    for name, value in draft.args.items() if specs else ():
+        takers = [spec for spec in specs if spec.takes(name)]
+        faults = [spec.argument_faults({name: value}, {name} if references[name] else ()) for spec in takers]
+        wrong = [[fault for fault in found if fault[0] != "args"] for found in faults]
+        if not takers:
+            yield "args", f"none of its tools has an argument {name!r}"
+        elif all(wrong):
+            yield from wrong[0]
+
+
+def _doer(step: Step, show: Show) -> str:
+    tools = f"({', '.join(map(show, step.tools))})" if step.tools else ""
+    return f"{show(step.executor)} model{tools}" if step.executor else f"model{tools}"
+
+
+SPEC = KindSpec(
+    fields=("tools", "required_tools", "args", "literal", "max_calls", "output", "executor", "checks", *EACH),
+    misplaced="does not go with tools",
+    tools=_tools,
+    faults=_faults,
+    done_by="model",
+    prompt=None,
+    look=lambda step: WITH_TOOLS if step.tools else WITHOUT_TOOLS,
+    doer=_doer,
+    material=arguments,
+    work=lambda fields, _: f"a model with {granted(fields)}",
+    calls=calls_of_model,
+    asks=asks_nobody,
+)

@@ -1,0 +1,26 @@
+"""Every kind of step and its specification: a kind without one fails the type check."""
+
+from typing import assert_never
+
+from graph.plan.kinds import ask, gate, gather, model, refine, tool
+from graph.plan.kinds.spec import KindSpec
+from graph.plan.step_kind import StepKind
+
+
+def kind_spec(kind: StepKind) -> KindSpec:
+    """Return what is to be known of a kind of step."""
+    match kind:
+        case "tool":
+            return tool.SPEC
+        case "model":
+            return model.SPEC
+        case "ask":
+            return ask.SPEC
+        case "gate":
+            return gate.SPEC
+        case "refine":
+            return refine.SPEC
+        case "gather":
+            return gather.SPEC
+        case _:
+            assert_never(kind)

@@ -1,0 +1,46 @@
+"""A step that is one call of a tool: no model is involved."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.draft import StepDraft
+from graph.plan.kinds.spec import EACH, KindSpec, Look, Show, arguments, asks_nobody
+from graph.plan.schema import Step
+
+LOOK = Look("tool", "tool call", "gear", "rectangle")
+
+
+def _tools(draft: StepDraft) -> list[str]:
+    tool = draft.fields.get("tool")
+    return [tool] if isinstance(tool, str) else []
+
+
+def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterable[tuple[str, str]]:
+    """Its arguments fit the tool's schema; those with a reference are checked once it is resolved."""
+    unresolved = {name for name, found in draft.argument_references().items() if found}
+    return [fault for name in _tools(draft) for fault in tools[name].argument_faults(draft.args, unresolved)]
+
+
+def _work(fields: Mapping[str, Any], _: Show) -> str:
+    return str(fields["tool"])
+
+
+def _calls(step: Step, name: Show, value: Show) -> str:
+    return f"{name(step.tool)} {value(dict(step.args)) if step.args else '{}'}"
+
+
+SPEC = KindSpec(
+    fields=("args", "literal", "checks", *EACH),
+    misplaced="is for steps with tools; this one makes exactly one call",
+    tools=_tools,
+    faults=_faults,
+    done_by="tool",
+    prompt=None,
+    look=lambda _: LOOK,
+    doer=lambda step, show: show(step.tool),
+    material=arguments,
+    work=_work,
+    calls=_calls,
+    asks=asks_nobody,
+)

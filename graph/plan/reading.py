@@ -1,0 +1,124 @@
+"""Reading a plan: the whole of it, in any accepted spelling, with every fault that is found."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from pydantic import ValidationError
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.draft import StepDraft
+from graph.plan.issues import Issue
+from graph.plan.json_values import TOO_DEEP, json_faults
+from graph.plan.normalization import name_of, read_fields, told_once, unwrap
+from graph.plan.schema import Plan, Step
+from graph.plan.shortening import value_in_words
+from graph.plan.validation import graph_issues, step_issues
+from graph.plan.work import TooMuchWork, at_most
+
+MAX_STEPS = 10_000
+MAX_WORK = 10_000_000
+"""Steps of work that the schemas and arguments of one plan may take together, as `graph.plan.work` counts them."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read: a plan without faults, or the faults; `notes` say what was read otherwise than written."""
+
+    plan: Plan | None
+    issues: tuple[Issue, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
+    """Read a plan in any accepted spelling and check the whole of it, in bounded work.
+
+    Args:
+        raw: A JSON value as a model, a person or a caller wrote it.
+        tools: Tool name -> what it takes; the plan may name no others.
+        max_steps: A plan with more steps is refused.
+    """
+    plan, notes = unwrap(raw, tools)
+    if not isinstance(plan, dict):
+        return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps"'),))
+    issues = [
+        Issue(None, str(key), f"unknown key {value_in_words(key)}; a plan has steps, answer")
+        for key in plan
+        if key not in ("steps", "answer")
+    ]
+    answer = plan.get("answer")
+    drafts, step_issues = read_steps(plan.get("steps"), tools, max_steps)
+    issues += step_issues
+    if not issues and not drafts and answer is None:
+        issues.append(Issue(None, "steps", "the plan is empty: give steps, or an answer"))
+    issues += graph_issues(drafts, answer)
+    return finish(drafts, answer, issues, notes)
+
+
+def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple[list[StepDraft], list[Issue]]:
+    """Read a list of steps, each for itself."""
+    if raw is None:
+        return [], []
+    if not isinstance(raw, list):
+        return [], [Issue(None, "steps", "steps is a list of objects")]
+    if len(raw) > max_steps:
+        return [], [Issue(None, "steps", f"{len(raw)} steps are too many; at most {max_steps} are allowed")]
+    try:
+        with at_most(MAX_WORK):
+            return _read_each(raw, tools)
+    except TooMuchWork as error:
+        return [], [Issue(None, "steps", f"to check them {error}")]
+
+
+def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec]) -> tuple[list[StepDraft], list[Issue]]:
+    drafts, issues = [], []
+    for place, item in enumerate(raw):
+        if isinstance(item, dict):
+            draft = read_step(item, tools)
+            drafts.append(draft)
+            issues += draft.issues
+        else:
+            issues.append(Issue(None, f"steps[{place}]", "a step is an object"))
+    return drafts, issues
+
+
+def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> StepDraft:
+    """Read one step: its spelling, its own fields and its arguments against the tool's schema."""
+    faults = json_faults(raw)
+    too_deep = any(message == TOO_DEEP for _, message in faults)
+    found = read_fields({} if too_deep else raw, tools)
+    fields, issues = found.values, found.issues
+    issues += [Issue(name_of(raw), path.lstrip(".") or "step", message) for path, message in faults]
+    if isinstance(raw.get("arguments"), str) and (inner := json_faults(fields.get("args"))):  # it was JSON text
+        issues += [Issue(name_of(raw), f"args{path}", message) for path, message in inner]
+        del fields["args"]
+    draft = StepDraft(fields, issues, notes=found.notes)
+    if too_deep:
+        return draft
+    try:
+        draft.step = Step.model_validate(fields)
+    except ValidationError as error:
+        issues += [Issue(draft.id, _place(part["loc"]), _words(part)) for part in error.errors()]
+    issues += step_issues(draft, tools)
+    return draft
+
+
+def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Iterable[str] = ()) -> Reading:
+    """Return the plan, or all that is wrong with it; `notes` say what was read otherwise around the steps."""
+    if issues:
+        return Reading(None, tuple(dict.fromkeys(issues)))
+    plan = Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer)
+    said = [(None, note) for note in notes], [(draft.id, note) for draft in drafts for note in draft.notes]
+    return Reading(plan, notes=told_once(chain(*said)))
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    head, *rest = loc or ("step",)
+    return str(head) + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
+
+
+def _words(part: Any) -> str:
+    if part["type"] == "missing":
+        return f"missing; a step needs {part['loc'][0]}"
+    return str(part["msg"])

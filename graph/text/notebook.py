@@ -1,0 +1,21 @@
+"""Plans as notebooks show them; a plan itself knows no drawing."""
+
+import sys
+from typing import Any
+
+from graph.plan.schema import Plan
+from graph.text.drawing import plan_svg, plan_text
+
+
+def draw_plans() -> None:
+    """Have this process's notebook draw plans; without a notebook nothing happens."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is not None:
+        draw_plans_with(shell.display_formatter)
+
+
+def draw_plans_with(display: Any) -> None:
+    """Have an IPython `DisplayFormatter` draw each plan that is shown."""
+    display.formatters.get("image/svg+xml").for_type(Plan, plan_svg)
+    display.formatters.get("text/plain").for_type(Plan, lambda plan, printer, _: printer.text(plan_text(plan)))

@@ -1,0 +1,36 @@
+from collections.abc import Callable
+
+from graph.chat_models.roles import role_models
+from graph.evaluation.evaluation import arms_for, stop_reason
+from graph.evaluation.results_file import Results
+from graph.evaluation.trial import Trial
+from graph.record.budget import NO_BUDGET, Budget
+from graph.testing import ScriptedModel
+
+Made = Callable[..., Trial]
+
+
+def test_the_embedded_rules_cannot_play_the_direct_agent() -> None:
+    assert arms_for(role_models({"planner": "offline"})) == ("static", "replanning")
+    assert arms_for(role_models({"planner": ScriptedModel([])})) == ("direct", "static", "replanning")
+
+
+def test_nothing_is_tried_when_a_limit_is_reached(made: Made) -> None:
+    results = Results({}, (made("a", "direct"),))
+
+    assert stop_reason(Budget(tokens=101), results, []) is None
+    assert "100 of 100 tokens" in (stop_reason(Budget(tokens=100), results, []) or "")
+
+
+def test_a_trial_that_was_cut_short_ends_it_although_something_is_left(made: Made) -> None:
+    cut = made("a", "direct", met=False, void="cut", limit="tokens")
+
+    assert stop_reason(Budget(tokens=1000), Results({}, (cut,)), [cut]) is not None
+    assert stop_reason(Budget(tokens=1000), Results({}, (cut,)), []) is None  # cut short the last time, with less
+
+
+def test_only_trials_in_a_row_that_do_not_count_end_it(made: Made) -> None:
+    void, good = made("a", "direct", void="no answer"), made("b", "direct")
+
+    assert stop_reason(NO_BUDGET, Results({}), [void, void, good, void]) is None
+    assert "no answer" in (stop_reason(NO_BUDGET, Results({}), [good, void, void, void]) or "")

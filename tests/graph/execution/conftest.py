@@ -1,0 +1,90 @@
+"""One pass after another over a plan of a run in memory, with a gate as the executor gets it."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from desk import Desk
+
+from graph.calls.gate import CallGate
+from graph.calls.meter import Meter
+from graph.calls.model_gate import ModelGate
+from graph.calls.rate_limit import RateLimiter
+from graph.chat_models.roles import role_model
+from graph.execution.criteria import Criteria
+from graph.execution.dataflow import Dataflow
+from graph.execution.step_work import StepWork
+from graph.plan.schedule import waits_for
+from graph.plan.schema import Plan
+from graph.record.budget import NO_BUDGET, Budget
+from graph.record.results import StepResult
+from graph.testing import ScriptedModel
+
+HANGS_AFTER_S = 10
+"""When a pass that never ends, such as one that lost a slot, is cut off."""
+
+
+@dataclass
+class Pass:
+    """What came of one pass: its dataflow, and each change that was announced."""
+
+    flow: Dataflow
+    told: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def results(self) -> dict[str, StepResult]:
+        return self.flow.results
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        return {step: result.status for step, result in self.flow.results.items()}
+
+    @property
+    def started(self) -> list[str]:
+        return [step for step, status in self.told if status == "running"]
+
+    async def run(self) -> "Pass":
+        async with asyncio.timeout(HANGS_AFTER_S):
+            await self.flow.run()
+        return self
+
+    async def free_slots(self) -> int:
+        slots, free = self.flow.work.slots, 0
+        while not slots.locked():
+            await slots.acquire()
+            free += 1
+        return free
+
+
+async def _prepared(
+    desk: Desk,
+    *steps: dict[str, Any],
+    slots: int = 4,
+    budget: Budget = NO_BUDGET,
+    model: ScriptedModel | None = None,
+    judge: ScriptedModel | None = None,
+    max_retries: int = 0,
+    stops_early: bool = False,
+) -> Pass:
+    plan = Plan.model_validate({"steps": list(steps)})
+    record = await desk.record()
+    meter, limiter = Meter(budget, record.usage, {}), RateLimiter({}, time.monotonic)
+    models = ModelGate(desk.ledger, desk.lease, record, meter, limiter)
+    gate = CallGate(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter, models)
+    judging = role_model(judge) if judge is not None else None
+    criteria = Criteria(record, gate, judging, desk.toolbox.file, max_retries)
+    executors = {None: role_model(model if model is not None else ScriptedModel([]))}
+    semaphore = asyncio.Semaphore(slots)
+    work = StepWork(record, gate, desk.toolbox, executors, waits_for(plan.steps), semaphore, criteria)
+    told: list[tuple[str, str]] = []
+    flow = Dataflow(plan, work, lambda step, result: told.append((step, result.status)), stops_early=stops_early)
+    return Pass(flow, told)
+
+
+@pytest.fixture
+def prepared() -> Callable[..., Any]:
+    """Return what prepares a pass: `await prepared(desk, *steps, slots=..., budget=..., model=..., judge=...)`."""
+    return _prepared

@@ -1,0 +1,54 @@
+"""Every kind of step starts, and those that wait for another node say for what."""
+
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+
+from graph.execution.kinds.table import kind_start
+from graph.plan.kinds.spec import EACH
+from graph.plan.kinds.table import kind_spec
+from graph.plan.step_kind import KINDS, StepKind
+from graph.testing import LoggedTools, ScriptedModel
+
+WAITING = {
+    "ask": ({"ask": "Which city?"}, "waits for an answer"),
+    "gate": ({"gate": "Is it good?"}, "waits for a person"),
+    "refine": ({"refine": True}, "waits to be refined"),
+}
+WORKING: dict[str, tuple[dict[str, Any], Any]] = {
+    "tool": ({"tool": "look", "args": {"q": 1}}, {"q": 1}),
+    "model": ({}, "thought"),
+    "gather": ({"gather": [1, 2]}, [1, 2]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_just_the_kinds_that_may_have_for_each_can_do_an_item(kind: StepKind) -> None:
+    assert (kind_start(kind).item is not None) == (EACH[0] in kind_spec(kind).fields)
+
+
+@pytest.mark.parametrize("kind", WAITING)
+def test_a_step_that_another_node_has_to_end_waits(prepared: Any, kind: str) -> None:
+    fields, why = WAITING[kind]
+
+    async def work(desk: Desk) -> Any:
+        return (await (await prepared(desk, {"id": "a", "objective": "o", **fields})).run()).results["a"]
+
+    result = at_desk(work)
+
+    assert (result.status, result.error) == ("pending", why)
+
+
+@pytest.mark.parametrize("kind", WORKING)
+def test_a_step_with_work_of_its_own_comes_to_its_value(prepared: Any, kind: str) -> None:
+    fields, value = WORKING[kind]
+
+    async def work(desk: Desk) -> Any:
+        one = {"id": "a", "objective": "o", **fields}
+        return (await (await prepared(desk, one, model=ScriptedModel(["thought"]))).run()).results["a"]
+
+    result = at_desk(work, LoggedTools().tool("look", effect="read"))
+
+    assert (result.status, result.value) == ("succeeded", value)
+    assert set(WAITING) | set(WORKING) == set(KINDS)

@@ -1,0 +1,146 @@
+"""The plan as a dataflow: what starts when, how much at once, and when nothing more starts."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+from langchain_core.tools import StructuredTool
+
+from graph.errors import StaleRunError
+from graph.record.budget import Budget
+from graph.testing import LoggedTools, step
+
+
+class Crowd:
+    """A tool that counts how many of its calls are under way at once."""
+
+    def __init__(self) -> None:
+        self.now = self.most = 0
+
+    async def work(self, **_: Any) -> str:
+        self.now += 1
+        self.most = max(self.most, self.now)
+        for _turn in range(5):
+            await asyncio.sleep(0)
+        self.now -= 1
+        return "done"
+
+    @property
+    def tool(self) -> Any:
+        schema = {"type": "object", "properties": {}, "additionalProperties": True}
+        metadata = {"effect": "read"}
+        return StructuredTool(
+            name="look", description="looks", args_schema=schema, coroutine=self.work, metadata=metadata
+        )
+
+
+def gathered(name: str, value: Any, *after: str, **more: Any) -> dict[str, Any]:
+    return {"id": name, "objective": f"gather {name}", "gather": value, "depends_on": list(after), **more}
+
+
+def look(**more: Any) -> Any:
+    return LoggedTools().tool("look", lambda **args: args, effect="read", **more)
+
+
+def failing(**metadata: Any) -> Any:
+    def work(**_: Any) -> None:
+        raise ValueError("broken")
+
+    return LoggedTools().tool("break", work, **metadata)
+
+
+def test_steps_that_are_ready_start_in_plan_order(prepared: Any) -> None:
+    async def work(desk: Desk) -> list[str]:
+        steps = [step(name, "look", n=number) for number, name in enumerate(["z", "b", "a"])]
+        return (await (await prepared(desk, *steps)).run()).started
+
+    assert at_desk(work, look()) == ["z", "b", "a"]
+
+
+def test_a_step_starts_after_all_that_it_waits_for(prepared: Any) -> None:
+    async def work(desk: Desk) -> list[tuple[str, str]]:
+        passed = await (await prepared(desk, step("c", "look", after=["a"]), step("a", "look", n=1))).run()
+        return passed.told
+
+    told = at_desk(work, look())
+
+    assert told.index(("a", "succeeded")) < told.index(("c", "running"))
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_no_more_steps_are_under_way_than_there_are_slots(prepared: Any, slots: int) -> None:
+    crowd = Crowd()
+
+    async def work(desk: Desk) -> dict[str, str]:
+        flow = await prepared(desk, *(step(f"s{n}", "look", n=n) for n in range(5)), slots=slots)
+        return (await flow.run()).statuses
+
+    statuses = at_desk(work, crowd.tool)
+
+    assert statuses == {f"s{n}": "succeeded" for n in range(5)}
+    assert crowd.most == slots
+
+
+def test_a_slot_is_returned_when_a_step_ends_without_a_call(prepared: Any) -> None:
+    async def work(desk: Desk) -> tuple[dict[str, str], int]:
+        flow = await prepared(desk, gathered("a", 1), gathered("b", 2), step("c", "look"), slots=1)
+        return (await flow.run()).statuses, await flow.free_slots()
+
+    statuses, free = at_desk(work, look())
+
+    assert statuses == dict.fromkeys("abc", "succeeded")
+    assert free == 1
+
+
+def test_slots_are_returned_when_the_run_has_changed(prepared: Any) -> None:
+    async def work(desk: Desk) -> tuple[int, list[str]]:
+        flow = await prepared(desk, step("a", "look", n=1), step("b", "look", n=2), slots=2)
+        await desk.revise(1)
+        with pytest.raises(StaleRunError):
+            await flow.run()
+        return await flow.free_slots(), flow.started
+
+    assert at_desk(work, look()) == (2, [])
+
+
+def test_nothing_starts_after_a_limit_of_the_budget_was_reached(prepared: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        steps = [step("a", "look", n=1), step("b", "look", n=2), gathered("c", 3)]
+        return await (await prepared(desk, *steps, slots=1, budget=Budget(tool_calls=1))).run()
+
+    passed = at_desk(work, look())
+
+    assert passed.flow.limit == "tool_calls"
+    assert passed.statuses == {"a": "succeeded", "b": "pending"}
+
+
+def test_a_pass_that_stops_early_starts_nothing_after_the_first_end(prepared: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        return await (await prepared(desk, step("a", "look"), gathered("b", 1, "a"), stops_early=True)).run()
+
+    passed = at_desk(work, look())
+
+    assert (passed.statuses, passed.flow.progressed) == ({"a": "succeeded"}, True)
+
+
+def test_a_failure_blocks_what_waits_for_it_and_nothing_else(prepared: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        steps = [step("a", "break"), gathered("b", "{a_result}", "a"), gathered("c", 3), gathered("d", 4, "b")]
+        return await (await prepared(desk, *steps)).run()
+
+    passed = at_desk(work, failing(effect="read"))
+
+    assert passed.statuses == {"a": "failed", "b": "blocked", "c": "succeeded", "d": "blocked"}
+    assert passed.results["d"].error == "waits for a, which failed"
+
+
+def test_the_calls_that_a_person_has_to_settle_are_named_once(prepared: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        await (await prepared(desk, step("a", "break"))).run()
+        return await (await prepared(desk, step("b", "break"), step("c", "break"))).run()
+
+    passed = at_desk(work, failing())
+
+    assert passed.statuses == {"b": "uncertain", "c": "uncertain"}
+    assert len(passed.flow.uncertain_calls) == 1

@@ -1,0 +1,64 @@
+"""A step for each item of a list: bounded, in order, and one failure does not lose the others."""
+
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+
+from graph.execution.for_each import items_of
+from graph.plan.schema import Step
+from graph.policy.grants import Refused
+from graph.testing import LoggedTools, ScriptedModel
+
+
+def each(items: Any, **more: Any) -> dict[str, Any]:
+    return {"id": "a", "objective": "o", "tool": "half", "args": {"n": "{item_result}"}, "for_each": items, **more}
+
+
+def half(n: int) -> int:
+    if n % 2:
+        raise ValueError(f"{n} is odd")
+    return n // 2
+
+
+def result_of(prepared: Any, *steps: dict[str, Any], **settings: Any) -> Any:
+    async def work(desk: Desk) -> tuple[Any, int]:
+        flow = await prepared(desk, *steps, **settings)
+        return (await flow.run()).results["a"], await flow.free_slots()
+
+    return at_desk(work, LoggedTools().tool("half", half, effect="read"))
+
+
+def test_values_stand_in_the_order_of_the_items(prepared: Any) -> None:
+    result, free = result_of(prepared, each([8, 2, 4]), slots=2)
+
+    assert (result.status, result.value, free) == ("succeeded", [4, 1, 2], 2)
+
+
+def test_an_item_that_fails_fails_the_step(prepared: Any) -> None:
+    result, free = result_of(prepared, each([8, 3, 4]), slots=2)
+
+    assert (result.status, free) == ("failed", 2)
+    assert result.error == "1 of 3 items failed; a[1] failed: ValueError: 3 is odd"
+
+
+def test_as_many_items_may_fail_as_the_plan_allows(prepared: Any) -> None:
+    result, _ = result_of(prepared, each([8, 3, 4], max_failures=1))
+
+    assert (result.status, result.value) == ("succeeded", [4, {"error": "ValueError: 3 is odd"}, 2])
+
+
+def test_a_model_does_each_item(prepared: Any) -> None:
+    step = {"id": "a", "objective": "o", "for_each": ["x", "y"]}
+
+    result, _ = result_of(prepared, step, model=ScriptedModel(["one", "two"]), slots=1)
+
+    assert result.value == ["one", "two"]
+
+
+@pytest.mark.parametrize(("items", "why"), [([1, 2, 3], "has 3 items, the plan allows 2"), ("xy", "is no list")])
+def test_a_list_that_the_plan_does_not_allow_is_refused(items: Any, why: str) -> None:
+    step = Step(id="a", objective="o", tool="half", for_each="{b_result}", max_items=2)
+
+    with pytest.raises(Refused, match=why):
+        items_of(step, {"b": items})

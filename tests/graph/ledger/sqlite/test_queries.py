@@ -1,0 +1,35 @@
+"""Which runs are looked into for calls that a person has to be asked about."""
+
+import asyncio
+import sqlite3
+from pathlib import Path
+
+from graph.ledger.protocol import RunKey
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.sqlite.packed_payload import add_functions
+from graph.ledger.sqlite.queries import TO_KNOW, runs_to_know
+from graph.testing import drafted
+
+STARTED = drafted("run_started", {"goal": "g", "constraints": []})
+BEGUN = drafted(
+    "call_started", {"key": "k", "call": 0, "tool": "pay", "args": {}, "repeatable": False, "revision": 1}, "a"
+)
+ENDED = drafted("call_finished", {"call": 0, "status": "succeeded", "value": "a long receipt " * 100}, "a")
+
+
+def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+
+    async def fill() -> None:
+        ledger = SqliteLedger(path)
+        for drafts in ([BEGUN, ENDED],) * 5 + ([BEGUN],):
+            await ledger.open_run("t", [STARTED, *drafts])
+        await ledger.close()
+
+    asyncio.run(fill())
+
+    with sqlite3.connect(path) as db:
+        add_functions(db)
+        assert runs_to_know(db, RunKey("t", 9)) == [6]
+        query = f"SELECT n FROM ledger_runs JOIN ledger_events ON run = id WHERE thread = 't' AND {TO_KNOW}"
+        assert "ledger_to_know" in str(db.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())

@@ -1,0 +1,35 @@
+"""An address says which driver opens a ledger."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.opening import file_of, open_ledger
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.testing import drafted
+
+STARTED = drafted("run_started", {"goal": "g", "constraints": []})
+
+
+def test_a_path_is_a_file_whether_given_as_text_or_not(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+
+    for address in (path, str(path)):
+        ledger = open_ledger(address)
+        assert isinstance(ledger, SqliteLedger) and file_of(ledger) == str(path)
+    assert not path.exists()  # until it is used
+
+
+def test_each_ledger_in_memory_is_one_of_its_own_and_touches_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    one, other = open_ledger(":memory:"), open_ledger(":memory:")
+    assert isinstance(one, MemoryLedger) and file_of(one) is None
+
+    run = asyncio.run(one.open_run("t", [STARTED]))
+
+    assert asyncio.run(one.runs()) == [run] and asyncio.run(other.runs()) == []
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,95 @@
+"""Runs as the ledger tells them, without a graph."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import Agent
+from graph.errors import InputError, UnknownRunError
+from graph.record.amendment import Amendment
+from graph.runs import Run, Runs, open_runs
+from graph.testing import LoggedTools, ScriptedModel, step
+
+PLAN = {"steps": [step("a", "look", name="x")], "answer": "{a_result}!"}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """Return a database with a run that has succeeded, `first.1`, and one that waits, `second.1`."""
+    look = LoggedTools().tool("look", lambda name: name, effect="read")
+    with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([PLAN, PLAN]), tools=[look]) as agent:
+        agent.start("g", thread="first")
+        agent.resume("first", "approve")
+        agent.start("h", thread="second")
+    return tmp_path / "runs.db"
+
+
+@pytest.fixture
+def ask(database: Path) -> Callable[[Callable[[Runs], Awaitable[Any]]], Any]:
+    async def asked(work: Callable[[Runs], Awaitable[Any]]) -> Any:
+        async with open_runs(database) as runs:
+            return await work(runs)
+
+    return lambda work: asyncio.run(asked(work))
+
+
+def test_a_run_is_found_by_its_id_its_thread_and_the_beginning_of_its_thread(ask: Any) -> None:
+    assert [ask(lambda runs, name=name: runs.find(name)).thread for name in ("first.1", "first", "fi")] == ["first"] * 3
+
+
+def test_a_run_that_is_not_there_is_named(ask: Any) -> None:
+    with pytest.raises(UnknownRunError, match="third"):
+        ask(lambda runs: runs.find("third"))
+    with pytest.raises(UnknownRunError):
+        ask(lambda runs: runs.latest("fi"))  # a beginning is not the thread
+
+
+def test_a_run_is_shown_with_its_end_and_its_results(ask: Any) -> None:
+    run: Run = ask(lambda runs: runs.show("first"))
+
+    assert (run.status, run.answer, run.goal, run.ended) == ("succeeded", "x!", "g", True)
+    assert run.step_status == {"a": "succeeded"}
+
+
+def test_a_step_that_has_not_begun_is_pending(ask: Any) -> None:
+    assert ask(lambda runs: runs.show("second")).step_status == {"a": "pending"}
+
+
+def test_a_page_has_the_latest_first_and_says_where_the_next_begins(ask: Any) -> None:
+    page = ask(lambda runs: runs.list(limit=1))
+    rest = ask(lambda runs: runs.list(limit=1, before=page.next))
+
+    assert ([run.id for run in page], page.next) == (["second.1"], "second.1")
+    assert ([run.id for run in rest], rest.next) == (["first.1"], None)
+
+
+def test_a_page_of_nothing_is_refused(ask: Any) -> None:
+    with pytest.raises(InputError, match="limit must be an integer >= 1, got 0"):
+        ask(lambda runs: runs.list(limit=0))
+
+
+def test_a_whole_value_is_read_and_one_that_is_not_there_is_named(ask: Any) -> None:
+    assert ask(lambda runs: runs.value("first")) == "x!"
+    assert ask(lambda runs: runs.value("first", "a")) == "x"
+    with pytest.raises(InputError, match="a has come to no value"):
+        ask(lambda runs: runs.value("second", "a"))
+
+
+def test_a_run_that_nobody_works_on_is_cancelled_at_once_and_stays_so(ask: Any) -> None:
+    assert ask(lambda runs: runs.cancel("second")).status == "cancelled"
+    assert ask(lambda runs: runs.cancel("first")).status == "succeeded"
+
+
+def test_a_constraint_that_is_added_while_nobody_works_stands_in_the_ledger(ask: Any) -> None:
+    assert ask(lambda runs: runs.steer("second", Amendment(add=("be brief",), by="os:ann"))) is False
+    assert "be brief" in ask(lambda runs: runs.show("second")).constraints
+
+
+def test_a_run_that_has_ended_or_lacks_the_constraint_is_not_steered(ask: Any) -> None:
+    with pytest.raises(InputError, match="has ended"):
+        ask(lambda runs: runs.steer("first", Amendment(add=("x",), by="os:ann")))
+    with pytest.raises(InputError, match="no constraint 'y'"):
+        ask(lambda runs: runs.steer("second", Amendment(withdraw=("y",), by="os:ann")))

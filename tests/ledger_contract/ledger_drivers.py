@@ -1,0 +1,215 @@
+"""The drivers that the contract is checked with; a new one adds a class and a row in `DRIVERS`.
+
+A driver opens ledgers on one database, and reaches below them: the tests damage what is stored, and give a run to an
+owner who is gone or far away.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from graph.ledger.lease import PACE, Holder, Pace
+from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.memory.store import Store
+from graph.ledger.owner import new_owner
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
+from graph.ledger.seal import SealKey
+from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.testing import drafted
+
+Result = TypeVar("Result")
+STARTED = drafted("run_started", {"goal": "g", "constraints": []})
+NOTE = drafted("paused", {})
+NEVER_S = 3600.0
+
+
+class Driver(Protocol):
+    """One database, empty at first."""
+
+    def open(self, key: SealKey | None = None, pace: Pace = PACE) -> RunStore:
+        """Return one more ledger on the database, as another process would open it."""
+
+    def change(self, run: RunKey, seq: int, column: str, value: Any) -> Any:
+        """Put another value in a column of an event, one of `graph.ledger.chain.Row`, and return the old one."""
+
+    def cut(self, run: RunKey, left: int) -> Callable[[], None]:
+        """Remove the events after the `left`-th, and return what puts them back."""
+
+    def pretend(self, run: RunKey, written: int) -> None:
+        """Change how many events the run says were written."""
+
+    def change_artifact(self, artifact_id: str, content: str | None) -> None:
+        """Put other content in place of an artifact's, or remove it."""
+
+    def change_index(self, run: RunKey, status: str) -> None:
+        """Put another status in the run's row in the index."""
+
+    def holder(self, run: RunKey) -> Holder | None:
+        """Return the run's row among the leases."""
+
+    def own(self, run: RunKey, owner: str) -> None:
+        """Put another owner's name into the run's row among the leases."""
+
+
+class SqliteDriver:
+    """A file, and a ledger of this process for each time it is opened."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "runs.db"
+
+    def open(self, key: SealKey | None = None, pace: Pace = PACE) -> RunStore:
+        return SqliteLedger(self.path, key, pace)
+
+    def change(self, run: RunKey, seq: int, column: str, value: Any) -> Any:
+        where = f"WHERE seq = {seq} AND run = {self._run_id(run)}"
+        old = self._ask(f"SELECT {column} FROM ledger_events {where}")[0][0]
+        is_text = isinstance(value, str)  # which may hold what stands for a byte that is no text
+        cell = value.encode("utf-8", "surrogateescape") if is_text else value
+        self._ask(f"UPDATE ledger_events SET {column} = {'CAST(? AS TEXT)' if is_text else '?'} {where}", cell)
+        return old
+
+    def cut(self, run: RunKey, left: int) -> Callable[[], None]:
+        where = f"WHERE seq > {left} AND run = {self._run_id(run)}"
+        lost = self._ask(f"SELECT * FROM ledger_events {where}")
+        self._ask(f"DELETE FROM ledger_events {where}")
+
+        def restore() -> None:
+            for row in lost:
+                self._ask(f"INSERT INTO ledger_events VALUES ({', '.join('?' * len(row))})", *row)
+
+        return restore
+
+    def pretend(self, run: RunKey, written: int) -> None:
+        self._ask(f"UPDATE ledger_runs SET events = {written} WHERE id = {self._run_id(run)}")
+
+    def change_artifact(self, artifact_id: str, content: str | None) -> None:
+        self._ask("DELETE FROM ledger_artifacts WHERE id = ?", artifact_id)
+        if content is not None:
+            self._ask("INSERT INTO ledger_artifacts VALUES (?, ?)", artifact_id, content)
+
+    def change_index(self, run: RunKey, status: str) -> None:
+        self._ask(f"UPDATE ledger_index SET status = ? WHERE run = {self._run_id(run)}", status)
+
+    def holder(self, run: RunKey) -> Holder | None:
+        rows = self._ask(f"SELECT owner, token, beat FROM ledger_leases WHERE run = {self._run_id(run)}")
+        return Holder(*rows[0]) if rows else None
+
+    def own(self, run: RunKey, owner: str) -> None:
+        self._ask(f"UPDATE ledger_leases SET owner = ? WHERE run = {self._run_id(run)}", owner)
+
+    def _run_id(self, run: RunKey) -> int:
+        return int(self._ask("SELECT id FROM ledger_runs WHERE thread = ? AND n = ?", run.thread, run.n)[0][0])
+
+    def _ask(self, statement: str, *values: Any) -> list[Any]:
+        with closing(sqlite3.connect(self.path)) as db, db:
+            return db.execute(statement, values).fetchall()
+
+
+class MemoryDriver:
+    """One store, shared by the ledgers that are opened."""
+
+    def __init__(self, _folder: Path) -> None:
+        self.store = Store()
+
+    def open(self, key: SealKey | None = None, pace: Pace = PACE) -> RunStore:
+        return MemoryLedger(key, self.store, pace)
+
+    def change(self, run: RunKey, seq: int, column: str, value: Any) -> Any:
+        rows = self.store.run("memory", run).rows
+        place = next(place for place, row in enumerate(rows) if row.seq == seq)
+        old, rows[place] = getattr(rows[place], column), rows[place]._replace(**{column: value})
+        return old
+
+    def cut(self, run: RunKey, left: int) -> Callable[[], None]:
+        rows = self.store.run("memory", run).rows
+        lost, rows[:] = rows[left:], rows[:left]
+        return lambda: rows.extend(lost)
+
+    def pretend(self, run: RunKey, written: int) -> None:
+        stored = self.store.run("memory", run)
+        stored.standing = stored.standing._replace(events=written)
+
+    def change_artifact(self, artifact_id: str, content: str | None) -> None:
+        self.store.artifacts.pop(artifact_id)
+        if content is not None:
+            self.store.artifacts[artifact_id] = content
+
+    def change_index(self, run: RunKey, status: str) -> None:
+        stored = self.store.run("memory", run)
+        assert stored.summary is not None
+        stored.summary = replace(stored.summary, status=status)
+
+    def holder(self, run: RunKey) -> Holder | None:
+        return self.store.run("memory", run).look()
+
+    def own(self, run: RunKey, owner: str) -> None:
+        stored = self.store.run("memory", run)
+        assert stored.holder is not None
+        stored.holder = replace(stored.holder, owner=owner)
+
+
+DRIVERS: dict[str, Callable[[Path], Driver]] = {"sqlite": SqliteDriver, "memory": MemoryDriver}
+
+
+@asynccontextmanager
+async def opened(
+    driver: Driver, count: int = 1, key: SealKey | None = None, pace: Pace = PACE
+) -> AsyncIterator[list[RunStore]]:
+    """Open so many ledgers on the database."""
+    ledgers = [driver.open(key, pace) for _ in range(count)]
+    try:
+        yield ledgers
+    finally:
+        for ledger in ledgers:
+            await ledger.close()
+
+
+def use(
+    driver: Driver,
+    work: Callable[..., Awaitable[Result]],
+    count: int = 1,
+    key: SealKey | None = None,
+    pace: Pace = PACE,
+) -> Result:
+    """Do work with so many ledgers on one database, on an event loop of its own; nothing in it takes half a minute."""
+
+    async def main() -> Result:
+        async with opened(driver, count, key, pace) as ledgers, asyncio.timeout(30):
+            return await work(*ledgers)
+
+    return asyncio.run(main())
+
+
+def with_run(driver: Driver, work: Callable[..., Awaitable[Result]], count: int = 1, pace: Pace = PACE) -> Result:
+    """Do work with a new run and so many ledgers; see `use`."""
+
+    async def begun(*ledgers: RunStore) -> Result:
+        return await work(await ledgers[0].open_run("t", [STARTED]), *ledgers)
+
+    return use(driver, begun, count, pace=pace)
+
+
+async def write(ledger: RunStore, run: RunKey, drafts: Any, **more: Any) -> int:
+    """Own the run for one append."""
+    async with ledger.owned(run) as lease:
+        return await ledger.append(lease, drafts, **more)
+
+
+async def kinds(ledger: RunStore, run: RunKey) -> list[str]:
+    return [event.kind for event in await ledger.events(run)]
+
+
+def departed() -> str:
+    """Return the name of an owner that is no more: this process's number, given to another before."""
+    return altered(start="0")
+
+
+def altered(**parts: str) -> str:
+    """Return an owner's name with other parts: host, boot, pid, start, name."""
+    host, boot, pid, start, name = new_owner().split("|")
+    return "|".join({"host": host, "boot": boot, "pid": pid, "start": start, "name": name, **parts}.values())

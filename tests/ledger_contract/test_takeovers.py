@@ -1,0 +1,164 @@
+"""Takeovers: of owners that are gone, that show no sign of life, and of none that lives."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from ledger_drivers import NEVER_S, NOTE, STARTED, Driver, altered, departed, kinds, with_run
+
+from graph.errors import LeaseLostError, RunOwnedError
+from graph.ledger.lease import Pace
+from graph.ledger.protocol import Lease, RunKey
+from graph.ledger.run_store import RunStore
+
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="start times are read from /proc")
+
+
+def beats(driver: Driver, run: RunKey) -> int:
+    holder = driver.holder(run)
+    assert holder is not None
+    return holder.beat
+
+
+def block_until(true: Callable[[], bool]) -> None:
+    """Keep this thread, and with it the event loop, from doing anything else."""
+    while not true():
+        pass
+
+
+@needs_proc
+def test_an_owner_that_is_gone_is_replaced_at_once(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, heir: RunStore) -> list[str]:
+        async with AsyncExitStack() as owner:
+            old = await owner.enter_async_context(ledger.owned(run))
+            driver.own(run, departed())
+            assert not await heir.is_worked_on(run)
+            assert (await heir.health()).dead == ("t.1",)
+            async with heir.owned(run) as new:
+                with pytest.raises(LeaseLostError):
+                    await ledger.append(old, [NOTE])
+                await owner.aclose()
+                assert await heir.is_worked_on(run) and (await heir.health()).dead == ()
+                await heir.append(new, [NOTE])
+        return await kinds(heir, run)
+
+    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, NEVER_S)) == ["run_started", "paused"]
+
+
+@needs_proc
+def test_of_many_who_challenge_an_owner_that_is_gone_one_wins(driver: Driver) -> None:
+    async def work(run: RunKey, *ledgers: RunStore) -> list[str]:
+        async with ledgers[0].owned(run):
+            pass
+        driver.own(run, departed())
+        owners = [ledger.owned(run) for ledger in ledgers]
+        outcomes = await asyncio.gather(*(owner.__aenter__() for owner in owners), return_exceptions=True)
+        for owner, outcome in zip(owners, outcomes, strict=True):
+            if isinstance(outcome, Lease):
+                assert outcome.token == 2
+                await owner.__aexit__(None, None, None)
+        return sorted(type(outcome).__name__ for outcome in outcomes)
+
+    assert with_run(driver, work, count=3, pace=Pace(0.01, NEVER_S, 0.005)) == [
+        "Lease",
+        "RunOwnedError",
+        "RunOwnedError",
+    ]
+
+
+def test_an_owner_whose_heart_beats_is_not_taken_over(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, another: RunStore) -> int:
+        async with ledger.owned(run) as lease:
+            for challenger in (ledger, another):
+                with pytest.raises(RunOwnedError) as caught:
+                    async with challenger.owned(run):
+                        pass
+                assert caught.value.run == "t.1"
+            return await ledger.append(lease, [NOTE])
+
+    assert with_run(driver, work, count=2, pace=Pace(0.01, NEVER_S, 0.005)) == 2
+
+
+@pytest.mark.parametrize("known", [{}, {"host": "elsewhere"}, {"start": ""}], ids=["here", "elsewhere", "unsure"])
+def test_an_owner_whose_heart_stands_still_is_taken_over_by_one_of_its_challengers(
+    driver: Driver, known: dict[str, str]
+) -> None:
+    async def work(run: RunKey, ledger: RunStore, *others: RunStore) -> list[str]:
+        async with ledger.owned(run) as old:
+            driver.own(run, altered(**known))
+            challengers = [other.owned(run) for other in others]
+            outcomes = await asyncio.gather(*(one.__aenter__() for one in challengers), return_exceptions=True)
+            with pytest.raises(LeaseLostError):
+                await ledger.append(old, [NOTE])
+            for one, outcome in zip(challengers, outcomes, strict=True):
+                if isinstance(outcome, Lease):
+                    assert await ledger.append(outcome, [NOTE]) == 2
+                    await one.__aexit__(None, None, None)
+        return sorted(type(outcome).__name__ for outcome in outcomes)
+
+    assert with_run(driver, work, count=3, pace=Pace(NEVER_S, 0.1, 0.005)) == ["Lease", "RunOwnedError"]
+
+
+def test_a_challenger_gets_a_run_that_is_let_go_while_it_looks(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> int:
+        async def challenge() -> int:
+            async with challenger.owned(run) as lease:
+                return await challenger.append(lease, [NOTE])
+
+        async with ledger.owned(run):
+            waiting = asyncio.create_task(challenge())
+            await asyncio.sleep(0)
+            assert await challenger.is_worked_on(run)  # answered after the claim that finds the run owned
+            driver.own(run, "")
+            return await waiting
+
+    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, 0.005)) == 2
+
+
+def test_a_challenger_who_gives_up_leaves_the_owner_alone(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> int:
+        async with ledger.owned(run) as lease:
+            waiting = asyncio.create_task(challenger.owned(run).__aenter__())
+            await asyncio.sleep(0)
+            assert await challenger.is_worked_on(run)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            assert await challenger.is_worked_on(run)
+            return await ledger.append(lease, [NOTE])
+
+    assert with_run(driver, work, count=2, pace=Pace(NEVER_S, NEVER_S, 0.005)) == 2
+
+
+def test_a_challenger_is_told_after_a_heartbeat_that_the_owner_lives(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore, challenger: RunStore) -> None:
+        async with ledger.owned(run):
+            with pytest.raises(RunOwnedError):
+                async with challenger.owned(run):
+                    pass
+
+    with_run(driver, work, count=2, pace=Pace(beat_s=0.05, lease_s=NEVER_S))
+
+
+def test_the_heart_beats_while_the_event_loop_is_blocked(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> int:
+        async with ledger.owned(run) as lease:
+            block_until(lambda: beats(driver, run) >= 3)
+            return await ledger.append(lease, [NOTE])
+
+    assert with_run(driver, work, pace=Pace(0.01, NEVER_S, 0.005)) == 2
+
+
+def test_the_heart_beats_for_the_runs_that_are_owned_and_no_others(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> None:
+        others = [await ledger.open_run("t", [STARTED]) for _ in range(2)]
+        async with ledger.owned(others[0]), ledger.owned(others[1]):
+            async with ledger.owned(run):
+                block_until(lambda: min(beats(driver, one) for one in (run, *others)) >= 1)
+            left_at = {one: beats(driver, one) for one in (run, *others)}
+            block_until(lambda: all(beats(driver, other) >= left_at[other] + 3 for other in others))
+            assert beats(driver, run) == left_at[run]
+
+    with_run(driver, work, pace=Pace(0.01, NEVER_S, 0.005))
