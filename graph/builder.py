@@ -34,6 +34,7 @@ from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
+from graph.observing.otel_export import with_exported_spans
 from graph.plan.depth import limit_depth
 from graph.routing import after_executor, after_planner, after_replanner, after_review
 from graph.state import Input, State, StateUpdate
@@ -104,7 +105,8 @@ def build_graph(
         tools: LangChain tools or functions with a docstring; None means the project's own.
         checkpointer: Where the graph's state is kept; without one a run cannot wait for a person.
         ledger: A database file (or an open ledger); by default the one behind a SQLite checkpointer, else memory.
-        observers: Told of each event as it is written to the ledger, such as `graph.observing.otel.OtelObserver()`.
+        observers: Told of each event as it is written to the ledger, such as `graph.observing.otel.OtelObserver()`;
+            with PLANNER_EXECUTOR_OTEL=1 such a one is added.
         settings: Fields of `graph.context.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`; by
             default the file that PLANNER_EXECUTOR_POLICY or the settings file names), `budget` (such as
             `{"tool_calls": 20}`), `replan`, `max_replans`, `max_concurrency`, ...
@@ -125,7 +127,9 @@ def build_graph(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
-        ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), observers),
+        ledger=observed(
+            ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), with_exported_spans(observers)
+        ),
         turns=process_rate_limiter(chosen.policy.rates),
     )
     check(services, policy, config)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.calls.gate import CallGate
+from graph.calls.gate import CallGate, OnProgress
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.errors import RunPausedError, UnresolvedReferenceError
@@ -107,8 +107,8 @@ class RunWriter:
         """Read and apply the events since the last read."""
         apply_events(self.run.record, await self.run.ledger.events(self.run.key, after=self.run.record.seq))
 
-    def gate(self) -> CallGate:
-        """Return the gate for calls of this run, which must be owned."""
+    def gate(self, on_progress: OnProgress | None = None) -> CallGate:
+        """Return the gate for calls of this run, which must be owned; `on_progress` receives what tools report."""
         assert self.lease is not None
         ledger, record, services, terms = self.run.ledger, self.run.record, self.run.services, self.run.terms
         clock, turns, settings = services.clock, services.turns, services.settings
@@ -134,6 +134,7 @@ class RunWriter:
             models,
             policy=terms.policy,
             asks=terms.mode != "never",
+            on_progress=on_progress,
         )
 
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:

@@ -22,6 +22,7 @@ from graph.plan.shortening import joined_messages
 from graph.policy.grants import Grant, Refused
 from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
+from graph.prompts.media import media_named
 from graph.record.trust_label import TrustLabel, joined
 from graph.record.values import to_text
 
@@ -81,7 +82,7 @@ class ModelStep:
             BudgetReached: A limit prevents another call.
         """
         self.toolbox.warn_of_undeclared(self.step.tools)
-        shown = {name: to_text(value) for name, value in results.items()}
+        shown = {name: to_text(media_named(value)) for name, value in results.items()}
         self._messages = executor_messages(goal, self.step, self.args, shown)
         return await self._result()
 
@@ -124,7 +125,7 @@ class ModelStep:
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         if finished.result.status == "failed":
             return ToolMessage(str(finished.result.error), tool_call_id=request["id"], status="error")
-        return ToolMessage(result_shown(to_text(finished.value)), tool_call_id=request["id"])
+        return ToolMessage(result_shown(to_text(media_named(finished.value))), tool_call_id=request["id"])
 
     async def _call(self, tool: str, asked: Mapping[str, JsonValue], read: TrustLabel) -> Finished:
         admitted = await self.gate.admit(self.step, tool, asked, self._pinned, read, self.item)

@@ -95,7 +95,7 @@ class Executor:
         return plan if same else None
 
     def _flow(self, writer: RunWriter, plan: Plan, progress: Progress) -> Dataflow:
-        run, gate = writer.run, writer.gate()
+        run, gate = writer.run, writer.gate(progress.heard)
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
         slots = asyncio.Semaphore(settings.max_concurrency)

@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from graph.plan.schema import Step
 from graph.prompts.data import RESULT_CHARACTERS, as_json, result_shown
+from graph.prompts.media import media_named
 from graph.record.values import to_text
 
 EXECUTOR = """\
@@ -37,6 +38,7 @@ def executor_messages(goal: str, step: Step, args: Mapping[str, Any], results: M
 
 
 def _argument(value: Any) -> Any:
-    """Return an argument unchanged, or the beginning of its JSON text if it is long."""
+    """Return an argument unchanged, or the beginning of its JSON text if it is long; media are named only."""
+    value = media_named(value)
     text = to_text(value)
     return value if len(text) <= RESULT_CHARACTERS else result_shown(text)

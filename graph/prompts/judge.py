@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from graph.plan.schema import Step
 from graph.prompts.data import as_json, cut
+from graph.prompts.media import media_named
 from graph.record.values import to_text
 
 RESULT_CHARACTERS = 20_000
@@ -46,9 +47,9 @@ def judge_messages(step: Step, result: JsonValue, before: Mapping[str, JsonValue
     document = {
         "objective": step.objective,
         "criterion": step.success_criteria,
-        "args": dict(step.args),
-        "result": cut(to_text(result), RESULT_CHARACTERS),
-        "results": {name: cut(to_text(value), BEFORE_CHARACTERS) for name, value in before.items()},
+        "args": media_named(dict(step.args)),
+        "result": cut(to_text(media_named(result)), RESULT_CHARACTERS),
+        "results": {name: cut(to_text(media_named(value)), BEFORE_CHARACTERS) for name, value in before.items()},
     }
     return [SystemMessage(JUDGE), HumanMessage(as_json(document))]
 

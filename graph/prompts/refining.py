@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from graph.plan.schema import Step
 from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
+from graph.prompts.media import media_named
 from graph.prompts.planner import FORMAT
 from graph.record.goal import Goal
 from graph.record.values import to_text
@@ -38,7 +39,7 @@ def refining_messages(
         "constraints": list(goal.constraints),
         "objective": step.objective,
         "success_criteria": step.success_criteria,
-        "results": {name: cut(to_text(value), PREVIEW_CHARACTERS) for name, value in results.items()},
+        "results": {name: cut(to_text(media_named(value)), PREVIEW_CHARACTERS) for name, value in results.items()},
         "tools": list(tools),
         "limits": dict(limits),
     }

@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from graph.plan.schedule import blocked_by, waits_for
 from graph.plan.schema import Plan
 from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
+from graph.prompts.media import media_named, media_named_in_preview
 from graph.prompts.planner import FORMAT, ONE_AT_A_TIME
 from graph.record.goal import Goal
 from graph.record.results import StepResult
@@ -81,5 +82,6 @@ def _shown(result: StepResult | None, blocked_by: str | None) -> dict[str, Any]:
         return {"status": "pending"}
     if result.status != "succeeded":
         return {"status": result.status}
-    preview = str(result.artifact["preview"]) if result.artifact else to_text(result.value)
+    preview = str(result.artifact["preview"]) if result.artifact else to_text(media_named(result.value))
+    preview = media_named_in_preview(preview)
     return {"status": "succeeded", "preview": cut(preview, PREVIEW_CHARACTERS)}
