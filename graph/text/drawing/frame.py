@@ -22,7 +22,7 @@ STYLE = (
 
 
 def framed(extent: tuple[int, int], name: str, description: str, font: str, parts: Iterable[str]) -> str:
-    """Return a picture of these parts, with a name and a description for screen readers."""
+    """Return a picture of these parts, with a name and, unless it is empty, a description for screen readers."""
     width, height = extent
     fits = " fits" if width < SHRINKS_BELOW else ""
     head = (
@@ -30,5 +30,5 @@ def framed(extent: tuple[int, int], name: str, description: str, font: str, part
         f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}" font-family="{font}">'
     )
     card = f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="14" fill="#fdfdfe" stroke="#e2e8f0"/>'
-    told = [f"<title>{escape(name)}</title>", f"<desc>{escape(description)}</desc>"] if description else []
-    return "\n".join([head, *(told or [f"<title>{escape(name)}</title>"]), STYLE, card, *parts, "</svg>\n"])
+    told = [f"<title>{escape(name)}</title>", *([f"<desc>{escape(description)}</desc>"] if description else [])]
+    return "\n".join([head, *told, STYLE, card, *parts, "</svg>\n"])

@@ -33,9 +33,9 @@ def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: i
     waits = waits_within(plan)
     order = steps_in_order(waits)
     words = {step: status_of(step, statuses) for step in order}
-    left = _left(plan, waits, order, words)
+    left = _left(plan, waits, order, words, 28 if width is None else room)
     steps = [plan.by_id[step] for step in order]
-    if width is not None and _least_columns(steps, waits, max(map(columns, left))) > room:
+    if width is not None and _least_columns(steps, waits, columns(left[0])) > room:
         lines = step_list(steps, waits, words, room)
     else:
         lines = _table(steps, waits, left, room, cut if width is None else cut_words)
@@ -47,12 +47,12 @@ def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: i
     return "\n".join(lines)
 
 
-def _left(plan: Plan, waits: Waits, order: Sequence[str], words: Mapping[str, str | None]) -> list[str]:
+def _left(plan: Plan, waits: Waits, order: Sequence[str], words: Mapping[str, str | None], most: int) -> list[str]:
     """Return rails, or levels, and ids."""
     marks = {step: LOOKS[word].mark if word else "●" for step, word in words.items()}
     left = _column(rails(waits, order, marks.__getitem__) or _level_rows(waits, order, marks))
     depth = depths(plan)
-    ids = _column([INDENT * min(depth[step], DEEPEST) + step for step in order], most=28)
+    ids = _column([INDENT * min(depth[step], DEEPEST) + step for step in order], most)
     return [GAP.join(cells) + GAP for cells in zip(left, ids, strict=True)]
 
 
