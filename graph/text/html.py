@@ -13,7 +13,7 @@ SHOWN_CHARACTERS = 2_000
 """How much of a goal, an answer or an error stands beside a picture."""
 
 _RULE = "border:1px solid color-mix(in srgb,currentColor 30%,transparent)"
-_CELL = f"{_RULE};padding:4px 10px;text-align:left;vertical-align:top;overflow-wrap:anywhere"
+_CELL = f"{_RULE};padding:4px 10px;text-align:left;vertical-align:top"
 _TABLE = "border-collapse:collapse;margin:8px 0;max-width:100%;font-size:13px;color:inherit;background:none"
 COLOURS: Mapping[str, str] = {
     **{word: look.strong for word, look in LOOKS.items()},
@@ -51,7 +51,7 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
     """Return facts one below the other: (name, HTML); the lines of a text stay lines."""
     told = "".join(
         f'<tr><th style="{_CELL};font-weight:600;white-space:nowrap">{escape(name)}</th>'
-        f'<td style="{_CELL};white-space:pre-wrap" dir="auto">{html}</td></tr>'
+        f'<td style="{_CELL};white-space:pre-wrap;overflow-wrap:anywhere" dir="auto">{html}</td></tr>'
         for name, html in rows
     )
     return f'<table style="{_TABLE}">{told}</table>'
@@ -59,8 +59,10 @@ def facts(rows: Iterable[tuple[str, str]]) -> str:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table; cells are HTML."""
-    head = "".join(f'<th style="{_CELL};font-weight:600">{escape(name)}</th>' for name in columns)
-    cells = ("".join(f'<td style="{_CELL}" dir="auto">{cell}</td>' for cell in row) for row in rows)
+    head = "".join(f'<th style="{_CELL};font-weight:600;white-space:nowrap">{escape(name)}</th>' for name in columns)
+    cells = (
+        "".join(f'<td style="{_CELL};overflow-wrap:break-word" dir="auto">{cell}</td>' for cell in row) for row in rows
+    )
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     return scrolled(f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
 

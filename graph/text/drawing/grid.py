@@ -16,6 +16,8 @@ COLUMN_GAP, ROW_GAP = 44, 46
 """Pixels between columns and between rows, where the edges run."""
 ASPECT = 4 / 3
 """Width over height that drawings come near to."""
+IN_SIGHT = 3
+"""Columns that any page shows at once: in a wide drawing a small level stands there, so that nobody has to look for it."""
 SPLIT, FOLD = 0.2, 0.05
 """How much larger a drawing may be rather than split all levels, or fold once more."""
 
@@ -63,7 +65,8 @@ def in_grid(waits: Waits, width: int, height: int) -> Grid:
     columns, rows_high = _shape([len(row) for row in rows], width + COLUMN_GAP, height + ROW_GAP)
     cells, line = {}, 0
     for row in rows:
-        aside = (columns - min(columns, len(row))) // 2
+        near = columns if columns <= 2 * IN_SIGHT else IN_SIGHT
+        aside = (near - min(near, len(row))) // 2
         for place, step in enumerate(row):
             panel, at = divmod(line + place // columns, rows_high)
             cells[step] = (at, panel * columns + aside + place % columns)
