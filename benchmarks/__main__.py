@@ -16,6 +16,7 @@ from benchmarks.growth import databases, plans
 from benchmarks.many_runs import Looked, many_runs
 from benchmarks.page import comparison_table, figures_table, measured_on, write_between_marks
 from benchmarks.processes import importing, resuming
+from benchmarks.reading import reading
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import FULL, QUICK, Sizes
 from benchmarks.small_run import small_runs
@@ -37,6 +38,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "plans": plans,
     "importing": importing,
     "resuming": resuming,
+    "reading": reading,
 }
 
 

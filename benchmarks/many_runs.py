@@ -17,8 +17,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.file import prepare
 from graph.ledger.sqlite.schema import create
-from graph.record.events import Draft
-from graph.testing import ScriptedModel
+from graph.testing import ScriptedModel, drafted
 
 LIMIT_MS = 50
 BATCH = 1_000
@@ -114,17 +113,21 @@ def _write(db: sqlite3.Connection, writer: EventWriter, number: int) -> None:
     goal = f"Audit why service number {number} is failing and draft a fix for it"
     call = {"key": f"k{number}", "call": 0, "tool": "search", "args": {"query": "x" * 40}, "repeatable": True}
     drafts = [
-        Draft("run_started", {"goal": goal, "constraints": [], "tags": tags, "thread": run.thread, "n": 1}),
-        Draft("model_started", {"key": "m", "role": "planner", "model": "scripted"}),
-        Draft("model_finished", {"key": "m", "usage": {"input_tokens": 900, "output_tokens": 90, "total_tokens": 990}}),
-        Draft("plan_revised", {"revision": 1, "plan": PLAN, "author": "planner"}),
-        Draft("review_requested", {"request": 1, "asked": ["run_plan"], "error": None}),
+        drafted("run_started", {"goal": goal, "constraints": [], "tags": tags, "thread": run.thread, "n": 1}),
+        drafted("model_started", {"key": "m", "role": "planner", "model": "scripted"}),
+        drafted(
+            "model_finished", {"key": "m", "usage": {"input_tokens": 900, "output_tokens": 90, "total_tokens": 990}}
+        ),
+        drafted("plan_revised", {"revision": 1, "plan": PLAN, "author": "planner"}),
+        drafted("review_requested", {"request": 1, "asked": ["run_plan"], "error": None}),
     ]
     if number % 5:
         drafts += [
-            Draft("decided", {"decision": "approve", "by": "person", "approver": "os:ada", "settled": [], "given": {}}),
-            Draft("call_started", call, "look"),
-            Draft("call_finished", {"call": 0, "status": "succeeded", "value": 42}, "look"),
-            Draft("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 42}),
+            drafted(
+                "decided", {"decision": "approve", "by": "person", "approver": "os:ada", "settled": [], "given": {}}
+            ),
+            drafted("call_started", call, "look"),
+            drafted("call_finished", {"call": 0, "status": "succeeded", "value": 42}, "look"),
+            drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 42}),
         ]
     writer.write(db, run, run_id, drafts)

@@ -21,6 +21,7 @@ from graph.policy.replanning import Replan
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
 from graph.record.budget import NO_BUDGET, Budget
+from graph.record.events import Configuration, Content
 from graph.record.values import Kept, normalise
 
 
@@ -139,12 +140,14 @@ class Context(BaseModel):
             models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
         said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
         read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
-        return {role: settings for role, settings in read.items() if settings.said}
+        return {role: settings for role, settings in read.items() if settings.explicit}
 
 
-def _named_only(tools: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return tools that are kept as an artifact, of which earlier records say more than its id."""
-    return {"artifact": {"id": tools["artifact"]["id"]}} if "artifact" in tools else tools
+def _named_only(tools: Content | None) -> Content | None:
+    """Return recorded tools by their artifact's id alone; an earlier release told its size and beginning too."""
+    if tools is None or tools.artifact is None:
+        return tools
+    return Content(artifact={"id": tools.artifact.get("id")})
 
 
 @dataclass(frozen=True)
@@ -161,16 +164,17 @@ class Services:
     """Texts of reviews: each is made three times for a plan that a person approves."""
 
     @cached_property
-    def configuration(self) -> tuple[dict[str, Any], Kept]:
+    def configuration(self) -> tuple[Configuration, Kept]:
         """What decisions rest on beside the record, as the ledger keeps it, and the artifact that keeps the tools."""
         tools = self.toolbox.kept
-        models = {role: list(model.names) for role, model in self.models.by_role.items()}
+        models: dict[str, Any] = {role: list(model.names) for role, model in self.models.by_role.items()}
         executors = {name: list(model.names) for name, model in self.models.named.items()}
         settings = {field.name: getattr(self.settings, field.name) for field in fields(self.settings)}
         settings["policy"] = self.settings.policy.to_json()
         del settings["budget"]  # each run has its own, which is told where it starts
-        told = {"settings": normalise(settings), "models": models, "executors": executors}
-        return {**told, "tools": {"artifact": tools.named}}, tools
+        plain: Any = normalise(settings)
+        named = Content(artifact=tools.named)
+        return Configuration(settings=plain, models=models, executors=executors, tools=named), tools
 
     @cached_property
     def offered(self) -> Sequence[dict[str, Any]]:
@@ -182,12 +186,12 @@ class Services:
         """The same as it stands in prompts."""
         return shown_text(self.offered)
 
-    def is_configured_as(self, recorded: Mapping[str, Any]) -> bool:
+    def is_configured_as(self, recorded: Configuration) -> bool:
         """Whether a configuration on record is this one; earlier records hold the tools themselves."""
         told, tools = self.configuration
-        if "value" in recorded.get("tools", {}):
-            told = {**told, "tools": {"value": tools.value}}
-        return told == recorded or told == {**recorded, "tools": _named_only(recorded.get("tools", {}))}
+        if recorded.tools is not None and recorded.tools.artifact is None:
+            told = replace(told, tools=Content(tools.value))
+        return told in (recorded, replace(recorded, tools=_named_only(recorded.tools)))
 
     async def under(self, context: Context | None) -> "Services":
         """Return the services with what a client set for this invocation.
@@ -216,7 +220,7 @@ class Services:
         policy = self.settings.policy
         if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:
             return
-        for role, model in self.models.everyone.items():
+        for role, model in self.models.all_models.items():
             for name in model.paid:
                 if name not in policy.prices:
                     why = f'has no price, so cost_usd cannot hold; add [prices."{name}"]'

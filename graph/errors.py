@@ -26,6 +26,7 @@ AgentError
 └── LedgerError                 the records cannot be written or read   .database
     ├── LedgerUnavailableError
     ├── LedgerCorruptError      .run, .seq
+    ├── UnknownEventError       a newer release wrote an event   .seq
     ├── StaleRunError           another decision came first   .run
     │   └── MessageWaitingError somebody asks the run to pause or to end   .run
     ├── LedgerSealError         the run is sealed with another key, or with none   .run
@@ -194,6 +195,17 @@ class LedgerCorruptError(LedgerError):
         self.run = run
         self.seq = seq
         super().__init__(database, f"event {seq} of run {run} {why}; restore the file from a backup")
+
+
+class UnknownEventError(LedgerError):
+    """An event is of a kind, or of a version of its kind, that this release cannot work with."""
+
+    def __init__(self, seq: int, what: str) -> None:
+        self.seq = seq
+        self.database = ""
+        AgentError.__init__(
+            self, f"event {seq} {what}, which this release does not know; go on with the release that wrote the run"
+        )
 
 
 class LedgerSealError(LedgerError):

@@ -17,7 +17,7 @@ from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
 from graph.prompts.data import cut
 from graph.prompts.planner import repair_message
-from graph.record.events import Draft
+from graph.record.events import PlanRefused
 
 WORDS_CHARACTERS = 1_000
 MOST_READ = 10
@@ -39,9 +39,9 @@ class Proposal:
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def refusal(self, author: str) -> Draft:
+    def refusal(self, author: str) -> PlanRefused:
         """Return the event that says why there is no plan."""
-        return Draft("plan_refused", {"author": author, "issues": [issue.to_json() for issue in self.issues]})
+        return PlanRefused(author=author, issues=self.issues)
 
 
 async def propose(

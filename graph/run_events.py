@@ -9,7 +9,7 @@ from graph.plan.schema import Plan
 from graph.policy.replanning import Cause
 from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
-from graph.record.events import CANCELLED, Draft
+from graph.record.events import ASKED, BudgetReached, Draft, Paused, PlanRevised, cancelled
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
 
@@ -24,7 +24,7 @@ def revision(
     failures: Sequence[str] = (),
     stalled: str | None = None,
     notes: Sequence[str] = (),
-) -> Draft:
+) -> PlanRevised:
     """Return the event that makes `plan`, which was read under the terms as they are, the run's next revision.
 
     Args:
@@ -36,36 +36,28 @@ def revision(
         stalled: Why it gets the run no further, if it does not.
         notes: What was read otherwise than its author wrote it.
     """
-    payload = {
-        "revision": run.record.revision + 1,
-        "plan": plan.to_json(),
-        "digest": plan.digest,
-        "binding": run.terms.binding(plan),
-        "author": author,
-        "reason": reason,
-        "cause": cause,
-        "diff": difference(run.recorded_plan(), plan).to_json(),
-        "replaced": [one.to_json() for one in run.replaced_in(plan)],
-        "tainted": _tainted(run, plan, author),
-        "failures": list(failures),
-        "stalled": stalled,
-    }
-    if notes:
-        payload["read_as"] = list(notes)
-    return Draft("plan_revised", payload, safe=False)
+    return PlanRevised(
+        revision=run.record.revision + 1,
+        plan=plan.to_json(),
+        digest=plan.digest,
+        binding=run.terms.binding(plan),
+        author=author,
+        reason=reason,
+        cause=cause,
+        diff=difference(run.recorded_plan(), plan),
+        replaced=tuple(run.replaced_in(plan)),
+        tainted=tuple(_tainted(run, plan, author)),
+        failures=tuple(failures),
+        stalled=stalled,
+        read_as=tuple(notes),
+    )
 
 
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
     """Return the event that a limit of the budget was reached, by which node, and what is left to do."""
     left = [step.id for step in plan.steps if step.id not in run.record.succeeded] if plan else []
-    payload = {
-        "limit": limit,
-        "by": by,
-        "budget": run.terms.bounds.to_json(),
-        "spent": run.record.usage.to_json(),
-        "left": left,
-    }
-    return Draft("budget_reached", payload, safe=False)
+    bounds, usage = run.terms.bounds, run.record.usage
+    return Draft(BudgetReached(limit=limit, by=by, budget=bounds, spent=usage, left=tuple(left)))
 
 
 def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft]:
@@ -73,12 +65,12 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
     if run.record.ended or not messages:
         return ()
     if "cancel" in messages:
-        return [Draft("run_ended", {**CANCELLED, "checkpoint": run.checkpoint}, safe=False)]
+        return [Draft(cancelled(run.checkpoint))]
     drafts, constraints = [], run.record.constraints
     for steer in (Amendment.read(message) for message in messages if message != "pause"):
         drafts.append(steer.draft(constraints))
         constraints = steer.applied(constraints)
-    return [*drafts, *([Draft("paused", {"reason": "asked to pause"})] if "pause" in messages else [])]
+    return [*drafts, *([Draft(Paused(reason=ASKED))] if "pause" in messages else [])]
 
 
 def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:

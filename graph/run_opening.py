@@ -12,7 +12,7 @@ from graph.caller import caller_on
 from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
 from graph.prompts.planner import history_shown
-from graph.record.events import WORDING, Draft, Event
+from graph.record.events import WORDING, Draft, Event, RunStarted
 from graph.record.goal import Goal
 from graph.record.projection import project
 from graph.record.values import Kept
@@ -81,18 +81,18 @@ def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Go
     """Return the first event of a run, which holds what the facade needs to resume it, and the tools that it names."""
     configured, tools = services.configuration
     tags = tags_of(state)
-    payload = {
-        "goal": goal.goal,
-        "constraints": list(goal.constraints),
-        **({"tags": tags} if tags else {}),
-        "wording": WORDING,
-        "history": history_shown(said_before(state.get("messages") or (), goal.goal)),
+    started = RunStarted(
+        goal=goal.goal,
+        constraints=goal.constraints,
+        tags=tuple(tags),
+        wording=WORDING,
+        history=tuple(history_shown(said_before(state.get("messages") or (), goal.goal))),
+        configured=configured,
+        budget=services.settings.budget,
+        checkpoint=checkpoint_id(),
         **caller_on(thread).started,
-        "configured": configured,
-        "budget": services.settings.budget.to_json(),
-        "checkpoint": checkpoint_id(),
-    }
-    return Draft("run_started", payload), tools
+    )
+    return Draft(started), tools
 
 
 def checkpoint_id() -> str:

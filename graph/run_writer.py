@@ -13,7 +13,7 @@ from graph.ledger.protocol import Lease, News
 from graph.ledger.values import answer_from_results
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Draft
+from graph.record.events import Configured, Content, Draft, RunEnded
 from graph.record.projection import apply_events
 from graph.record.values import Kept, keep, to_text
 from graph.run_context import RunContext
@@ -94,14 +94,14 @@ class RunWriter:
 
     def _placed(self, drafts: Sequence[Draft]) -> list[Draft]:
         """Return events with the checkpoint at which the node writes them."""
-        return [Draft(d.kind, {**d.payload, "checkpoint": self.run.checkpoint}, d.step, d.safe) for d in drafts]
+        return [draft.at(self.run.checkpoint) for draft in drafts]
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
         """Return the event that tells of settings, models or tools which are not those on record."""
         if self.run.record.ended or self.run.services.is_configured_as(self.run.record.configuration):
             return [], []
         configured, tools = self.run.services.configuration
-        return [Draft("configured", configured)], [tools]
+        return [Draft(Configured(configuration=configured))], [tools]
 
     async def reload(self) -> None:
         """Read what the ledger has of the run since it was last read."""
@@ -138,10 +138,9 @@ class RunWriter:
 
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
         """Record a plan as the run's next revision, with what its tools foresee that it would replace."""
-        draft = revision(self.run, plan, author, reason, **more)
-        if foreseen := await self.run.services.toolbox.would_replace(plan):
-            draft = replace(draft, payload={**draft.payload, "would_replace": foreseen})
-        await self.write(draft, last=last)
+        revised = revision(self.run, plan, author, reason, **more)
+        foreseen = await self.run.services.toolbox.would_replace(plan)
+        await self.write(Draft(replace(revised, would_replace=tuple(foreseen))), last=last)
 
     async def end(
         self,
@@ -159,14 +158,12 @@ class RunWriter:
             notes: What was read otherwise than written of the answer that a model gave at once.
         """
         kept = keep(ending.answer, ANSWER_BYTES)
-        answer, stored = kept.fields(), [kept]
+        answer, stored = Content.of(kept), [kept]
         if kept.artifact is not None and await self._follows(kept):
             made = {"of": "results", "size": kept.artifact.size, "preview": kept.artifact.preview}
-            answer, stored = {"artifact": made}, []
-        payload = {"status": ending.status, "reason": ending.reason, **answer}
-        if notes:
-            payload["read_as"] = list(notes)
-        await self.write(*before, Draft("run_ended", payload, safe=False), artifacts=[*artifacts, *stored], last=True)
+            answer, stored = Content(artifact=made), []
+        ended = RunEnded(status=ending.status, reason=ending.reason, answer=answer, read_as=tuple(notes))
+        await self.write(*before, Draft(ended), artifacts=[*artifacts, *stored], last=True)
 
     async def _follows(self, answer: Kept) -> bool:
         """Whether an answer can be had from the plan and the results on record, and so need not be stored again."""

@@ -18,8 +18,8 @@ from graph.plan.schedule import blocked_by
 from graph.plan.schema import Plan
 from graph.record.amendment import Amendment
 from graph.record.counters import Counters
-from graph.record.events import BY_FACADE, CANCELLED, Draft, Event
-from graph.record.projection import project
+from graph.record.events import BY_FACADE, Draft, Event, cancelled
+from graph.record.projection import known, project
 from graph.record.results import StepResult
 from graph.record.run_filter import RunFilter
 from graph.record.run_state import RunState, run_name
@@ -210,12 +210,12 @@ class Runs:
         """
         key = await self.find(name)
         record = project(await self.ledger.events(key))
-        held = dict(record.ended or {}) if step is None else record.results.get(step, NO_RESULT).to_json()
-        if not {"artifact", "value"} & set(held):
+        result = _answer(record) if step is None else record.results.get(step, NO_RESULT)
+        if result.status != "succeeded":
             raise InputError("step" if step else "run", f"{step or record.id} has come to no value")
-        if held.get("artifact", {}).get("of"):
+        if result.artifact is not None and result.artifact.get("of"):
             return await answer_from_results(self.ledger, record)
-        return await value_of(self.ledger, StepResult.of(held))
+        return await value_of(self.ledger, result)
 
     async def list(self, **wanted: Any) -> RunPage:
         """Return a page of runs, the latest first, from the index; see `graph.record.run_filter.RunFilter`.
@@ -244,8 +244,7 @@ class Runs:
         async with self.ledger.owned(key) as lease:
             record = project(await self.ledger.events(key))
             if not record.ended:
-                ended = Draft("run_ended", CANCELLED, safe=False)
-                await self.ledger.append(lease, [ended], control_seq=record.control_seq)
+                await self.ledger.append(lease, [Draft(cancelled())], control_seq=record.control_seq)
         return await self.show(key)
 
     async def steer(self, name: str, steer: Amendment) -> bool:
@@ -281,12 +280,18 @@ class Runs:
         return await self.show(key)
 
     async def _tell(self, key: RunKey, events: Sequence[Event]) -> Run:
-        return _told(project(events), await self.ledger.is_worked_on(key))
+        return _told(project(known(events)), await self.ledger.is_worked_on(key))
+
+
+def _answer(record: RunState) -> StepResult:
+    """Return a run's answer, if it has ended, as a result."""
+    if record.ended is None:
+        return NO_RESULT
+    return StepResult("succeeded", record.ended.answer.value, record.ended.answer.artifact)
 
 
 def _told(record: RunState, worked_on: bool) -> Run:
-    ended = record.ended or {}
-    answer = {"artifact": ended["artifact"]} if "artifact" in ended else ended.get("value")
+    ended = record.ended
     return Run(
         id=record.id,
         thread=record.thread,
@@ -294,8 +299,8 @@ def _told(record: RunState, worked_on: bool) -> Run:
         goal=record.goal,
         constraints=record.constraints,
         status="paused" if record.status in ("running", "planning") and not worked_on else record.status,
-        reason=ended.get("reason"),
-        answer=answer,
+        reason=ended.reason if ended is not None else None,
+        answer=ended.answer.shown if ended is not None else None,
         plan=Plan.model_validate(record.plan) if record.plan is not None else None,
         revision=record.revision,
         results={**record.results, **_unfinished(record, worked_on), **_uncertain(record)},

@@ -29,10 +29,10 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     """Return what the state shows of a run that has ended, all of it as the ledger has it."""
     end, record = run.record.ended, run.record
     assert end is not None
-    answer = {"artifact": end["artifact"]} if "artifact" in end else end["value"]
-    said = AIMessage(ending_text(end["status"], end["reason"], answer), id=f"{record.id}{END}")
-    told = {"status": end["status"], "reason": end["reason"], "answer": answer, "plan": record.plan}
-    issues = [dict(issue) for issue in record.issues]
+    answer = end.answer.shown
+    said = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
+    told = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan}
+    issues = [issue.to_json() for issue in record.issues]
     shown = {
         **state_while_waiting(run, run.recorded_plan()),
         **told,

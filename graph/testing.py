@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import PrivateAttr
 
 from graph.chat_models.retry import Clock
+from graph.record.events import TYPES, Draft
 
 Answer = str | dict[str, Any] | list[Any] | AIMessage | Exception
 
@@ -128,3 +129,46 @@ class PassingClock:
     async def _sleep(self, seconds: float) -> None:
         self.waits.append(seconds)
         self.now += seconds
+
+
+LEAST: Mapping[str, Mapping[str, Any]] = {
+    "run_started": {"goal": "g", "constraints": [], "thread": "", "n": 0},
+    "plan_revised": {"revision": 1, "plan": {"steps": []}, "digest": "d", "author": "planner"},
+    "plan_refused": {"author": "planner"},
+    "review_requested": {"request": 1, "subject": "s", "error": None, "issues": [], "skip": 0},
+    "decided": {"digest": "d", "binding": "b", "decision": "approve", "by": "person", "message": None},
+    "steered": {"constraints": [], "added": ["be kind"], "withdrawn": [], "feedback": None, "approver": "os:ada"},
+    "executing": {"revision": 1},
+    "call_started": {"key": "k", "call": 0, "tool": "send", "args": {}, "repeatable": False, "revision": 1},
+    "call_finished": {"call": 0, "status": "succeeded"},
+    "call_refused": {"tool": "send", "args": {}, "why": "not granted", "revision": 1},
+    "step_held": {"key": "k", "tool": "send", "args": {}, "labels": {}, "revision": 1},
+    "step_uncertain": {"key": "k", "tool": "send", "args": {}, "calls": [], "revision": 1},
+    "model_started": {"key": "m", "role": "planner", "model": "scripted"},
+    "model_finished": {"key": "m", "role": "planner"},
+    "step_finished": {"status": "succeeded", "inputs": "i", "revision": 1},
+    "step_checked": {"met": True, "revision": 1},
+    "budget_reached": {"limit": "steps", "left": []},
+    "paused": {"reason": "asked to pause"},
+    "redacted": {"left": [], "by": "os:ada", "reason": "r"},
+    "run_ended": {"status": "succeeded", "reason": "r"},
+}
+"""Kind of event -> the least that its payload holds."""
+
+NOTHING: Mapping[str, Any] = {}
+
+
+def drafted(kind: str, payload: Mapping[str, Any] = NOTHING, step: str | None = None) -> Draft:
+    """Return an event to be written, with the least that its kind needs beside what is given of its payload.
+
+    What no class of events has is written too: a ledger keeps whatever it is given.
+    """
+    whole = whole_payload(kind, payload)
+    draft = Draft(TYPES[kind].from_json(whole), step)
+    vars(draft)["payload"] = whole
+    return draft
+
+
+def whole_payload(kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a payload with the least that its kind needs beside what is given."""
+    return {**LEAST.get(kind, {}), **payload}

@@ -28,7 +28,8 @@ from graph.plan.canonical import digest
 from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
 from graph.policy.policy import NO_POLICY, Policy
-from graph.record.events import Draft
+from graph.record.events import Arguments, CallRefused, CallStarted, Draft, EarlierCall, StepHeld, StepUncertain
+from graph.record.projection import refusal_digest
 from graph.record.results import StepResult
 from graph.record.run_state import Call, RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
@@ -151,10 +152,10 @@ class CallGate:
             shown = keep(normalise(dict(args)))
         except ResultError as error:
             shown = keep(f"arguments that no record can hold: {error}")
-        payload = {"tool": str(tool), **_args_shown(shown), "why": why, "revision": self._record.revision}
-        if digest([step.id, payload]) in self._record.refused:
+        refused = CallRefused(tool=str(tool), args=Arguments.of(shown), why=why, revision=self._record.revision)
+        if refusal_digest(step.id, refused) in self._record.refused:
             return  # a step that was taken up again asks again for what it asked for before
-        await self._ledger.append(self._lease, [Draft("call_refused", payload, step.id)], artifacts=[shown])
+        await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
 
     async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> None:
         """Hold a call with an effect until a person has seen it: its arguments are untrusted, or it happened before.
@@ -173,16 +174,15 @@ class CallGate:
 
     async def _note_held(self, call: ToolCall, unseen: Mapping[str, TrustLabel], before: Sequence[Call]) -> None:
         shown = keep(dict(call.args), SHOWN_BYTES)
-        payload = {
-            "key": call.key,
-            "tool": call.tool,
-            **_args_shown(shown),
-            "labels": {name: label.to_json() for name, label in unseen.items()},
-            "revision": self._record.revision,
-            **({"before": [_told(known) for known in before]} if before else {}),
-        }
-        draft = Draft("step_held", payload, call.step, safe=False)
-        await self._ledger.append(self._lease, [draft], artifacts=[shown])
+        held = StepHeld(
+            key=call.key,
+            tool=call.tool,
+            args=Arguments.of(shown),
+            labels=unseen,
+            revision=self._record.revision,
+            before=tuple(map(_told, before)),
+        )
+        await self._ledger.append(self._lease, [Draft(held, call.step)], artifacts=[shown])
 
     async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> CallUncertain:
         """Write down that a call waits until a person has settled others, and return the reason why it does."""
@@ -191,15 +191,14 @@ class CallGate:
         new = [known for known in found if known.run and known != self._record.elsewhere.get(known.key)]
         if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.revision):
             shown = keep(dict(call.args))
-            payload = {
-                "key": call.key,
-                "tool": call.tool,
-                **_args_shown(shown),
-                "calls": [_told(known) for known in found],
-                "revision": self._record.revision,
-            }
-            draft = Draft("step_uncertain", payload, call.step, safe=False)
-            await self._ledger.append(self._lease, [draft], artifacts=[shown])
+            uncertain = StepUncertain(
+                key=call.key,
+                tool=call.tool,
+                args=Arguments.of(shown),
+                calls=tuple(map(_told, found)),
+                revision=self._record.revision,
+            )
+            await self._ledger.append(self._lease, [Draft(uncertain, call.step)], artifacts=[shown])
         return CallUncertain(keys)
 
     async def _recall(self, call: ToolCall) -> Finished | None:
@@ -297,30 +296,22 @@ class CallGate:
 
     def _intent(self, call: ToolCall, args: Kept) -> Draft:
         spec = self._toolbox.specs[call.tool]
-        payload = {
-            "key": call.key,
-            "call": call.number,
-            **({"item": call.item} if call.item is not None else {}),
-            "tool": call.tool,
-            **_args_shown(args),
-            "effect": spec.effect,
-            "repeatable": spec.repeatable,
-            "revision": self._record.revision,
-        }
-        return Draft("call_started", payload, call.step, safe=spec.repeatable)
+        started = CallStarted(
+            key=call.key,
+            call=call.number,
+            item=call.item,
+            tool=call.tool,
+            args=Arguments.of(args),
+            effect=spec.effect,
+            repeatable=spec.repeatable,
+            revision=self._record.revision,
+        )
+        return Draft(started, call.step)
 
 
-def _args_shown(args: Kept) -> dict[str, JsonValue]:
-    """Return arguments as the ledger holds them; a digest beside them says that an artifact stands in their place."""
-    if args.artifact is None:
-        return {"args": args.value}
-    return {"args": {"artifact": args.artifact.to_json()}, "args_digest": digest(args.value)}
-
-
-def _told(known: Call) -> dict[str, JsonValue]:
+def _told(known: Call) -> EarlierCall:
     """Return what the ledger says of an earlier call; of one of another run that is all that this run's record has."""
     if not known.run:
-        return {"key": known.key}
-    error = {"error": known.result.error} if known.result is not None and known.result.error else {}
-    unmet = {"unmet": known.unmet} if known.unmet is not None else {}
-    return {"key": known.key, "run": known.run, "step": known.step, "seq": known.begun_seq, **error, **unmet}
+        return EarlierCall(known.key)
+    error = (known.result.error or None) if known.result is not None else None
+    return EarlierCall(known.key, known.run, known.step, known.begun_seq, error, known.unmet)

@@ -1,7 +1,7 @@
 """The choke point of model calls: each is within the budget, and in the ledger before it is made and after."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +19,7 @@ from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
 from graph.plan.canonical import digest
-from graph.record.events import Draft
+from graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
 from graph.record.run_state import RunState
 from graph.record.values import Kept, normalise
 
@@ -113,18 +113,22 @@ class ModelGate:
         aside = self._meter.reserve_model(model.name, _characters(call.messages), call.step, begins=begins)
         if wait_s := self._turns.wait_s(model.name):
             await asyncio.sleep(wait_s)
-        intent: dict[str, Any] = {"key": key, "role": call.role, "model": model.name, "prompt_digest": prompt_digest}
-        intent |= {"provider": model.provider, "reserved": aside.to_json()}
+        started = ModelStarted(
+            key=key,
+            role=call.role,
+            model=model.name,
+            prompt_digest=prompt_digest,
+            provider=model.provider,
+            reserved=aside.to_json(),
+        )
         shown: list[Kept] = []
         if self._prompts is not None:
             asked = Asked(key, len(prompt), prompt_digest)
             recorded = self._prompts.recorded(asked, call.role, call.conversation, prompt)
-            intent["prompt"] = recorded.fields
-            shown = recorded.artifacts
-        await self._ledger.append(self._lease, [Draft("model_started", intent, call.step)], artifacts=shown)
-        answer, outcome = await self._asked(model, call)
-        ended = {"key": key, "role": call.role, **outcome, **self._settled(aside, outcome)}
-        await self._ledger.append(self._lease, [Draft("model_finished", ended, call.step)])
+            started, shown = replace(started, prompt=recorded.prompt), recorded.artifacts
+        await self._ledger.append(self._lease, [Draft(started, call.step)], artifacts=shown)
+        answer, finished = await self._asked(model, call, ModelFinished(key=key, role=call.role))
+        await self._ledger.append(self._lease, [Draft(self._settled(aside, finished), call.step)])
         return answer
 
     def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
@@ -135,27 +139,33 @@ class ModelGate:
         first, *others = call.messages
         return [first.model_copy(update={"content": f"{first.content}\n{more}"}), *others]
 
-    async def _asked(self, model: RoleModel, call: ModelCall) -> tuple[AIMessage | str, dict[str, Any]]:
-        """Return the answer or the words of the failure, and what the ledger is told of it."""
+    async def _asked(
+        self, model: RoleModel, call: ModelCall, finished: ModelFinished
+    ) -> tuple[AIMessage | str, ModelFinished]:
+        """Return the answer or the words of the failure, and the outcome with what the ledger is told of it."""
         try:
             answer = await model.ask(call.request({"run": self._record.id, "revision": self._record.revision}))
         except ModelCallError as failure:
             words = error_of(f"the {call.role} model {failure_words(failure)}")
-            return words, {"error": words, "attempts": list(failure.attempts)}
-        attempts = [attempt.to_json() for attempt in answer.attempts]
-        told: dict[str, Any] = {"model": answer.model, "usage": dict(answer.usage), "attempts": attempts}
+            return words, replace(finished, error=words, attempts=_failed(failure.attempts))
+        attempts = _failed(attempt.to_json() for attempt in answer.attempts)
+        usage = Tokens.from_json(answer.usage)
+        finished = replace(finished, model=answer.model, usage=usage, attempts=attempts)
         try:
-            return answer.message, {"response": _storable(answer.message), **told}
+            return answer.message, replace(finished, response=_storable(answer.message))
         except (ResultError, ValueError) as failure:
             words = error_of(f"the {call.role} model {answer.model} failed: {failure_words(failure)}")
-            return words, {"error": words, **told}
+            return words, replace(finished, error=words)
 
-    def _settled(self, aside: Reservation, outcome: Mapping[str, Any]) -> dict[str, float]:
-        """Return what a model call cost, as far as it is bounded or known."""
-        cost_usd = self._meter.settle(aside, outcome.get("usage"), outcome.get("model", aside.model))
-        worked_s = self._meter.wall_s
-        found = {"cost_usd": cost_usd, "worked_s": worked_s}
-        return {name: value for name, value in found.items() if value is not None}
+    def _settled(self, aside: Reservation, finished: ModelFinished) -> ModelFinished:
+        """Return the outcome with what the call cost, as far as it is bounded or known."""
+        usage = finished.usage.to_json() if finished.usage is not None else None
+        cost_usd = self._meter.settle(aside, usage, finished.model or aside.model)
+        return replace(finished, cost_usd=cost_usd, worked_s=self._meter.wall_s)
+
+
+def _failed(attempts: Iterable[Mapping[str, Any]]) -> tuple[FailedAttempt, ...]:
+    return tuple(map(FailedAttempt.from_json, attempts))
 
 
 def _characters(messages: Sequence[BaseMessage]) -> int:

@@ -8,7 +8,9 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import JsonValue
 
 from graph.plan.canonical import digest
+from graph.record import events
 from graph.record.artifacts import without_constants
+from graph.record.events import Content
 from graph.record.values import Kept, keep, keep_constant
 
 Prompt = list[JsonValue]
@@ -35,7 +37,7 @@ class Asked:
 class Recorded:
     """What an event holds of a prompt, and the artifacts that it names."""
 
-    fields: dict[str, Any]
+    prompt: events.Prompt
     artifacts: list[Kept]
 
 
@@ -62,8 +64,9 @@ class Prompts:
         used = [text for text in dict.fromkeys(shared) if any(text in _content(message) for message in prompt)]
         messages = keep(without_constants(prompt, {text: number for number, text in enumerate(used)}))
         constants = [keep_constant(text) for text in used]
-        named = {"constants": [{"artifact": one.named} for one in constants]} if constants else {}
-        return Recorded({"continues": continues, **messages.fields(), **named}, [messages, *constants])
+        named = tuple(one.named for one in constants)
+        told = events.Prompt(continues=continues, messages=Content.of(messages), constants=named)
+        return Recorded(told, [messages, *constants])
 
 
 def _system_texts(prompt: Prompt) -> list[str]:

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import JsonValue
 
-from graph.record.events import Draft
+from graph.record.events import CallFinished, Draft
 from graph.record.results import StepResult
 from graph.record.trust_label import USER, TrustLabel
 from graph.record.values import Kept
@@ -52,16 +51,15 @@ class Finished:
 
     def draft(self) -> Draft:
         """Return the call's outcome as an event."""
-        payload: dict[str, Any] = {**self.result.to_json(), "call": self.call.number}
-        if self.call.item is not None:
-            payload["item"] = self.call.item
-        if self.nothing_happened:
-            payload["nothing_happened"] = True
-        if self.unchecked:
-            payload["unchecked"] = True
-        if self.worked_s is not None:
-            payload["worked_s"] = self.worked_s
-        return Draft("call_finished", payload, self.call.step)
+        finished = CallFinished(
+            result=self.result,
+            call=self.call.number,
+            item=self.call.item,
+            nothing_happened=self.nothing_happened,
+            unchecked=self.unchecked,
+            worked_s=self.worked_s,
+        )
+        return Draft(finished, self.call.step)
 
 
 class CallHeld(Exception):

@@ -20,8 +20,8 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
 from graph.prompts.data import cut
 from graph.prompts.judge import SCHEMA, judge_messages, unusable_message
-from graph.record.assessment import WHY_CHARACTERS, Assessment, Opinion
-from graph.record.check_results import Evidence, Looks, findings
+from graph.record.assessment import WHY_CHARACTERS, Assessment
+from graph.record.check_results import Evidence, Looks, Opinion, findings
 from graph.record.run_state import RunState
 from graph.record.values import to_text
 from graph.sanitize import folded

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from graph.calls.meter import BudgetReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished
 from graph.record.assessment import Assessment
-from graph.record.events import Draft
+from graph.record.events import Draft, StepFinished
 from graph.record.results import StepResult, StepStatus
 from graph.record.trust_label import USER, TrustLabel
 from graph.record.values import Kept, keep
@@ -69,7 +69,7 @@ class StepAttempt:
             self.step,
             result,
             value,
-            (self._told(result, label, missing=list(missing)),),
+            (self._told(result, label, missing=tuple(missing)),),
             kept,
             label,
             dict(called or {}),
@@ -78,12 +78,15 @@ class StepAttempt:
     def failed(self, error: str, items: Sequence[int] = ()) -> StepOutcome:
         """Return the end of a step that failed; `items` are the places in its list, from 0, of those that did."""
         result = StepResult("failed", error=error, started_at=self.started_at, ended_at=time.time())
-        return StepOutcome(self.step, result, tells=(self._told(result, USER, items=list(items)),))
+        return StepOutcome(self.step, result, tells=(self._told(result, USER, items=tuple(items)),))
 
-    def _told(self, result: StepResult, label: TrustLabel, **more: Sequence[JsonValue]) -> Draft:
-        about = {"inputs": self.inputs, "label": label.to_json(), "revision": self.revision}
-        lacks = {name: value for name, value in more.items() if value}
-        return Draft("step_finished", {**result.to_json(), **about, **lacks}, self.step)
+    def _told(
+        self, result: StepResult, label: TrustLabel, missing: tuple[str, ...] = (), items: tuple[int, ...] = ()
+    ) -> Draft:
+        finished = StepFinished(
+            result=result, inputs=self.inputs, label=label, revision=self.revision, missing=missing, items=items
+        )
+        return Draft(finished, self.step)
 
 
 def for_a_person(step: str, *reasons: CallHeld | CallUncertain | BudgetReached) -> StepOutcome:

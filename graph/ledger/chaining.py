@@ -13,8 +13,8 @@ compact_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow
 
 
 def of_run(run: RunKey, drafts: Sequence[Draft]) -> list[Draft]:
-    """Return the first events of a run, each with its thread and number."""
-    return [Draft(d.kind, {**d.payload, "thread": run.thread, "n": run.n}, d.step, d.safe) for d in drafts]
+    """Return the first events of a run, with its thread and number in `run_started`."""
+    return [draft.of_run(run.thread, run.n) for draft in drafts]
 
 
 def chained(drafts: Sequence[Draft], seq: int, before: bytes) -> tuple[list[Row], list[Event]]:
@@ -32,7 +32,7 @@ def chained(drafts: Sequence[Draft], seq: int, before: bytes) -> tuple[list[Row]
     for number, draft in enumerate(drafts, seq + 1):
         row = _row(draft, number, before)
         rows.append(row)
-        events.append(Event(number, draft.kind, draft.step, row.at, draft.payload))
+        events.append(Event.written(number, row.at, draft))
         before = row.link
     return rows, events
 

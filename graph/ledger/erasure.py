@@ -15,12 +15,12 @@ from hashlib import sha256
 from pydantic import ValidationError
 
 from graph.errors import InputError, LedgerCorruptError
-from graph.ledger.chain import REDACTED, Row, fault_of, payload_digest
+from graph.ledger.chain import Row, fault_of, payload_digest
 from graph.ledger.chaining import compact_json
 from graph.ledger.transcript import Transcript
 from graph.plan.schema import Plan
 from graph.record.artifacts import artifacts_named, with_artifacts
-from graph.record.events import Draft, Event
+from graph.record.events import Draft, Event, LeftPayload, PlanRevised, ValueRedacted
 from graph.record.projection import project
 from graph.record.redaction import Redactor, Unredactable, names_for, redacted_payload
 from graph.record.values import PREVIEW_CHARACTERS, Artifact
@@ -38,8 +38,8 @@ class Erasure:
 
     def redacted(self, by: str, reason: str) -> Draft:
         """Return the event that binds what stands there now."""
-        left = [{"seq": seq, "digest": payload_digest(b"", row.payload).hex()} for seq, row in self.rows.items()]
-        return Draft(REDACTED, {"left": left, "by": by, "reason": self.redactor.text(reason)}, safe=False)
+        left = (LeftPayload(seq, payload_digest(b"", row.payload).hex()) for seq, row in self.rows.items())
+        return Draft(ValueRedacted(left=tuple(left), by=by, reason=self.redactor.text(reason)))
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,6 @@ def _check(before: list[Event], after: list[Event]) -> None:
 
 
 def _named(event: Event) -> list[tuple[str, tuple[str, ...]]]:
-    if event.kind != "plan_revised":
+    if not isinstance(event.data, PlanRevised):
         return []
-    return [(step.id, step.tool_names) for step in Plan.model_validate(event.payload["plan"]).steps]
+    return [(step.id, step.tool_names) for step in Plan.model_validate(event.data.plan).steps]

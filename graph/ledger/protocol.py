@@ -91,7 +91,7 @@ class Ledger(Protocol):
 
         Args:
             thread: Any text.
-            drafts: Its first events; each learns `thread` and `n`, see `graph.ledger.chaining.of_run`.
+            drafts: Its first events; `run_started` learns `thread` and `n`, see `graph.ledger.chaining.of_run`.
             artifacts: Values that the events name by their artifact's id.
         """
 

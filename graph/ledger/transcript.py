@@ -54,7 +54,7 @@ def event_of(row: Row) -> Event | None:
         return None
     if not isinstance(payload, dict):
         return None
-    return Event(row.seq, row.kind, row.step, row.at, payload)  # type: ignore[arg-type]
+    return Event(row.seq, row.kind, row.step, row.at, payload)
 
 
 def artifact_ids(events: Sequence[Event]) -> list[str]:

@@ -19,7 +19,7 @@ from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
 from graph.policy.scope import in_force
 from graph.record.ending import ending_of
-from graph.record.events import Draft
+from graph.record.events import INTERRUPTED, Draft, Executing, Paused
 from graph.record.expansion import to_refine
 from graph.review.human_steps import open_questions
 from graph.route import headed
@@ -73,7 +73,7 @@ class Executor:
             with suppress(LedgerError, RunPausedError):  # that it was paused is a courtesy; what was begun is on record
                 await writer.heed()
                 if not run.record.ended:
-                    await run.ledger.append(lease, [Draft("paused", {"reason": "interrupted"})])
+                    await run.ledger.append(lease, [Draft(Paused(reason=INTERRUPTED))])
             raise
         finally:
             progress.close()
@@ -124,4 +124,4 @@ class Executor:
 
 
 def _executing(run: RunContext) -> Draft:
-    return Draft("executing", {"revision": run.record.revision})
+    return Draft(Executing(revision=run.record.revision))

@@ -25,6 +25,7 @@ from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.record.amendment import Amendment
 from graph.record.ending import Ending, ending_of
+from graph.record.events import Content, Draft
 from graph.record.goal import Goal
 from graph.record.values import keep_anything
 from graph.route import route_of
@@ -119,7 +120,7 @@ class Planner:
         ending = ending_of(plan, run.record.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
         planned = brought is not None or run.record.plan is not None
-        came = [revision(run, plan, author, _why(run, brought))] if planned else []
+        came = [Draft(revision(run, plan, author, _why(run, brought)))] if planned else []
         await writer.end(ending, *came, notes=proposal.notes)
         shown = {"plan": plan.to_json(), "digest": plan.digest, "results": {}, "issues": [], "brought": ""}
         return state_at_end(run, **shown)
@@ -129,9 +130,9 @@ class Planner:
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
-            refused = replace(refused, payload={**refused.payload, "brought": kept.fields()})
-        await writer.end(Ending("failed", proposal.reason), refused, artifacts=[kept])
-        shown = {"plan": None, "digest": None, "results": {}, "issues": refused.payload["issues"], "brought": ""}
+            refused = replace(refused, brought=Content.of(kept))
+        await writer.end(Ending("failed", proposal.reason), Draft(refused), artifacts=[kept])
+        shown = {"plan": None, "digest": None, "results": {}, "issues": refused.to_json()["issues"], "brought": ""}
         return state_at_end(writer.run, **shown)
 
     def _read(self, run: RunContext, brought: Any) -> Proposal:

@@ -5,9 +5,10 @@ from graph.plan.json_schema import plan_schema
 from graph.plan.schema import Plan, Step
 from graph.planning import Proposal, propose
 from graph.prompts.refining import refining_messages
-from graph.record.events import Draft
+from graph.record.events import Draft, StepFinished
 from graph.record.expansion import Refinement
 from graph.record.goal import Goal
+from graph.record.results import StepResult
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 
@@ -46,6 +47,5 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
 
 
 def _failed(run: RunContext, step: Step, proposal: Proposal) -> Draft:
-    error = f"it could not be refined: {proposal.reason}"
-    payload = {"status": "failed", "error": error, "inputs": "", "revision": run.record.revision}
-    return Draft("step_finished", payload, step.id)
+    failed = StepResult("failed", error=f"it could not be refined: {proposal.reason}")
+    return Draft(StepFinished(result=failed, inputs="", revision=run.record.revision), step.id)

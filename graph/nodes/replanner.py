@@ -20,6 +20,7 @@ from graph.planning import Proposal, propose
 from graph.policy.replanning import Cause
 from graph.prompts.replanner import replanner_messages
 from graph.record.budget import Usage, reached
+from graph.record.events import Draft
 from graph.record.expansion import to_refine
 from graph.record.goal import Goal
 from graph.record.no_progress import failures_of, stall_of
@@ -145,7 +146,7 @@ class Replanner:
         ending = await writer.run.ending(current)
         status = "partial" if ending.status == "succeeded" else ending.status
         ending = replace(ending, status=status, reason=f"{ending.reason}; {proposal.reason or why}")
-        refused = [] if proposal.plan else [proposal.refusal("replanner")]
+        refused = [] if proposal.plan else [Draft(proposal.refusal("replanner"))]
         issues = [issue.to_json() for issue in proposal.issues]
         await writer.end(ending, *refused)
         return state_at_end(writer.run, issues=issues)

@@ -102,7 +102,7 @@ class Review:
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             return await decide(writer, subject, verdict)
         except UnreadableAnswer as fault:
-            again = request.again(escaped(str(fault)), [issue.to_json() for issue in fault.issues])
+            again = request.again(escaped(str(fault)), fault.issues)
             event, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
             await writer.write(event, artifacts=values)
             return _announced(run, again, subject)

@@ -1,13 +1,10 @@
 """What follows from a decision in a review: it is written down, and the run goes on, back to the planner, or ends."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from graph.nodes.review_events import decided
 from graph.nodes.review_subject import Subject, read_from_outside
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Draft
+from graph.record.events import Decided, Draft
 from graph.review.decision import Decision, UnreadableAnswer
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
@@ -41,10 +38,10 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
     return _go_on(run, plan)
 
 
-def carried_out(run: RunContext, decision: Mapping[str, Any]) -> StateUpdate:
+def carried_out(run: RunContext, decision: Decided) -> StateUpdate:
     """Return what follows from a decision that is on record for this checkpoint: the same as before."""
-    if decision["decision"] == "feedback":
-        return plan_again(run, decision["message"])
+    if decision.decision == "feedback":
+        return plan_again(run, decision.message)
     return _go_on(run, None if run.record.awaits_plan else run.recorded_plan())
 
 
@@ -99,4 +96,5 @@ def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
         raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
     if reading.plan.digest == run.record.digest:
         return reading.plan, None
-    return reading.plan, revision(run, reading.plan, "person", "edited in review", notes=reading.notes)
+    edited = revision(run, reading.plan, "person", "edited in review", notes=reading.notes)
+    return reading.plan, Draft(edited)

@@ -8,7 +8,7 @@ from graph.identity import approver
 from graph.nodes.review_request import is_open
 from graph.plan.schema import Plan
 from graph.policy.scope import rebound
-from graph.record.events import Draft
+from graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, keep_anything
 from graph.review.request import ReviewRequest
@@ -25,20 +25,23 @@ def requested(
     """
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
     given = keep_anything(answer)
-    payload = {
-        "request": run.record.requests + (not is_open(run, request)),
-        "digest": request.digest,
-        "subject": request.subject,
-        "revision": request.revision,
-        "asked": [action.name for action in request.actions],
-        "actions": [action.to_json() for action in request.actions if action.name != "run_plan" or not request.binding],
-        "shown": shown.fields(),
-        **({"answer": given.fields(), "unseen": unseen} if skip else {}),
-        "error": request.error,
-        "issues": [dict(issue) for issue in request.issues],
-        "skip": skip,
-    }
-    return Draft("review_requested", payload, safe=False), [shown, given]
+    event = ReviewRequested(
+        request=run.record.requests + (not is_open(run, request)),
+        digest=request.digest,
+        subject=request.subject,
+        revision=request.revision,
+        asked=tuple(action.name for action in request.actions),
+        actions=tuple(
+            action.to_json() for action in request.actions if action.name != "run_plan" or not request.binding
+        ),
+        shown=Content.of(shown),
+        answer=Content.of(given) if skip else None,
+        unseen=unseen,
+        error=request.error,
+        issues=request.issues,
+        skip=skip,
+    )
+    return Draft(event), [shown, given]
 
 
 def decided(
@@ -50,14 +53,15 @@ def decided(
     message: str | None = None,
 ) -> Draft:
     """Return a decision that was given as an event: by whom, about what, under which terms."""
-    about = _about(run, plan, verdict, decision == "approve")
+    about = _about(run, plan, verdict, approves=decision == "approve")
     by = "unseen" if verdict.unseen else "person"
-    return Draft("decided", {**about, **_by(decision, by, message)}, safe=False)
+    return Draft(Decided(**about, decision=decision, by=by, approver=approver(), message=message))
 
 
 def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
     """Return the event that the policy approved a plan, by which rule."""
-    return Draft("decided", {**_about(run, plan, NOTHING, approves=True), **_by("approve", "policy", rule)}, safe=False)
+    about = _about(run, plan, NOTHING, approves=True)
+    return Draft(Decided(**about, decision="approve", by="policy", approver="policy", message=rule))
 
 
 def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves: bool) -> dict[str, Any]:
@@ -67,20 +71,17 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
         "request": run.record.requests,
         "digest": plan.digest if plan else None,
         "binding": binding,
-        "settled": [_settled(run.record, entry) for entry in verdict.settled],
-        "decisions": [decision.to_json() for decision in verdict.decisions],
+        "settled": tuple(_settled(run.record, entry) for entry in verdict.settled),
+        "decisions": tuple(decision.to_json() for decision in verdict.decisions),
         "given": dict(verdict.given),
-        "steps": [held.key for held in run.record.waiting_calls] if verdict.steps else [],
-        "budget": verdict.budget.to_json() if verdict.budget is not None else None,
+        "steps": tuple(held.key for held in run.record.waiting_calls) if verdict.steps else (),
+        "budget": verdict.budget,
     }
 
 
-def _settled(record: RunState, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known of an uncertain call, with the run that it was made in if that is another one."""
+def _settled(record: RunState, entry: Mapping[str, Any]) -> SettledCall:
+    """Return what is known of an uncertain call, with the run that it was made in where that is another one."""
     call = record.call(entry["key"])
-    return {**entry, **({"run": call.run} if call is not None and call.run else {})}
-
-
-def _by(decision: str, by: str, message: str | None) -> dict[str, Any]:
-    who = "policy" if by == "policy" else approver()
-    return {"decision": decision, "by": by, "approver": who, "message": message}
+    return SettledCall(
+        entry["key"], entry["happened"], entry["result"], (call.run or None) if call is not None else None
+    )

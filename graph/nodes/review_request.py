@@ -43,7 +43,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         binding=terms.binding(plan) if plan is not None else "",
         actions=tuple(actions),
         diff=difference(run.approved_plan(), plan).to_json() if plan is not None else {},
-        issues=tuple(issue.to_json() for issue in subject.issues),
+        issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
     if is_open(run, request) and record.request and record.request.error:

@@ -1,6 +1,8 @@
 """What is wrong with a plan, said so that its author can mend it."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from graph.plan.shortening import shortened
 
@@ -28,6 +30,11 @@ class Issue:
         """Return the issue as one line."""
         where = f"{self.step}.{self.field}" if self.step else self.field
         return f"{where}: {self.message}"
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "Issue":
+        """Read what `to_json` wrote."""
+        return cls(raw.get("step"), raw.get("field", ""), raw.get("message", ""))
 
     def to_json(self) -> dict[str, str | None]:
         """Return the issue as the state and the review show it."""

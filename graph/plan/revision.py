@@ -33,6 +33,12 @@ class PlanDiff:
         )
         return "; ".join(words) or "nothing changed"
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "PlanDiff":
+        """Read what `to_json` wrote."""
+        added, changed, removed = (tuple(raw.get(name, ())) for name in ("added", "changed", "removed"))
+        return cls(added, changed, removed, bool(raw.get("answer")))
+
     def to_json(self) -> dict[str, Any]:
         """Return the difference as the review shows it."""
         return {

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from graph.record.events import Draft
+from graph.record.events import Draft, Steered
 from graph.sanitize import is_utf8
 
 
@@ -51,14 +51,14 @@ class Amendment:
 
     def draft(self, constraints: Sequence[str]) -> Draft:
         """Return the event that says so; `constraints` are those so far."""
-        payload = {
-            "constraints": list(self.applied(constraints)),
-            "added": list(self.add),
-            "withdrawn": list(self.withdraw),
-            "feedback": self.feedback,
-            "approver": self.by,
-        }
-        return Draft("steered", payload, safe=False)
+        steered = Steered(
+            constraints=self.applied(constraints),
+            added=self.add,
+            withdrawn=self.withdraw,
+            feedback=self.feedback,
+            approver=self.by,
+        )
+        return Draft(steered)
 
 
 def amendment_words(added: Sequence[str], withdrawn: Sequence[str], feedback: str | None) -> str:

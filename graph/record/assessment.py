@@ -1,31 +1,12 @@
 """Whether the result of a step will do: what its checks found, and what a judge says of its criterion in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from graph.record.check_results import CheckResult
-from graph.record.events import Draft
+from graph.record.check_results import CheckResult, Opinion
+from graph.record.events import Draft, StepChecked
 
 WHY_CHARACTERS = 500
-
-
-@dataclass(frozen=True)
-class Opinion:
-    """What a judge said; `met` is None where it said nothing that could be used, which never counts as met."""
-
-    criterion: str
-    met: bool | None
-    why: str
-
-    def __str__(self) -> str:
-        """Return the opinion as people read it."""
-        word = {True: "is met", False: "is not met", None: "was not judged"}[self.met]
-        return f"criterion {self.criterion!r} {word}: {self.why}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the opinion as the ledger has it."""
-        return {"criterion": self.criterion, "met": self.met, "why": self.why}
 
 
 @dataclass(frozen=True)
@@ -49,7 +30,12 @@ class Assessment:
 
     def told(self, step: str, revision: int, again: bool) -> Draft:
         """Return the event; `again` says that the step is tried once more."""
-        opinion: Mapping[str, Any] = {"judged": self.opinion.to_json()} if self.opinion is not None else {}
-        error = {} if self.met else {"error": self.error}
-        found = {"met": self.met, "checks": [finding.to_json() for finding in self.findings], **opinion, **error}
-        return Draft("step_checked", {**found, "revision": revision, **({"again": True} if again else {})}, step)
+        checked = StepChecked(
+            met=self.met,
+            checks=tuple(self.findings),
+            judged=self.opinion,
+            error=None if self.met else self.error,
+            revision=revision,
+            again=again,
+        )
+        return Draft(checked, step)

@@ -1,7 +1,7 @@
 """Budgets: how much a run may spend, and what it has spent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 UNIT: Mapping[str, str] = {
@@ -103,16 +103,30 @@ class Usage:
         found: float = self.calls.get(name[6:], 0) if name.startswith("calls.") else getattr(self, name)
         return found
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "Usage":
+        """Read what `to_json` wrote; a number that a redaction changed counts as 0."""
+        plain = {name: raw[name] for name in UNIT if isinstance(raw.get(name), int | float)}
+        return cls(**plain, calls=dict(raw.get("calls", {})))
+
     def plus(self, *, calls: Mapping[str, int] | None = None, **more: float) -> "Usage":
         """Return the usage after something more was spent."""
-        counted = {tool: self.calls.get(tool, 0) + count for tool, count in (calls or {}).items()}
-        changed: dict[str, Any] = {name: getattr(self, name) + amount for name, amount in more.items()}
-        return replace(self, **changed, calls={**self.calls, **counted})
+        changed = dict(vars(self))
+        for name, amount in more.items():
+            changed[name] += amount
+        if calls:
+            changed["calls"] = counted = dict(self.calls)
+            for tool, count in calls.items():
+                counted[tool] = counted.get(tool, 0) + count
+        return Usage(**changed)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything but the zeros."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: dict(value) if name == "calls" else value for name, value in found.items() if value}
+
+
+NO_USAGE = Usage()
 
 
 def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:

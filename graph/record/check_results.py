@@ -40,9 +40,37 @@ class CheckResult:
         """Return the finding as people read it."""
         return f"{check_in_words(self.check)}: {self.seen}"
 
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "CheckResult":
+        """Read what `to_json` wrote."""
+        return cls(raw["check"], raw["met"], raw["seen"])
+
     def to_json(self) -> dict[str, Any]:
         """Return the finding as the ledger has it."""
         return {"check": dict(self.check), "met": self.met, "seen": self.seen}
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a judge said; `met` is None where it said nothing that could be used, which never counts as met."""
+
+    criterion: str
+    met: bool | None
+    why: str
+
+    def __str__(self) -> str:
+        """Return the opinion as people read it."""
+        word = {True: "is met", False: "is not met", None: "was not judged"}[self.met]
+        return f"criterion {self.criterion!r} {word}: {self.why}"
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "Opinion":
+        """Read what `to_json` wrote."""
+        return cls(raw["criterion"], raw["met"], raw["why"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the opinion as the ledger has it."""
+        return {"criterion": self.criterion, "met": self.met, "why": self.why}
 
 
 @dataclass(frozen=True)

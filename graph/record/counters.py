@@ -5,7 +5,20 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from graph.record.events import Event
+from graph.errors import UnknownEventError
+from graph.record.events import (
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    Event,
+    ModelFinished,
+    ModelStarted,
+    PlanRevised,
+    ReviewRequested,
+    RunEnded,
+    RunStarted,
+    StepFinished,
+)
 from graph.record.summary import CHANGED
 
 Labels = tuple[tuple[str, str], ...]
@@ -55,7 +68,7 @@ class RunCounter:
         """Return what these events add to the counts."""
         self._counts = Counter()
         for event in events:
-            with suppress(*CHANGED):
+            with suppress(UnknownEventError, *CHANGED):
                 self._event(event)
         return self._counts
 
@@ -64,50 +77,40 @@ class RunCounter:
             return
         self._counts[name, tuple(sorted(labels.items()))] += amount  # type: ignore[assignment]
 
-    def _event(self, event: Event) -> None:
-        said = event.payload
-        if event.kind == "run_started":
-            self._add("runs_total")
-        elif event.kind == "run_ended":
-            self._add("runs_ended_total", status=said["status"])
-        elif event.kind == "step_finished":
-            self._add("steps_total", status=said["status"])
-        elif event.kind in ("plan_revised", "review_requested"):
-            self._plan(event)
-        elif event.kind.startswith("call_"):
-            self._call(event)
-        elif event.kind.startswith("model_"):
-            self._model(event)
+    def _event(self, event: Event) -> None:  # noqa: C901  (one case for each kind that is counted)
+        match event.data:
+            case RunStarted():
+                self._add("runs_total")
+            case RunEnded(status=status):
+                self._add("runs_ended_total", status=status)
+            case StepFinished(result=result):
+                self._add("steps_total", status=result.status)
+            case PlanRevised(answers_failure=answers):
+                self._add("replans_total", int(answers))
+            case ReviewRequested(error=error, asked=asked) if not error:
+                for kind in asked:
+                    self._add("questions_total", kind=kind)
+            case CallRefused(tool=tool):
+                self._add("calls_refused_total", tool=tool)
+            case CallStarted(item=item, call=call, tool=tool):
+                self._tools[event.step, item, call] = tool
+            case CallFinished() as data:
+                self._call(event, data)
+            case ModelStarted(role=role, model=model):
+                self._add("model_calls_total", role=role, model=str(model))
+            case ModelFinished() as data:
+                self._model(data)
 
-    def _plan(self, event: Event) -> None:
-        said = event.payload
-        if event.kind == "plan_revised":
-            replanned = said["author"] == "replanner" and said.get("cause", "failure") == "failure"
-            self._add("replans_total", int(replanned))
-        elif not said.get("error"):
-            for kind in said["asked"]:
-                self._add("questions_total", kind=kind)
+    def _call(self, event: Event, data: CallFinished) -> None:
+        tool = self._tools.get((event.step, data.item, data.call), "unknown")
+        self._add("tool_calls_total", tool=tool, status=data.result.status)
+        if data.is_the_step:
+            self._add("steps_total", status=data.result.status)
 
-    def _call(self, event: Event) -> None:
-        said = event.payload
-        if event.kind == "call_refused":
-            self._add("calls_refused_total", tool=said["tool"])
-            return
-        call = event.step, said.get("item"), said["call"]
-        if event.kind == "call_started":
-            self._tools[call] = said["tool"]
-            return
-        self._add("tool_calls_total", tool=self._tools.get(call, "unknown"), status=said["status"])
-        if said["call"] == 0 and said.get("item") is None:
-            self._add("steps_total", status=said["status"])
-
-    def _model(self, event: Event) -> None:
-        said, usage = event.payload, event.payload.get("usage") or {}
-        if event.kind == "model_started":
-            self._add("model_calls_total", role=said["role"], model=str(said["model"]))
-            return
-        if "error" in said:
-            self._add("model_failures_total", role=said["role"])
-        self._add("tokens_total", usage.get("input_tokens") or 0, direction="input")
-        self._add("tokens_total", usage.get("output_tokens") or 0, direction="output")
-        self._add("cost_usd_total", said.get("cost_usd") or 0)
+    def _model(self, data: ModelFinished) -> None:
+        if data.error is not None:
+            self._add("model_failures_total", role=data.role)
+        if data.usage is not None:
+            self._add("tokens_total", data.usage.input_tokens, direction="input")
+            self._add("tokens_total", data.usage.output_tokens, direction="output")
+        self._add("cost_usd_total", data.cost_usd or 0)

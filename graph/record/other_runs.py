@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from graph.plan.canonical import digest
-from graph.record.artifacts import held_artifact
-from graph.record.events import Event
+from graph.record.events import StepHeld, StepUncertain
 from graph.record.results import StepResult
 from graph.record.run_state import Call, RunState
 
@@ -32,30 +30,28 @@ def calls_to_know(records: Iterable[RunState]) -> list[Call]:
     return [call for call in found.values() if call.is_uncertain or call.settled]
 
 
-def other_calls(event: Event) -> list[Call]:
+def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:
     """Return the calls of other runs that an event names, about a call that waits for them or comes after them."""
-    waiting = event.payload
-    artifact = held_artifact(waiting, "args")
-    happened = event.kind == "step_held"
+    happened = isinstance(waiting, StepHeld)
     return [
         Call(
-            key=call["key"],
-            step=call["step"],
-            tool=waiting["tool"],
-            args=waiting["args"],
-            args_digest=waiting["args_digest"] if "args_digest" in waiting else digest(waiting["args"]),
+            key=call.key,
+            step=call.step or "",
+            tool=waiting.tool,
+            args=waiting.args.shown,
+            args_digest=waiting.args.digest,
             repeatable=False,
             revision=0,
             number=0,
-            result=StepResult("succeeded") if happened or "unmet" in call else _failed(call.get("error")),
+            result=StepResult("succeeded") if happened or call.unmet is not None else _failed(call.error),
             settled=happened,
-            unmet=call.get("unmet"),
-            begun_seq=call["seq"],
-            args_artifact=str(artifact["id"]) if artifact is not None else None,
-            run=call["run"],
+            unmet=call.unmet,
+            begun_seq=call.seq,
+            args_artifact=waiting.args.artifact_id,
+            run=call.run,
         )
-        for call in waiting.get("before" if happened else "calls", ())
-        if "run" in call
+        for call in (waiting.before if isinstance(waiting, StepHeld) else waiting.calls)
+        if call.run is not None
     ]
 
 

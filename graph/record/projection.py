@@ -1,162 +1,228 @@
 """The events of a run -> what is known of it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, assert_never
 
 from graph.plan.canonical import digest
 from graph.record.amendment import amendment_words
-from graph.record.artifacts import held_artifact
-from graph.record.budget import read_budget
-from graph.record.events import ASIDE, CONTROL, Event
+from graph.record.events import (
+    BudgetReached,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    Configured,
+    Decided,
+    Event,
+    EventData,
+    Executing,
+    ModelFinished,
+    ModelStarted,
+    Paused,
+    PlanRefused,
+    PlanRevised,
+    ReviewRequested,
+    RunEnded,
+    RunStarted,
+    SettledCall,
+    Steered,
+    StepChecked,
+    StepFinished,
+    StepHeld,
+    StepUncertain,
+    ValueRedacted,
+)
 from graph.record.other_runs import other_calls
 from graph.record.replacement import Replaced
 from graph.record.results import StepResult, StepStatus
 from graph.record.run_state import Approval, BudgetExhausted, Call, HeldCall, Request, RunState, WaitingCall
-from graph.record.trust_label import USER, TrustLabel
+from graph.record.trust_label import USER
 
 UNCHECKED = "its result has not been checked yet"
 
 
 def project(events: Iterable[Event]) -> RunState:
-    """Read a run's events, in order, into its record."""
+    """Read a run's events, in order, into its record.
+
+    Raises:
+        UnknownEventError: A newer release wrote one of them.
+    """
     return apply_events(RunState(), events)
 
 
+def known(events: Iterable[Event]) -> list[Event]:
+    """Return the events that this release can read: enough to look at a run, never to work on it."""
+    return [event for event in events if event.data_if_known is not None]
+
+
 def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
-    """Read the events that follow those a record was read from into it, and return it."""
+    """Read the events that follow those a record was read from into it, and return it.
+
+    Raises:
+        UnknownEventError: A newer release wrote one of them.
+    """
     for event in events:
+        data = event.data
         record.seq = event.seq
-        record.last_kind = record.last_kind if event.kind in ASIDE else event.kind
         record.updated_at = event.at
-        if event.kind in CONTROL:
+        if not data.is_aside:
+            record.last_kind = event.kind
+        if data.is_control:
             record.control_seq = event.seq
-        if worked_s := event.payload.get("worked_s"):
-            record.usage = replace(record.usage, wall_s=worked_s)
-        if checkpoint := event.payload.get("checkpoint"):
-            record.checkpoints.add(checkpoint)
-        if reader := APPLIERS.get(event.kind):
-            reader(record, event)
+        if data.checkpoint:
+            record.checkpoints.add(data.checkpoint)
+        _apply(record, event, data)
     return record
 
 
-def _run_started(record: RunState, event: Event) -> None:
-    record.thread, record.n = event.payload["thread"], event.payload["n"]
-    record.goal, record.constraints = event.payload["goal"], tuple(event.payload["constraints"])
-    record.setup, record.setup_by = event.payload.get("setup") or {}, event.payload.get("setup_by")
-    record.history = tuple(event.payload.get("history", ()))
-    record.configuration = event.payload.get("configured", {})
-    record.budget = read_budget(event.payload.get("budget", {}))[0]
+def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912  (one line for each kind)
+    match data:  # those first of which a run has most
+        case CallStarted():
+            _call_started(record, event, data)
+        case CallFinished():
+            _call_finished(record, event, data)
+        case ModelStarted():
+            _model_started(record, event, data)
+        case ModelFinished():
+            _model_finished(record, data)
+        case StepFinished():
+            _step_finished(record, event, data)
+        case StepChecked():
+            _step_checked(record, event, data)
+        case RunStarted():
+            _run_started(record, event, data)
+        case Configured():
+            record.configuration = data.configuration
+        case PlanRevised():
+            _plan_revised(record, data)
+        case PlanRefused():
+            record.issues = data.issues
+        case ReviewRequested():
+            _review_requested(record, data)
+        case Decided():
+            _decided(record, event, data)
+        case Steered():
+            _steered(record, data)
+        case StepHeld():
+            _step_held(record, event, data)
+        case StepUncertain():
+            _step_uncertain(record, event, data)
+        case CallRefused():
+            record.refused.add(refusal_digest(event.step, data))
+        case BudgetReached():
+            record.shortage = BudgetExhausted(data.limit, data.left)
+            record.replanner_is_due = data.by == "replanner"
+        case RunEnded():
+            record.ended, record.request = data, None
+        case Executing() | Paused() | ValueRedacted():
+            pass
+        case _:
+            assert_never(data)
+
+
+def refusal_digest(step: str | None, refused: CallRefused) -> str:
+    """Return what tells refusals apart, wherever they were written."""
+    return digest([step, replace(refused, checkpoint=None).to_json()])
+
+
+def _run_started(record: RunState, event: Event, data: RunStarted) -> None:
+    record.thread, record.n = data.thread, data.n
+    record.goal, record.constraints = data.goal, data.constraints
+    record.setup, record.setup_by = data.setup, data.setup_by
+    record.history = data.history
+    record.configuration = data.configured or record.configuration
+    record.budget = data.budget
     record.started_at = event.at
 
 
-def _configured(record: RunState, event: Event) -> None:
-    record.configuration = event.payload
-
-
-def _plan_revised(record: RunState, event: Event) -> None:
-    if event.payload.get("cause") == "refined":  # what failed elsewhere waits on for a revision that answers it
+def _plan_revised(record: RunState, data: PlanRevised) -> None:
+    if data.cause == "refined":  # what failed elsewhere waits on for a revision that answers it
         failed = [step for step in record.results if record.failed_in(step, record.revision)]
-        record.result_revision.update(dict.fromkeys(failed, event.payload["revision"]))
-    record.revision = event.payload["revision"]
-    record.plan, record.digest = event.payload["plan"], event.payload["digest"]
-    record.binding = event.payload.get("binding")
-    record.replaced = _replaced(record, event.payload)
-    record.planned.update(step["id"] for step in event.payload["plan"].get("steps", ()))
+        record.result_revision.update(dict.fromkeys(failed, data.revision))
+    record.revision = data.revision
+    record.plan, record.digest, record.binding = data.plan, data.digest, data.binding
+    record.replaced = _replaced(record, data)
+    record.planned.update(step["id"] for step in data.plan.get("steps", ()))
     record.awaits_plan = record.replanner_is_due = False
     record.retries = Counter()
-    record.revised_at[event.payload.get("checkpoint", "")] = event.payload
-    by_replanner = event.payload["author"] == "replanner" and event.payload.get("cause", "failure") == "failure"
-    record.replans += by_replanner
-    record.rounds += event.payload.get("cause") in ("step", "horizon")
+    record.revised_at[data.checkpoint or ""] = data
+    record.replans += data.answers_failure
+    record.rounds += data.cause in ("step", "horizon")
     record.steered = None
-    record.usage = record.usage.plus(replans=int(by_replanner))
-    record.digests.append(event.payload["digest"])
-    record.tainted = set(event.payload.get("tainted", ()))
-    record.failures.update(event.payload.get("failures", ()))
-    record.stalled = event.payload.get("stalled")
-    record.would_replace = tuple(event.payload.get("would_replace", ()))
+    record.usage = record.usage.plus(replans=int(data.answers_failure))
+    record.digests.append(data.digest)
+    record.tainted = set(data.tainted)
+    record.failures.update(data.failures)
+    record.stalled = data.stalled
+    record.would_replace = data.would_replace
 
 
-def _replaced(record: RunState, payload: Mapping[str, Any]) -> tuple[Replaced, ...]:
+def _replaced(record: RunState, data: PlanRevised) -> tuple[Replaced, ...]:
     """Return what became of failed steps; the first version wrote down only those that were dropped."""
-    if "replaced" in payload:
-        return tuple(map(Replaced.of, payload["replaced"]))
+    if data.replaced is not None:
+        return data.replaced
     ran = {step["id"]: step for step in (record.approved_plan or {}).get("steps", ())}
-    return (
-        *record.replaced_before,
-        *(Replaced(name, _tools(ran.get(name, {}))) for name in payload.get("dropped", ())),
-    )
+    return (*record.replaced_before, *(Replaced(name, _tools(ran.get(name, {}))) for name in data.dropped))
 
 
 def _tools(step: Mapping[str, Any]) -> tuple[str, ...]:
     return (step["tool"],) if "tool" in step else tuple(step.get("tools", ()))
 
 
-def _plan_refused(record: RunState, event: Event) -> None:
-    record.issues = tuple(event.payload.get("issues", ()))
+def _review_requested(record: RunState, data: ReviewRequested) -> None:
+    record.requests = data.request
+    checkpoint = data.checkpoint or ""
+    record.request = Request(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
 
 
-def _review_requested(record: RunState, event: Event) -> None:
-    shown = event.payload
-    record.requests = shown["request"]
-    record.request = Request(
-        number=shown["request"],
-        subject=shown["subject"],
-        error=shown["error"],
-        issues=tuple(shown["issues"]),
-        checkpoint=shown["checkpoint"],
-        skip=shown["skip"],
-    )
-
-
-def _decided(record: RunState, event: Event) -> None:
-    decided = event.payload
+def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.request = None
     record.decision_before_seq, record.last_decision_seq = record.last_decision_seq, event.seq
-    record.decided_at[decided["checkpoint"]] = decided
-    record.seen.update(decided.get("steps", ()))
+    record.decided_at[data.checkpoint or ""] = data
+    record.seen.update(data.steps)
     record.shortage = None
-    if (raised := decided.get("budget")) is not None:
-        record.budget = read_budget(raised)[0]
-    if decided["decision"] == "approve":
-        approver = decided.get("approver", "")
-        record.approval = Approval(event.seq, decided["digest"], decided["binding"], decided["by"], approver)
-        record.approved_plan, record.stalled = record.plan, None
-        if decided["by"] == "person":
-            record.tainted = set()
-            record.replaced = tuple(one.approved() for one in record.replaced)
-        record.replaced_before = record.replaced
-    elif raised is not None and record.approval is not None:
-        record.approval = replace(record.approval, binding=decided["binding"])
-    if decided["decision"] == "feedback":
-        record.feedback.append(decided["message"])
+    if data.budget is not None:
+        record.budget = data.budget
+    if data.decision == "approve":
+        _approved(record, event, data)
+    elif data.budget is not None and record.approval is not None:
+        record.approval = replace(record.approval, binding=data.binding or "")
+    if data.decision == "feedback":
+        record.feedback.append(data.message or "")
         record.awaits_plan = True
-    for entry in decided.get("settled", ()):
-        _settle(record, entry)
-    for step, value in decided.get("given", {}).items():
+    for call in data.settled:
+        _settle(record, call)
+    for step, value in data.given.items():
         record.results[step] = StepResult("succeeded", value, started_at=event.at, ended_at=event.at)
         record.labels[step] = USER
 
 
-def _steered(record: RunState, event: Event) -> None:
-    said = event.payload
-    record.constraints, record.request = tuple(said["constraints"]), None
-    words = amendment_words(said["added"], said["withdrawn"], said["feedback"])
+def _approved(record: RunState, event: Event, data: Decided) -> None:
+    record.approval = Approval(event.seq, data.digest or "", data.binding or "", data.by, data.approver)
+    record.approved_plan, record.stalled = record.plan, None
+    if data.by == "person":
+        record.tainted = set()
+        record.replaced = tuple(one.approved() for one in record.replaced)
+    record.replaced_before = record.replaced
+
+
+def _steered(record: RunState, data: Steered) -> None:
+    record.constraints, record.request = data.constraints, None
+    words = amendment_words(data.added, data.withdrawn, data.feedback)
     record.steered = f"{record.steered}; {words}" if record.steered else words
-    if said["feedback"]:
-        record.feedback.append(said["feedback"])
+    if data.feedback:
+        record.feedback.append(data.feedback)
 
 
-def _settle(record: RunState, entry: Mapping[str, Any]) -> None:
+def _settle(record: RunState, said: SettledCall) -> None:
     """A person said whether an uncertain call happened: it did, with this result, or it did not and may be made."""
-    calls = record.elsewhere if "run" in entry else record.calls
-    call = calls[entry["key"]]
-    if not entry["happened"]:
+    calls = record.elsewhere if said.run is not None else record.calls
+    call = calls[said.key]
+    if not said.happened:
         calls[call.key] = replace(call, nothing_happened=True)
         return
-    result = StepResult("succeeded", entry["result"])
+    result = StepResult("succeeded", said.result)
     calls[call.key] = replace(call, result=result, settled=True, unmet=None)
     if call.is_the_step and not call.run:
         record.replaced = _without(record.replaced, call)
@@ -179,108 +245,96 @@ def _is_the_step_now(record: RunState, call: Call) -> bool:
     return all(step.get("tool") == call.tool for step in steps if step["id"] == call.step)
 
 
-def _call_started(record: RunState, event: Event) -> None:
-    call = event.payload
-    first = call["call"] == 0 and event.step not in record.begun
-    record.begun.add(event.step or "")
-    record.usage = record.usage.plus(tool_calls=1, steps=int(first), calls={call["tool"]: 1})
-    args_digest = call["args_digest"] if "args_digest" in call else digest(call["args"])
-    if call["key"] not in record.calls:
-        record.calls_of.setdefault(event.step or "", []).append(call["key"])
-    record.latest[event.step or "", call.get("item"), call["call"]] = call["key"]
-    record.calls[call["key"]] = Call(
-        key=call["key"],
-        step=event.step or "",
-        tool=call["tool"],
-        args=call["args"],
-        args_digest=args_digest,
-        repeatable=call["repeatable"],
-        revision=call["revision"],
-        number=call["call"],
-        item=call.get("item"),
+def _call_started(record: RunState, event: Event, data: CallStarted) -> None:
+    step = event.step or ""
+    first = data.call == 0 and event.step not in record.begun
+    record.begun.add(step)
+    record.usage = record.usage.plus(tool_calls=1, steps=int(first), calls={data.tool: 1})
+    if data.key not in record.calls:
+        record.calls_of.setdefault(step, []).append(data.key)
+    record.latest[step, data.item, data.call] = data.key
+    record.calls[data.key] = Call(
+        key=data.key,
+        step=step,
+        tool=data.tool,
+        args=data.args.shown,
+        args_digest=data.args.digest,
+        repeatable=data.repeatable,
+        revision=data.revision,
+        number=data.call,
+        item=data.item,
         begun_seq=event.seq,
-        args_artifact=_args_artifact(call),
+        args_artifact=data.args.artifact_id,
     )
 
 
-def _args_artifact(payload: Mapping[str, Any]) -> str | None:
-    artifact = held_artifact(payload, "args")
-    return str(artifact["id"]) if artifact is not None else None
-
-
-def _call_finished(record: RunState, event: Event) -> None:
-    payload = event.payload
-    started = record.calls[record.latest[event.step or "", payload.get("item"), payload["call"]]]
-    result = StepResult.of(event.payload)
-    nothing = event.payload.get("nothing_happened", False)
-    record.calls[started.key] = replace(started, result=result, ended_seq=event.seq, nothing_happened=nothing)
+def _call_finished(record: RunState, event: Event, data: CallFinished) -> None:
+    _worked(record, data.worked_s)
+    started = record.calls[record.latest[event.step or "", data.item, data.call]]
+    nothing = data.nothing_happened
+    record.calls[started.key] = started.ended(data.result, event.seq, nothing_happened=nothing)
     if started.is_the_step:
-        _stand(record, event, started.revision)
+        _stand(record, event.step or "", data, started.revision)
 
 
-def _step_held(record: RunState, event: Event) -> None:
-    held = event.payload
-    labels = {name: TrustLabel.of(label) for name, label in held["labels"].items()}
-    key = held["key"]
-    before = tuple(dict.fromkeys(call["run"] for call in held.get("before", ())))
-    record.held[key] = HeldCall(key, event.step or "", held["tool"], held["args"], labels, held["revision"], before)
+def _worked(record: RunState, worked_s: float | None) -> None:
+    if worked_s:
+        record.usage = replace(record.usage, wall_s=worked_s)
 
 
-def _step_uncertain(record: RunState, event: Event) -> None:
-    waiting = event.payload
-    keys = tuple(call["key"] for call in waiting["calls"])
-    record.uncertain[waiting["key"]] = WaitingCall(event.step or "", keys, waiting["revision"])
-    for call in other_calls(event):
-        known = record.elsewhere.get(call.key)
-        if known is None or known.begun_seq != call.begun_seq:
+def _step_held(record: RunState, event: Event, data: StepHeld) -> None:
+    before = tuple(dict.fromkeys(call.run for call in data.before if call.run is not None))
+    held = HeldCall(data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before)
+    record.held[data.key] = held
+
+
+def _step_uncertain(record: RunState, event: Event, data: StepUncertain) -> None:
+    keys = tuple(call.key for call in data.calls)
+    record.uncertain[data.key] = WaitingCall(event.step or "", keys, data.revision)
+    for call in other_calls(data):
+        before = record.elsewhere.get(call.key)
+        if before is None or before.begun_seq != call.begun_seq:
             record.elsewhere[call.key] = call
 
 
-def _call_refused(record: RunState, event: Event) -> None:
-    record.refused.add(digest([event.step, dict(event.payload)]))
-
-
-def _budget_reached(record: RunState, event: Event) -> None:
-    record.shortage = BudgetExhausted(event.payload["limit"], tuple(event.payload["left"]))
-    record.replanner_is_due = event.payload.get("by") == "replanner"
-
-
-def _model_started(record: RunState, event: Event) -> None:
+def _model_started(record: RunState, event: Event, data: ModelStarted) -> None:
     first = event.step is not None and event.step not in record.begun
     if event.step is not None:
         record.begun.add(event.step)
     record.replanner_is_due = record.replanner_is_due and event.step is not None
-    aside = record.reserved[event.payload["key"]] = event.payload.get("reserved", {})
-    record.usage = record.usage.plus(model_calls=1, steps=int(first), **aside)
+    record.reserved[data.key] = data.reserved
+    tokens, cost_usd = data.reserved.get("tokens", 0), data.reserved.get("cost_usd", 0.0)
+    record.usage = record.usage.plus(model_calls=1, steps=int(first), tokens=tokens, cost_usd=cost_usd)
 
 
-def _model_finished(record: RunState, event: Event) -> None:
-    aside, used = record.reserved.pop(event.payload["key"], {}), event.payload.get("usage") or {}
-    tokens, cost_usd = used.get("total_tokens") or 0, event.payload.get("cost_usd") or 0.0
+def _model_finished(record: RunState, data: ModelFinished) -> None:
+    _worked(record, data.worked_s)
+    aside = record.reserved.pop(data.key, {})
+    tokens = data.usage.total_tokens if data.usage is not None else 0
     record.usage = record.usage.plus(
-        tokens=tokens - aside.get("tokens", 0), cost_usd=cost_usd - aside.get("cost_usd", 0.0)
+        tokens=tokens - aside.get("tokens", 0), cost_usd=(data.cost_usd or 0.0) - aside.get("cost_usd", 0.0)
     )
-    if "response" in event.payload:
-        record.responses[event.payload["key"]] = event.payload["response"]
+    if data.response is not None:
+        record.responses[data.key] = data.response
 
 
-def _step_finished(record: RunState, event: Event) -> None:
+def _step_finished(record: RunState, event: Event, data: StepFinished) -> None:
     step = event.step or ""
-    _stand(record, event, event.payload["revision"])
-    record.inputs[step] = event.payload["inputs"]
-    if event.payload["status"] == "failed":
-        record.failed.update((step, item) for item in event.payload.get("items", (None,)))
-    record.missing[step] = tuple(event.payload.get("missing", ()))
-    if label := event.payload.get("label"):
-        record.labels[step] = TrustLabel.of(label)
+    _stand(record, step, data, data.revision)
+    record.inputs[step] = data.inputs
+    if data.result.status == "failed":
+        record.failed.update((step, item) for item in data.items or (None,))
+    record.missing[step] = data.missing
+    if data.label is not None:
+        record.labels[step] = data.label
 
 
-def _stand(record: RunState, event: Event, revision: int) -> None:
+def _stand(record: RunState, step: str, data: CallFinished | StepFinished, revision: int) -> None:
     """Take what the work of a step came to for the step's result, or hold it until it has been checked."""
-    step, result = event.step or "", StepResult.of(event.payload)
+    result = data.result
     record.result_revision[step] = revision
     record.unchecked.pop(step, None)
-    if event.payload.get("unchecked"):
+    if data.unchecked:
         record.unchecked[step] = result
         result = replace(result, status="interrupted", error=UNCHECKED)
     _take(record, step, result)
@@ -295,47 +349,20 @@ def _take(record: RunState, step: str, result: StepResult) -> None:
                 record.calls[call.key] = replace(call, unmet=None)
 
 
-def _step_checked(record: RunState, event: Event) -> None:
+def _step_checked(record: RunState, event: Event, data: StepChecked) -> None:
     """The result of a step meets its criteria or not; if not, what can be repeated may be, and nothing else."""
-    step, told = event.step or "", event.payload
+    step = event.step or ""
     result = record.unchecked.pop(step, None) or record.results.get(step) or StepResult("succeeded")
-    record.result_revision[step] = told["revision"]
-    if told["met"]:
+    record.result_revision[step] = data.revision
+    if data.met:
         _take(record, step, result)
         return
-    record.retries[step] += bool(told.get("again"))
-    record.failed[step, None] += not told.get("again")
-    status: StepStatus = "interrupted" if told.get("again") else "failed"
-    record.results[step] = StepResult(status, None, None, told["error"], result.started_at, result.ended_at)
+    record.retries[step] += data.again
+    record.failed[step, None] += not data.again
+    status: StepStatus = "interrupted" if data.again else "failed"
+    record.results[step] = StepResult(status, None, None, data.error, result.started_at, result.ended_at)
     for call in [record.calls[key] for key in record.calls_of.get(step, ())]:
         if call.repeatable and call.number == 0:
             record.calls[call.key] = replace(call, result=None)
         elif not call.repeatable and not call.nothing_happened:
-            record.calls[call.key] = replace(call, unmet=told["error"], ended_seq=event.seq)
-
-
-def _run_ended(record: RunState, event: Event) -> None:
-    record.ended = event.payload
-    record.request = None
-
-
-APPLIERS: Mapping[str, Callable[[RunState, Event], None]] = {
-    "run_started": _run_started,
-    "configured": _configured,
-    "plan_revised": _plan_revised,
-    "plan_refused": _plan_refused,
-    "review_requested": _review_requested,
-    "decided": _decided,
-    "steered": _steered,
-    "call_started": _call_started,
-    "call_finished": _call_finished,
-    "step_held": _step_held,
-    "step_uncertain": _step_uncertain,
-    "call_refused": _call_refused,
-    "budget_reached": _budget_reached,
-    "model_started": _model_started,
-    "model_finished": _model_finished,
-    "step_finished": _step_finished,
-    "step_checked": _step_checked,
-    "run_ended": _run_ended,
-}
+            record.calls[call.key] = replace(call, unmet=data.error, ended_seq=event.seq)

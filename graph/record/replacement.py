@@ -6,7 +6,7 @@ up for only by one that may act too, with the same tools, or after a person has 
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import JsonValue
 
@@ -41,8 +41,9 @@ class Replaced:
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> "Replaced":
-        """Read it from the ledger."""
-        return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), payload["standing"])
+        """Read it from the ledger; what a redaction changed makes up for nothing."""
+        standing: Standing = payload["standing"] if payload["standing"] in get_args(Standing) else "open"
+        return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), standing)
 
     def approved(self) -> "Replaced":
         """Return it as it is when a person has approved the plan."""

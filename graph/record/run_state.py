@@ -7,7 +7,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from graph.plan.issues import Issue
 from graph.record.budget import NO_BUDGET, Budget, Usage
+from graph.record.events import NO_CONFIGURATION, Configuration, Decided, PlanRevised, RunEnded
 from graph.record.replacement import Replaced
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
@@ -64,7 +66,7 @@ class Request:
     number: int
     subject: str
     error: str | None
-    issues: tuple[Mapping[str, Any], ...]
+    issues: tuple[Issue, ...]
     checkpoint: str
     skip: int
 
@@ -95,6 +97,11 @@ class Call:
     ended_seq: int | None = None
     args_artifact: str | None = None
     run: str = ""
+
+    def ended(self, result: StepResult, seq: int, *, nothing_happened: bool) -> "Call":
+        """Return the call with its outcome, which event `seq` tells."""
+        # a long run has many calls: `replace` would take as long as all the rest of reading one
+        return Call(**{**vars(self), "result": result, "ended_seq": seq, "nothing_happened": nothing_happened})
 
     @property
     def is_uncertain(self) -> bool:
@@ -134,7 +141,7 @@ class RunState:
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
-    configuration: Mapping[str, Any] = field(default_factory=dict)
+    configuration: Configuration = NO_CONFIGURATION
     budget: Budget = NO_BUDGET
     usage: Usage = field(default_factory=Usage)
     begun: set[str] = field(default_factory=set)
@@ -167,9 +174,9 @@ class RunState:
     replans: int = 0
     feedback: list[str] = field(default_factory=list)
     awaits_plan: bool = True
-    revised_at: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    revised_at: dict[str, PlanRevised] = field(default_factory=dict)
     approved_plan: Mapping[str, Any] | None = None
-    decided_at: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    decided_at: dict[str, Decided] = field(default_factory=dict)
     checkpoints: set[str] = field(default_factory=set)
     calls: dict[str, Call] = field(default_factory=dict)
     latest: dict[tuple[str, int | None, int], str] = field(default_factory=dict)
@@ -186,8 +193,8 @@ class RunState:
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     last_decision_seq: int = 0
     decision_before_seq: int = 0
-    issues: tuple[Mapping[str, Any], ...] = ()
-    ended: Mapping[str, Any] | None = None
+    issues: tuple[Issue, ...] = ()
+    ended: RunEnded | None = None
     last_kind: str = ""
     started_at: float = 0.0
     updated_at: float = 0.0
@@ -202,7 +209,7 @@ class RunState:
     def status(self) -> str:
         """Where the run stands, as far as the ledger tells; who works on it now it cannot say."""
         if self.ended:
-            return str(self.ended["status"])
+            return self.ended.status
         if self.request:
             return "waiting"
         return {"": "planning", "run_started": "planning", "paused": "paused"}.get(self.last_kind, "running")

@@ -41,9 +41,9 @@ class TrustLabel:
 
     @classmethod
     def of(cls, payload: Mapping[str, JsonValue]) -> "TrustLabel":
-        """Read a label from the ledger."""
+        """Read a label from the ledger; one that a redaction changed is the least trusted."""
         sources = payload.get("sources")
-        trust = next(word for word in ORDER if word == payload["trust"])
+        trust = next((word for word in ORDER if word == payload["trust"]), ORDER[-1])
         return cls(trust, tuple(map(str, sources if isinstance(sources, list) else ())))
 
 

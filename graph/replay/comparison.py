@@ -151,7 +151,8 @@ def _shown(event: Event | Draft | None, field: str | None) -> str:
         elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
             value = value[int(name)]
     if not field:
-        words = event_text(Event(0, event.kind, event.step, 0.0, event.payload)).sentence
+        shown = event if isinstance(event, Event) else Event.written(0, 0.0, event)
+        words = event_text(shown).sentence
     else:
         words = value if isinstance(value, str) else to_text(value)
     return words if len(words) <= MOST_CHARACTERS else f"{words[:MOST_CHARACTERS]}…"

@@ -1,11 +1,8 @@
 """What a replay may do after it has left the record: calls that are on record all the same, and nothing else."""
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
-from graph.plan.canonical import digest
-from graph.record.events import Draft, Event
+from graph.record.events import CallStarted, Draft, Event, ModelStarted
 from graph.replay.recording import Recording
 
 
@@ -17,32 +14,31 @@ class OffRecord:
 
     def refusal(self, draft: Draft) -> str | None:
         """Return why a call that is about to be begun cannot be answered from the record, None where it can."""
-        payload = draft.payload
-        if draft.kind == "call_started":
-            known = self._calls.get((payload["tool"], _args_digest(payload)))
-            if known is None:
-                return f"{draft.step} would call {payload['tool']} with arguments that are not on record"
-            self._given[payload["key"]] = known
-        if draft.kind == "model_started" and not self._tape.is_aside(draft):
-            known = self._answers.get(payload["prompt_digest"])
-            if known is None:
-                return f"the {payload['role']} would be asked what is not on record"
-            self._given[payload["prompt_digest"]] = known
+        match draft.data:
+            case CallStarted() as data:
+                known = self._calls.get((data.tool, data.args.digest))
+                if known is None:
+                    return f"{draft.step} would call {data.tool} with arguments that are not on record"
+                self._given[data.key] = known
+            case ModelStarted() as data if not self._tape.is_aside(draft):
+                known = self._answers.get(data.prompt_digest)
+                if known is None:
+                    return f"the {data.role} would be asked what is not on record"
+                self._given[data.prompt_digest] = known
         return None
 
     @cached_property
     def _calls(self) -> dict[tuple[str, str], Event]:
-        return {(one.payload["tool"], _args_digest(one.payload)): end for one, end in self._ended("call_started")}
+        begun = ((one.data_if_known, end) for one, end in self._ended())
+        return {(data.tool, data.args.digest): end for data, end in begun if isinstance(data, CallStarted)}
 
     @cached_property
     def _answers(self) -> dict[str, Event]:
-        return {one.payload["prompt_digest"]: end for one, end in self._ended("model_started")}
+        begun = ((one.data_if_known, end) for one, end in self._ended())
+        return {data.prompt_digest: end for data, end in begun if isinstance(data, ModelStarted)}
 
-    def _ended(self, kind: str) -> list[tuple[Event, Event]]:
+    def _ended(self) -> list[tuple[Event, Event]]:
+        """Return the beginnings of calls that came to an end, each with that."""
         events = self._tape.events
-        begun = ((place, event) for place, event in enumerate(events) if event.kind == kind)
+        begun = enumerate(events)
         return [(event, events[at]) for place, event in begun if (at := self._tape.outcome_of(place)) is not None]
-
-
-def _args_digest(payload: Mapping[str, Any]) -> str:
-    return str(payload["args_digest"]) if "args_digest" in payload else digest(payload["args"])

@@ -1,6 +1,5 @@
 """The real graph with everything outside of it replaced: models, tools, ledger, clock."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -13,6 +12,7 @@ from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError, InputError
 from graph.ledger.transcript import Transcript
+from graph.record.events import Configuration, Content, Event, RunStarted
 from graph.replay.inputs import held
 from graph.replay.ledger import TapeLedger
 from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel, specs_of
@@ -20,7 +20,7 @@ from graph.replay.scheduler import Scheduler
 
 
 def staged(
-    configured: Mapping[str, Any],
+    configured: Configuration,
     transcript: Transcript,
     ledger: TapeLedger,
     cues: Scheduler,
@@ -33,8 +33,8 @@ def staged(
         InputError: It was configured in a way that this version does not know.
     """
     try:
-        settings = settings_of({**configured["settings"], "budget": transcript.events()[0].payload["budget"]})
-        specs = specs_of(held(configured, "tools", transcript.artifacts))
+        settings = settings_of({**configured.settings, "budget": _budget(transcript.events()[0])})
+        specs = specs_of(held(configured.tools or Content(), transcript.artifacts))
         models = _models(configured, cues, planner)
     except (ConfigError, TypeError, KeyError) as error:
         raise InputError("run", f"{transcript.run} was recorded by another version: {error}") from error
@@ -46,16 +46,20 @@ def staged(
     return compiled(Services(settings, tools, models, opened, RateLimiter({}, ledger.clock), ledger.clock), saver)
 
 
-def _models(configured: Mapping[str, Any], cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:
+def _budget(first: Event) -> dict[str, Any]:
+    return first.data.budget.to_json() if isinstance(first.data, RunStarted) else {}
+
+
+def _models(configured: Configuration, cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:
     def recorded(role: str, names: list[str]) -> RoleModel:
         return RecordedModel((), called=tuple(names), role=role, outcome=cues.outcome_of_prompt)
 
-    found = {role: recorded(role, names) for role, names in configured["models"].items()}
+    found = {role: recorded(role, names) for role, names in configured.models.items()}
     return RoleModels(
-        planner=planner.under(tuple(configured["models"]["planner"])) if planner is not None else found["planner"],
+        planner=planner.under(tuple(configured.models["planner"])) if planner is not None else found["planner"],
         executor=found["executor"],
         replanner=found["replanner"],
         judge=found.get("judge"),
         layers=(),
-        named={name: recorded("executor", names) for name, names in configured.get("executors", {}).items()},
+        named={name: recorded("executor", names) for name, names in configured.executors.items()},
     )

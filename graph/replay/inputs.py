@@ -8,8 +8,16 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import Command
 
-from graph.record.artifacts import held_artifact
-from graph.record.events import Event
+from graph.record.events import (
+    Configured,
+    Content,
+    Decided,
+    Event,
+    PlanRefused,
+    PlanRevised,
+    ReviewRequested,
+    RunStarted,
+)
 
 Artifacts = Mapping[str, str]
 NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}
@@ -18,37 +26,46 @@ NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}
 
 def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]:
     """Return the input that a run was started with."""
-    started = events[0].payload
-    given: dict[str, Any] = {"constraints": list(started["constraints"])}
-    if started.get("tags"):
-        given["tags"] = list(started["tags"])
-    if started.get("history"):
-        given["messages"] = [*map(_message, started["history"]), HumanMessage(started["goal"])]
+    started = events[0].data
+    assert isinstance(started, RunStarted)
+    given: dict[str, Any] = {"constraints": list(started.constraints)}
+    if started.tags:
+        given["tags"] = list(started.tags)
+    if started.history:
+        given["messages"] = [*map(_message, started.history), HumanMessage(started.goal)]
     else:
-        given["goal"] = started["goal"]
+        given["goal"] = started.goal
     for event in events:
-        if event.kind == "plan_refused" and "brought" in event.payload:
-            return {**given, "plan": held(event.payload, "brought", artifacts)}
-        if event.kind == "plan_revised":
-            return {**given, "plan": event.payload["plan"]} if event.payload["author"] == "caller" else given
+        match event.data_if_known:
+            case PlanRefused(brought=Content() as brought):
+                return {**given, "plan": held(brought, artifacts)}
+            case PlanRevised(author="caller", plan=plan):
+                return {**given, "plan": plan}
+            case PlanRevised():
+                return given
     return given
 
 
 def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any] | None:
     """Return the state that a run went on with which began as a fork, None where it began with its planner."""
-    following = next((event for event in events[1:] if event.kind != "configured"), None)
-    if following is None or following.kind != "plan_revised" or following.payload["author"] != "state":
+    following = next(
+        (event.data_if_known for event in events[1:] if not isinstance(event.data_if_known, Configured)), None
+    )
+    if not isinstance(following, PlanRevised) or following.author != "state":
         return None
-    goal = {"goal": events[0].payload["goal"], "status": "waiting"}
-    return {**first_input(events, artifacts), **goal, "plan": following.payload["plan"]}
+    started = events[0].data
+    assert isinstance(started, RunStarted)
+    return {**first_input(events, artifacts), "goal": started.goal, "status": "waiting", "plan": following.plan}
 
 
 def plan_in_state(event: Event) -> Any:
     """Return the plan that somebody put into the state, as this event tells; None where nobody did."""
-    if event.kind == "plan_revised" and event.payload["author"] == "state":
-        return event.payload["plan"]
-    actions = event.payload.get("actions", ()) if event.kind == "review_requested" else ()
-    return next((action["args"]["plan"] for action in actions if action["name"] == "run_plan"), None)
+    match event.data_if_known:
+        case PlanRevised(author="state", plan=plan):
+            return plan
+        case ReviewRequested(actions=actions):
+            return next((action["args"]["plan"] for action in actions if action["name"] == "run_plan"), None)
+    return None
 
 
 @dataclass(frozen=True)
@@ -83,22 +100,23 @@ def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifa
     """
     plan = None
     for event in coming[:3]:
-        if event.kind == "review_requested" and "answer" in event.payload:
-            return Given.answer(held(event.payload, "answer", artifacts), event.payload["unseen"])
-        if event.kind == "plan_revised" and event.payload["author"] == "person":
-            plan = event.payload["plan"]
-        elif event.kind == "decided" and event.payload["by"] != "policy":
-            decisions = _decisions(event.payload["decisions"], request, plan)
-            return Given.answer(decisions, event.payload["by"] == "unseen")
-        elif event.kind != "configured":
-            break
+        match event.data_if_known:
+            case ReviewRequested(answer=Content() as answer, unseen=unseen):
+                return Given.answer(held(answer, artifacts), unseen)
+            case PlanRevised(author="person"):
+                plan = event.data_if_known.plan
+            case Decided(by="person" | "unseen" as by, decisions=decisions):
+                return Given.answer(_decisions(decisions, request, plan), by == "unseen")
+            case Configured():
+                continue
+            case _:
+                break
     return None
 
 
-def held(payload: Mapping[str, Any], field: str, artifacts: Artifacts) -> Any:
-    """Return the value in a field, wherever it is kept."""
-    artifact = held_artifact(payload, field)
-    return json.loads(artifacts[artifact["id"]]) if artifact else payload[field].get("value")
+def held(content: Content, artifacts: Artifacts) -> Any:
+    """Return a value, wherever it is kept."""
+    return json.loads(artifacts[content.artifact["id"]]) if content.artifact is not None else content.value
 
 
 def _decisions(made: Sequence[Mapping[str, Any]], request: Mapping[str, Any], plan: Any) -> dict[str, Any]:

@@ -4,14 +4,13 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 from graph.errors import LedgerError, MessageWaitingError
 from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
 from graph.ledger.transcript import Transcript
 from graph.record.artifacts import with_values
-from graph.record.events import Draft, Event
+from graph.record.events import BudgetReached, CallStarted, Draft, Event, ModelStarted, StepHeld, StepUncertain
 from graph.record.other_runs import other_calls
 from graph.record.run_state import Call
 from graph.record.values import Kept
@@ -74,7 +73,7 @@ class TapeLedger:
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the run, as it was started."""
         run = RunKey(thread, self._run.n)
-        self._write([Draft(d.kind, {**d.payload, "thread": thread, "n": run.n}, d.step) for d in drafts], artifacts)
+        self._write([draft.of_run(thread, run.n) for draft in drafts], artifacts)
         return run
 
     @asynccontextmanager
@@ -165,8 +164,9 @@ class TapeLedger:
         """Return those calls of other runs that the record says this one came upon, as they were then."""
         found: dict[str, Call] = {}
         for event in self.tape.events:
-            for call in other_calls(event):
-                found.setdefault(call.key, call)
+            if isinstance(event.data_if_known, StepHeld | StepUncertain):
+                for call in other_calls(event.data_if_known):
+                    found.setdefault(call.key, call)
         return list(found.values())
 
     async def last_run(self, thread: str) -> RunKey | None:
@@ -197,7 +197,8 @@ class TapeLedger:
             self._begins = False
             return 0.0
         barrier = self.tape.barrier
-        is_over = barrier is not None and barrier.kind == "budget_reached" and barrier.payload.get("limit") == "wall_s"
+        reached = barrier.data_if_known if barrier is not None else None
+        is_over = isinstance(reached, BudgetReached) and reached.limit == "wall_s"
         return LONG_S if is_over and not self.tape.is_for(("call_started", "model_started")) else 0.0
 
     def _alive(self) -> None:
@@ -207,7 +208,7 @@ class TapeLedger:
     def _write(self, drafts: Sequence[Draft], artifacts: Sequence[Kept], heed: bool = False) -> None:
         self._alive()
         self._artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
-        drafts = [replace(draft, payload=with_values(draft.payload, self._artifacts)) for draft in drafts]
+        drafts = [draft.told_as(with_values(draft.payload, self._artifacts)) for draft in drafts]
         compared = [draft for draft in drafts if not self.tape.is_aside(draft)]
         places, difference = self.tape.place(compared) if not self.free else ([], None)
         if difference is not None:
@@ -244,10 +245,10 @@ class TapeLedger:
             )
             return
         recorded = self.tape.events[place]
-        if draft.kind == "call_started":
-            self.started[draft.payload["key"]] = place
-        elif draft.kind == "model_started":
-            self.asked[draft.payload["prompt_digest"]].append(place)
+        if isinstance(draft.data, CallStarted):
+            self.started[draft.data.key] = place
+        elif isinstance(draft.data, ModelStarted):
+            self.asked[draft.data.prompt_digest].append(place)
         self._keep(recorded, _timed(draft.payload, recorded.payload))
 
     def _keep(self, like: Event, payload: Mapping[str, Any]) -> None:

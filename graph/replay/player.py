@@ -6,7 +6,6 @@ that leads nowhere, the replay differs.
 """
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -22,14 +21,23 @@ from graph.ledger.transcript import Transcript
 from graph.plan.revision import difference
 from graph.plan.schema import Plan
 from graph.record.artifacts import with_values
-from graph.record.events import Event
+from graph.record.events import (
+    Configuration,
+    Configured,
+    Event,
+    PlanRevised,
+    RunEnded,
+    RunStarted,
+    Steered,
+    ValueRedacted,
+)
 from graph.replay.comparison import Difference
 from graph.replay.divergence import OffRecord
 from graph.replay.graph_factory import staged
 from graph.replay.inputs import NOT_ASKED, Given, answer_on_record, first_input, plan_in_state, state_of_fork
 from graph.replay.ledger import ReplayStopped, TapeLedger
 from graph.replay.recorded import SubstituteModel
-from graph.replay.recording import Recording, is_cancelled
+from graph.replay.recording import Recording
 from graph.replay.report import Replay
 from graph.replay.scheduler import Scheduler
 from graph.saver import strict_serializer
@@ -57,7 +65,8 @@ class Player:
         self._events = [
             replace(event, payload=with_values(event.payload, transcript.artifacts)) for event in transcript.events()
         ]
-        if not self._events or "configured" not in self._events[0].payload:
+        started = self._events[0].data_if_known if self._events else None
+        if not isinstance(started, RunStarted) or started.configured is None:
             raise InputError("run", f"{transcript.run} was not recorded by a graph, so it cannot be replayed")
         self._planner = SubstituteModel((), other=planner) if planner is not None else None
         self._tape = Recording(self._events, PLANNER if planner is not None else frozenset())
@@ -65,10 +74,9 @@ class Player:
         self._cues = Scheduler(self._tape, self._ledger)
         self._ledger.refusal = OffRecord(self._tape, self._cues.given).refusal
         self._saver = InMemorySaver(serde=strict_serializer())
-        started = self._events[0].payload
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
-        self._started = {name: started[name] for name in ("setup", "setup_by") if name in started}
-        self._graph = self._staged(started["configured"])
+        self._started = {"setup": started.setup, "setup_by": started.setup_by}
+        self._graph = self._staged(started.configured)
 
     async def play(self) -> Replay:
         """Play the run to its end, or to the first difference."""
@@ -117,10 +125,10 @@ class Player:
             self._ledger.skip()
         if event is None:
             return Given()
-        if event.kind == "configured":
-            self._graph = self._staged(event.payload)
-        if event.kind == "steered":
-            return Given.message(f"steer: {event.payload['added'][0]}")
+        if isinstance(event.data_if_known, Configured):
+            self._graph = self._staged(event.data_if_known.configuration)
+        if isinstance(event.data_if_known, Steered):
+            return Given.message(f"steer: {event.data_if_known.added[0]}")
         coming = [event for event in self._tape.ahead(LOOK_AHEAD) if event.kind != "configured"]
         state = await self._graph.aget_state(self._config)
         plan = plan_in_state(coming[0])
@@ -167,20 +175,24 @@ class Player:
     def _is_busy(self) -> bool:
         return is_waiting() or (self._planner is not None and bool(self._planner.busy))
 
-    def _staged(self, configured: Mapping[str, Any]) -> Graph:
+    def _staged(self, configured: Configuration) -> Graph:
         return staged(configured, self._transcript, self._ledger, self._cues, self._saver, self._planner)
 
 
 def _is_by_others(event: Event) -> bool:
     """Whether somebody wrote the event while nobody worked on the run: those who do name their checkpoint."""
-    by_anybody = event.kind == "steered" or is_cancelled(event)
-    return event.kind == "redacted" or (by_anybody and "checkpoint" not in event.payload)
+    data = event.data_if_known
+    if isinstance(data, RunEnded) and not data.is_cancelled:
+        return False
+    by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
+    return by_anybody or isinstance(data, ValueRedacted)
 
 
 def _about_plans(found: Difference) -> str | None:
     """Return how two plans differ, where that is where a replay first differs."""
-    sides = [side.payload.get("plan") for side in (found.recorded, found.replayed) if side is not None]
-    if found.recorded is None or found.recorded.kind != "plan_revised" or len(sides) < 2 or not all(sides):
+    recorded = found.recorded.data_if_known if found.recorded is not None else None
+    replayed = found.replayed.data if found.replayed is not None else None
+    if not isinstance(recorded, PlanRevised) or not isinstance(replayed, PlanRevised):
         return None
-    before, after = (Plan.model_validate(plan) for plan in sides)
+    before, after = Plan.model_validate(recorded.plan), Plan.model_validate(replayed.plan)
     return f"the other plan against that on record: {difference(before, after)}"

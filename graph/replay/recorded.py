@@ -20,7 +20,7 @@ from graph.errors import ModelCallError, ResultError
 from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
-from graph.record.events import Event
+from graph.record.events import CallFinished, Event, ModelFinished
 from tools.errors import NothingHappened
 from tools.idempotency import idempotency_key
 
@@ -46,11 +46,12 @@ class RecordedTool(BoundTool):
         about: Mapping[str, Any] = NOTHING,  # noqa: ARG002  (nobody traces a replay)
     ) -> Any:
         """Return the result on record, or fail as it failed."""
-        payload = (await self.outcome(idempotency_key())).payload
-        if payload["status"] == "succeeded":
-            artifact = payload.get("artifact")
-            return json.loads(self.artifacts[artifact["id"]]) if artifact else payload.get("value")
-        raise (NothingHappened if payload.get("nothing_happened") else ToolException)(str(payload["error"]))
+        finished = (await self.outcome(idempotency_key())).data
+        assert isinstance(finished, CallFinished)
+        result = finished.result
+        if result.status == "succeeded":
+            return json.loads(self.artifacts[result.artifact["id"]]) if result.artifact else result.value
+        raise (NothingHappened if finished.nothing_happened else ToolException)(str(result.error))
 
 
 class RecordedTools(Toolbox):
@@ -99,13 +100,15 @@ class RecordedModel(RoleModel):
 
     async def ask(self, request: Request) -> Answer:
         """Return the answer on record, or fail as it failed."""
-        payload = (await self.outcome(digest(prompt_of(request.messages)))).payload
-        attempts = [Attempt(**attempt) for attempt in payload.get("attempts", ())]
-        if "model" not in payload:
-            raise ModelCallError(self.name, payload["attempts"])
-        answer = _Unkept(content="", words=_why(payload, self.role)) if "response" not in payload else None
-        message = answer or AIMessage.model_validate(payload["response"])
-        return Answer(message, payload["model"], payload["usage"], tuple(attempts))
+        finished = (await self.outcome(digest(prompt_of(request.messages)))).data
+        assert isinstance(finished, ModelFinished)
+        told = [attempt.to_json() for attempt in finished.attempts]
+        if finished.model is None:
+            raise ModelCallError(self.name, told)
+        answer = _Unkept(content="", words=_why(finished, self.role)) if finished.response is None else None
+        message = answer or AIMessage.model_validate(finished.response)
+        usage = finished.usage.to_json() if finished.usage is not None else {}
+        return Answer(message, finished.model, usage, tuple(Attempt(**attempt) for attempt in told))
 
 
 @dataclass(frozen=True)
@@ -151,8 +154,8 @@ class _Unkept(AIMessage):
         raise error
 
 
-def _why(payload: Mapping[str, Any], role: str) -> str:
-    return str(payload["error"]).removeprefix(f"the {role} model {payload['model']} failed: ")
+def _why(finished: ModelFinished, role: str) -> str:
+    return str(finished.error).removeprefix(f"the {role} model {finished.model} failed: ")
 
 
 def _nothing(spec: ToolSpec) -> StructuredTool:

@@ -5,11 +5,26 @@ theirs.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graph.record.amendment import Amendment
-from graph.record.events import CANCELLED, WORDING, Draft, Event
+from graph.record.events import (
+    ASKED,
+    WORDING,
+    CallFinished,
+    CallStarted,
+    Draft,
+    Event,
+    ModelFinished,
+    ModelStarted,
+    Paused,
+    RunEnded,
+    RunStarted,
+    Steered,
+    StepChecked,
+    ValueRedacted,
+)
 from graph.replay.comparison import Difference, Names, differing
 
 AT_ONCE = frozenset(
@@ -43,9 +58,10 @@ class Recording:
             self._places[event.kind, event.step].append(place)
         self._outcomes = _outcomes(self.events)
         self._names: Names = {}
-        self._other_wording = bool(self.events) and self.events[0].payload.get("wording", 1) != WORDING
-        redactions = [event.payload for event in self.events if event.kind == "redacted"]
-        self._redacted = {entry["seq"] for payload in redactions for entry in payload["left"]}
+        started = self.events[0].data_if_known if self.events else None
+        self._other_wording = isinstance(started, RunStarted) and started.wording != WORDING
+        redactions = [event.data_if_known for event in self.events if isinstance(event.data_if_known, ValueRedacted)]
+        self._redacted = {one.seq for redaction in redactions for one in redaction.left}
 
     @property
     def front(self) -> int:
@@ -69,7 +85,8 @@ class Recording:
 
     def is_aside(self, event: Event | Draft) -> bool:
         """Whether an event is one of those that are not compared."""
-        return event.kind in ("model_started", "model_finished") and event.payload.get("role") in self._aside
+        data = event.data if isinstance(event, Draft) else event.data_if_known
+        return isinstance(data, ModelStarted | ModelFinished) and data.role in self._aside
 
     def place(self, drafts: Sequence[Draft]) -> tuple[list[int], Difference | None]:
         """Return where events stand on record that are to be written at once, up to the first that does not."""
@@ -118,9 +135,9 @@ class Recording:
 
         Asked about what a step's own work writes: what a model answered, or a call within the step came to.
         """
-        told = draft.payload
-        within = draft.kind == "call_finished" and (told["call"] or "item" in told or told.get("unchecked"))
-        if draft.step is None or not (within or draft.kind == "model_finished") or not self.is_mid_pass:
+        data = draft.data
+        within = isinstance(data, CallFinished) and (data.unchecked or not data.is_the_step)
+        if draft.step is None or not (within or isinstance(data, ModelFinished)) or not self.is_mid_pass:
             return False
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
         return all(self.events[at].step != draft.step for at in left)
@@ -128,20 +145,23 @@ class Recording:
     def file_seen(self, path: str) -> str | None:
         """Return what a check of this pass over the plan saw at a path, None where it saw no file."""
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
-        checked = (entry for at in left for entry in self.events[at].payload.get("checks", ()))
-        found = next((entry for entry in checked if entry["check"].get("file_exists") == path), None)
-        return str(found["seen"]) if found is not None and found["met"] else None
+        events = (self.events[at].data_if_known for at in left)
+        checked = (finding for data in events if isinstance(data, StepChecked) for finding in data.checks)
+        found = next((finding for finding in checked if finding.check.get("file_exists") == path), None)
+        return str(found.seen) if found is not None and found.met else None
 
     def messages_ahead(self) -> list[str]:
         """Return the messages that were left for the run by the next barrier, as what was done about them tells."""
         messages = []
         for event in self.events[self._barrier_place :]:
-            if event.kind == "steered" and "checkpoint" not in event.payload:
-                messages.append(steer_of(event).to_text())
+            data = event.data_if_known
+            if isinstance(data, Steered) and data.checkpoint is None:
+                messages.append(steer_of(data).to_text())
                 continue
-            if event.kind == "paused" and event.payload.get("reason") == "asked to pause":
+            if isinstance(data, Paused) and data.reason == ASKED:
                 return [*messages, "pause"]
-            return ["cancel"] if is_cancelled(event) and "checkpoint" in event.payload else messages
+            is_cancel = isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None
+            return ["cancel"] if is_cancel else messages
         return messages
 
     @property
@@ -179,15 +199,9 @@ class Recording:
         return self.events[-1].seq + 1 if self.events else 1
 
 
-def is_cancelled(event: Event) -> bool:
-    """Whether an event says that the run was cancelled."""
-    return event.kind == "run_ended" and all(event.payload.get(name) == value for name, value in CANCELLED.items())
-
-
-def steer_of(event: Event) -> Amendment:
+def steer_of(said: Steered) -> Amendment:
     """Return what a user wanted changed, from the event that says so."""
-    said = event.payload
-    return Amendment(tuple(said["added"]), tuple(said["withdrawn"]), said["feedback"], said["approver"])
+    return Amendment(said.added, said.withdrawn, said.feedback, said.approver)
 
 
 def _barriers(events: Sequence[Event]) -> list[int]:
@@ -206,18 +220,16 @@ def _outcomes(events: Sequence[Event]) -> dict[int, int]:
     begun: dict[Any, int] = {}
     found: dict[int, int] = {}
     for place, event in enumerate(events):
-        if event.kind == "call_started":
-            begun[_call(event)] = place
-        elif event.kind == "model_started":
-            begun[event.payload["key"]] = place
-        elif event.kind in ("call_finished", "model_finished"):
-            key = _call(event) if event.kind == "call_finished" else event.payload["key"]
-            start = begun.pop(key, None)
-            if start is not None:
-                found[start] = place
+        start: int | None = None
+        match event.data_if_known:
+            case CallStarted(item=item, call=call):
+                begun[event.step, item, call] = place
+            case ModelStarted(key=key):
+                begun[key] = place
+            case CallFinished(item=item, call=call):
+                start = begun.pop((event.step, item, call), None)
+            case ModelFinished(key=key):
+                start = begun.pop(key, None)
+        if start is not None:
+            found[start] = place
     return found
-
-
-def _call(event: Event) -> tuple[str | None, Any, Any]:
-    payload: Mapping[str, Any] = event.payload
-    return (event.step, payload.get("item"), payload["call"])

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from graph.record.events import Event
+from graph.record.events import INTERRUPTED, Event, Paused
 from graph.replay.ledger import TapeLedger
 from graph.replay.recording import Recording
 
@@ -52,7 +52,8 @@ class Scheduler:
 
     def _give(self, work: Work) -> None:
         event = self._tape.next
-        interrupted = event is not None and event.kind == "paused" and event.payload.get("reason") == "interrupted"
+        paused = event.data_if_known if event is not None else None
+        interrupted = isinstance(paused, Paused) and paused.reason == INTERRUPTED
         if interrupted and not work.cancelling():
             work.cancel()
         for place in [*self._waiting] if self._ledger.free else [self._tape.front]:

@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from graph.markdown import fenced
 from graph.plan.canonical import digest
+from graph.plan.issues import Issue
 from graph.sanitize import escape
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
@@ -54,7 +55,7 @@ class ReviewRequest:
     binding: str
     actions: tuple[ReviewAction, ...]
     diff: Mapping[str, Any] = field(default_factory=dict)
-    issues: tuple[Mapping[str, Any], ...] = ()
+    issues: tuple[Issue, ...] = ()
     estimate: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
 
@@ -69,7 +70,7 @@ class ReviewRequest:
         """What an answer may name as what it is about: the plan, or all that is asked (see `digest_of_all`)."""
         return self.digest, digest_of_all(self.to_json())
 
-    def again(self, error: str, issues: Sequence[Mapping[str, Any]]) -> "ReviewRequest":
+    def again(self, error: str, issues: Sequence[Issue]) -> "ReviewRequest":
         """Return the request as it is asked again; without new issues the old ones stand."""
         return replace(self, error=error, issues=tuple(issues) or self.issues)
 
@@ -87,7 +88,7 @@ class ReviewRequest:
             "revision": self.revision,
             "digest": self.digest,
             "diff": dict(self.diff),
-            "issues": [dict(issue) for issue in self.issues],
+            "issues": [issue.to_json() for issue in self.issues],
             "estimate": dict(self.estimate),
             "error": self.error,
         }

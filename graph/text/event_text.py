@@ -1,29 +1,58 @@
-"""What each event says, in sentences for people: one table, from the kind of an event to those who tell it.
+"""What each event says, in sentences for people.
 
-A new kind of event gets a line in `FORMATTERS`; one that is not there is told by its name and its fields.
+A new kind of event gets a case in `_told`; mypy names the one that is missing. An event of a newer release is told by
+its name and its fields.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, assert_never, get_args
 
+from graph.errors import UnknownEventError
 from graph.markdown import unfenced
 from graph.plan.checks import check_in_words
+from graph.plan.issues import Issue
 from graph.plan.kinds.table import kind_spec
 from graph.plan.step_kind import kind_of
 from graph.record.amendment import amendment_words
-from graph.record.artifacts import held_artifact
-from graph.record.budget import Usage, read_budget, spent_in_words, unit_in_words
-from graph.record.events import Event
+from graph.record.budget import Budget, spent_in_words, unit_in_words
+from graph.record.events import (
+    Arguments,
+    BudgetReached,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    Configuration,
+    Configured,
+    Content,
+    Decided,
+    Event,
+    EventData,
+    Executing,
+    ModelFinished,
+    ModelStarted,
+    Paused,
+    PlanRefused,
+    PlanRevised,
+    ReviewRequested,
+    RunEnded,
+    RunStarted,
+    Steered,
+    StepChecked,
+    StepFinished,
+    StepHeld,
+    StepUncertain,
+    ValueRedacted,
+)
+from graph.record.results import StepResult
 from graph.record.values import to_text
 from graph.text.drawing.labels import plain
 
 Section = Literal["run", "plans", "steps", "decisions", "policy", "budget"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
-Payload = Mapping[str, Any]
-Formatter = Callable[[str, Payload], Iterator[str]]
-"""Takes an event's step and payload, yields a sentence, and then lines that go into detail."""
+Words = Iterator[str]
+"""A sentence, and then lines that go into detail."""
 
 MOST_CHARACTERS = 800
 DIGEST_CHARACTERS = 12
@@ -47,9 +76,61 @@ class EventText:
 
 def event_text(event: Event) -> EventText:
     """Return an event in words, on lines that hold nothing but what can be seen."""
-    sections, teller = FORMATTERS.get(event.kind, (SECTIONS, _unknown(event.kind)))
-    sentence, *details = (plain(line) for line in teller(event.step or "", event.payload))
+    try:
+        sections, words = _told(event.data, event.step or "")
+    except UnknownEventError:
+        sections, words = SECTIONS, _unknown(event)
+    sentence, *details = (plain(line) for line in words)
     return EventText(sections, sentence, tuple(details))
+
+
+def _told(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:  # noqa: C901, PLR0912  (one for each kind)
+    """Return the sections of the story that an event belongs to, and its words."""
+    match data:
+        case RunStarted():
+            return SECTIONS, _run_started(data)
+        case Configured():
+            return ("run", "policy"), _configured(data)
+        case PlanRevised():
+            return ("plans",), _plan_revised(data)
+        case PlanRefused():
+            return ("plans",), _plan_refused(data)
+        case ReviewRequested():
+            return ("decisions",), _review_requested(data)
+        case Decided():
+            return ("decisions", "policy", "budget"), _decided(data)
+        case Steered():
+            return ("plans", "decisions"), _steered(data)
+        case Executing():
+            return ("steps",), iter([f"the executor took up revision {data.revision}"])
+        case CallStarted():
+            return ("steps",), _call_started(step, data)
+        case CallFinished():
+            return ("steps",), _call_finished(step, data)
+        case CallRefused():
+            return ("steps", "policy"), _call_refused(step, data)
+        case StepHeld():
+            return ("steps", "policy"), _step_held(step, data)
+        case StepUncertain():
+            return ("steps", "decisions"), _step_uncertain(step, data)
+        case BudgetReached():
+            return ("budget",), _budget_reached(data)
+        case ModelStarted():
+            return ("plans", "steps"), _model_started(step, data)
+        case ModelFinished():
+            return ("plans", "steps", "budget"), _model_finished(step, data)
+        case StepFinished():
+            return ("steps",), iter([f"{step} {_outcome(data.result)}"])
+        case StepChecked():
+            return ("steps",), _step_checked(step, data)
+        case Paused():
+            return ("run",), iter([f"paused: {data.reason}"])
+        case ValueRedacted():
+            return SECTIONS, _redacted(data)
+        case RunEnded():
+            return SECTIONS, _run_ended(data)
+        case _:
+            assert_never(data)
 
 
 def told_line(event: Event) -> str:
@@ -67,86 +148,83 @@ def shortened(text: str) -> str:
     return text if more <= 0 else f"{text[:MOST_CHARACTERS]}… ({more} more letters)"
 
 
-def content(payload: Payload) -> str:
+def content(held: Content) -> str:
     """Return a value, or the beginning of the artifact that holds it."""
-    if artifact := payload.get("artifact"):
+    if artifact := held.artifact:
         place = f"artifact {artifact['id'][:DIGEST_CHARACTERS]}" if "id" in artifact else "made of the results"
         return f"{artifact['size']} bytes, {place}: {shortened(artifact['preview'])}"
-    return _value(payload.get("value"))
+    return _value(held.value)
 
 
 def _value(value: Any) -> str:
     return shortened(value if isinstance(value, str) else to_text(value))
 
 
-def _limits(budget: Payload) -> str:
-    found = read_budget(budget)[0]
-    return ", ".join(unit_in_words(name, found.of(name) or 0) for name in found.names)
+def _limits(budget: Budget) -> str:
+    return ", ".join(unit_in_words(name, budget.of(name) or 0) for name in budget.names)
 
 
 def _short(digest: Any) -> str:
     return str(digest)[:DIGEST_CHARACTERS]
 
 
-def _unknown(kind: str) -> Formatter:
-    def tell(step: str, payload: Payload) -> Iterator[str]:
-        where = f" in {step}" if step else ""
-        yield f"{kind}{where}: a kind of event that this version does not know"
-        yield from (f"{name}: {_value(value)}" for name, value in payload.items())
-
-    return tell
+def _unknown(event: Event) -> Words:
+    where = f" in {event.step}" if event.step else ""
+    yield f"{event.kind}{where}: a kind of event that this version does not know"
+    yield from (f"{name}: {_value(value)}" for name, value in event.payload.items())
 
 
-def _run_started(_: str, payload: Payload) -> Iterator[str]:
-    yield f"started for the goal: {payload['goal']}"
-    yield from (f"to respect: {constraint}" for constraint in payload.get("constraints", ()))
-    if history := payload.get("history"):
-        yield f"after {len(history)} message(s) of a chat"
-    if budget := payload.get("budget"):
-        yield f"budget: {_limits(budget)}"
-    yield from _configuration(payload.get("configured", {}))
+def _run_started(data: RunStarted) -> Words:
+    yield f"started for the goal: {data.goal}"
+    yield from (f"to respect: {constraint}" for constraint in data.constraints)
+    if data.history:
+        yield f"after {len(data.history)} message(s) of a chat"
+    if data.budget.names:
+        yield f"budget: {_limits(data.budget)}"
+    if data.configured is not None:
+        yield from _configuration(data.configured)
 
 
-def _configured(_: str, payload: Payload) -> Iterator[str]:
+def _configured(data: Configured) -> Words:
     yield "goes on with other settings, models or tools"
-    yield from _configuration(payload)
+    yield from _configuration(data.configuration)
 
 
-def _configuration(configured: Payload) -> Iterator[str]:
-    if models := configured.get("models"):
+def _configuration(configured: Configuration) -> Words:
+    if models := configured.models:
         yield "models: " + ", ".join(f"{role} {' then '.join(names)}" for role, names in models.items())
-    if settings := configured.get("settings"):
+    if settings := configured.settings:
         yield "settings: " + ", ".join(f"{name} {_value(value)}" for name, value in settings.items())
-    tools = configured.get("tools", {})
-    if "artifact" in tools:
-        yield f"tools: {content(tools) if 'preview' in tools['artifact'] else 'in artifact ' + tools['artifact']['id']}"
-    elif tools:
-        yield "tools: " + ", ".join(f"{tool['name']} ({tool['effect']})" for tool in tools["value"])
+    if (tools := configured.tools) is None:
+        return
+    if tools.artifact is not None:
+        yield f"tools: {content(tools) if 'preview' in tools.artifact else 'in artifact ' + tools.artifact['id']}"
+    else:
+        yield "tools: " + ", ".join(f"{tool['name']} ({tool['effect']})" for tool in tools.value)
 
 
-def _plan_revised(_: str, payload: Payload) -> Iterator[str]:
-    yield f"revision {payload['revision']} of the plan by the {payload['author']}: {payload.get('reason')}"
-    yield f"digest {payload['digest']}"
-    diff = payload.get("diff", {})
-    steps = {step.get("id"): step for step in payload["plan"].get("steps", ())}
-    for word in ("added", "changed"):
-        yield from (f"{word} {step_words(steps[name])}" for name in diff.get(word, ()) if name in steps)
-    if removed := diff.get("removed"):
-        yield f"removed {', '.join(removed)}"
-    for one in payload.get("replaced", ()):
+def _plan_revised(data: PlanRevised) -> Words:
+    yield f"revision {data.revision} of the plan by the {data.author}: {data.reason}"
+    yield f"digest {data.digest}"
+    steps = {step.get("id"): step for step in data.plan.get("steps", ())}
+    for word, ids in (("added", data.diff.added), ("changed", data.diff.changed)):
+        yield from (f"{word} {step_words(steps[name])}" for name in ids if name in steps)
+    if data.diff.removed:
+        yield f"removed {', '.join(data.diff.removed)}"
+    for one in data.replaced or ():
         words = {"open": "is not made up for", "asked": "is made up for if a person approves the plan"}
-        by = f", with {', '.join(one['by'])} in its place" if one["by"] else ""
-        yield f"the failed {one['step']}{by} {words.get(one['standing'], 'is made up for')}"
-    if tainted := payload.get("tainted"):
-        yield f"written after untrusted results were read: {', '.join(tainted)}"
-    yield from _read_as(payload)
-    if payload.get("stalled"):
-        yield payload["stalled"]
-    if diff.get("answer"):
-        yield f"answer {_value(payload['plan'].get('answer'))}"
+        by = f", with {', '.join(one.by)} in its place" if one.by else ""
+        yield f"the failed {one.step}{by} {words.get(one.standing, 'is made up for')}"
+    if data.tainted:
+        yield f"written after untrusted results were read: {', '.join(data.tainted)}"
+    yield from _read_as(data)
+    if data.stalled:
+        yield data.stalled
+    if data.diff.answer:
+        yield f"answer {_value(data.plan.get('answer'))}"
 
 
-def step_words(step: Payload) -> str:
+def step_words(step: Mapping[str, Any]) -> str:
     """Return what a step of a plan does, and what has to hold of its result."""
     does = kind_spec(kind_of(step)).work(step, _value) + (
         f" for each of {_value(step['for_each'])}" if "for_each" in step else ""
@@ -158,143 +236,132 @@ def step_words(step: Payload) -> str:
     return f"{step['id']}: {does}{args}{after}{instead} ({step.get('objective')}){checked}"
 
 
-def _plan_refused(_: str, payload: Payload) -> Iterator[str]:
-    yield f"no plan by the {payload['author']} that can run"
-    yield from _issues(payload)
-    if brought := payload.get("brought"):
-        yield f"brought: {content(brought)}"
+def _plan_refused(data: PlanRefused) -> Words:
+    yield f"no plan by the {data.author} that can run"
+    yield from _issues(data.issues)
+    if data.brought is not None:
+        yield f"brought: {content(data.brought)}"
 
 
-def _issues(payload: Payload) -> Iterator[str]:
-    for issue in payload.get("issues", ()):
-        where = f"{issue['step']}.{issue['field']}" if issue.get("step") else issue.get("field")
-        yield f"issue {where}: {issue.get('message')}"
+def _issues(issues: Iterable[Issue]) -> Words:
+    yield from (f"issue {issue}" for issue in issues)
 
 
-def _review_requested(_: str, payload: Payload) -> Iterator[str]:
-    again = " again" if payload.get("error") else ""
-    asked = ", ".join(payload.get("asked", ()))
-    yield f"request {payload['request']} was shown{again}: {asked}, about digest {_short(payload['digest'])}"
-    if "answer" in payload:
-        yield f"the answer before was {content(payload['answer'])}"
-    if payload.get("error"):
-        yield f"which was none: {payload['error']}"
-    yield from _issues(payload)
-    shown = payload.get("shown", {})
-    if "artifact" in shown:
-        yield f"shown: {content(shown)}"
-    yield from (f"shown: {line}" for words in shown.get("value", ()) for line in shortened(unfenced(words)).split("\n"))
+def _review_requested(data: ReviewRequested) -> Words:
+    again = " again" if data.error else ""
+    yield f"request {data.request} was shown{again}: {', '.join(data.asked)}, about digest {_short(data.digest)}"
+    if data.answer is not None:
+        yield f"the answer before was {content(data.answer)}"
+    if data.error:
+        yield f"which was none: {data.error}"
+    yield from _issues(data.issues)
+    if data.shown.artifact is not None:
+        yield f"shown: {content(data.shown)}"
+    texts = data.shown.value or ()
+    yield from (f"shown: {line}" for words in texts for line in shortened(unfenced(words)).split("\n"))
 
 
-def _decided(_: str, payload: Payload) -> Iterator[str]:
-    who = payload.get("approver")
-    by = {"person": f"a person ({who})", "unseen": f"{who}, unseen"}.get(payload["by"], f"the {payload['by']}")
-    about = f"digest {_short(payload['digest'])}" if payload.get("digest") else "no plan that can run"
-    decision, message = payload["decision"], payload.get("message")
-    words = f": {message}" if message and message != decision else ""
-    yield f"{DECIDED.get(decision, decision)} by {by}, about {about}{words}"
-    for made in payload.get("decisions", ()):
+def _decided(data: Decided) -> Words:
+    who = data.approver
+    by = {"person": f"a person ({who})", "unseen": f"{who}, unseen"}.get(data.by, f"the {data.by}")
+    about = f"digest {_short(data.digest)}" if data.digest else "no plan that can run"
+    words = f": {data.message}" if data.message and data.message != data.decision else ""
+    yield f"{DECIDED.get(data.decision, data.decision)} by {by}, about {about}{words}"
+    for made in data.decisions:
         more = ", ".join(f"{name} {_value(value)}" for name, value in made.items() if name != "type" and value)
         if more:
             yield f"{made['type']}: {more}"
-    for settled in payload.get("settled", ()):
-        happened = f"happened, with {_value(settled['result'])}" if settled["happened"] else "did not happen"
-        where = f" of run {settled['run']}" if settled.get("run") else ""
-        yield f"the call {_short(settled['key'])}{where} {happened}"
-    if calls := payload.get("steps"):
-        yield f"{len(calls)} call(s) may be made with the arguments that were shown"
-    if payload.get("budget"):
-        yield f"the budget is now {_limits(payload['budget'])}"
+    for call in data.settled:
+        happened = f"happened, with {_value(call.result)}" if call.happened else "did not happen"
+        where = f" of run {call.run}" if call.run else ""
+        yield f"the call {_short(call.key)}{where} {happened}"
+    if data.steps:
+        yield f"{len(data.steps)} call(s) may be made with the arguments that were shown"
+    if data.budget is not None and data.budget.names:
+        yield f"the budget is now {_limits(data.budget)}"
 
 
-def _call_refused(step: str, payload: Payload) -> Iterator[str]:
-    yield f"{step} asked for {payload['tool']}, which was refused: {payload['why']}"
-    yield f"it asked with {_arguments(payload)}"
+def _call_refused(step: str, data: CallRefused) -> Words:
+    yield f"{step} asked for {data.tool}, which was refused: {data.why}"
+    yield f"it asked with {_arguments(data.args)}"
 
 
-def _step_held(step: str, payload: Payload) -> Iterator[str]:
-    yield f"{step} waits for a person to see its call of {payload['tool']} with {_arguments(payload)}"
-    for name, label in payload["labels"].items():
-        yield f"{name} is {label['trust']}, from {', '.join(label['sources'])}"
-    yield from (f"the same call happened in run {call['run']}, in {call['step']}" for call in payload.get("before", ()))
+def _step_held(step: str, data: StepHeld) -> Words:
+    yield f"{step} waits for a person to see its call of {data.tool} with {_arguments(data.args)}"
+    for name, label in data.labels.items():
+        yield f"{name} is {label.trust}, from {', '.join(label.sources)}"
+    yield from (f"the same call happened in run {call.run}, in {call.step}" for call in data.before)
 
 
-def _step_uncertain(step: str, payload: Payload) -> Iterator[str]:
-    yield f"{step} waits: its call of {payload['tool']} with {_arguments(payload)} may have happened already"
-    for call in payload["calls"]:
-        where = f" of {call['step']} in run {call['run']}" if call.get("run") else ""
-        why = call.get("unmet") or call.get("error")
-        yield f"a person has to settle the call {_short(call['key'])}{where}" + (f": {shortened(why)}" if why else "")
+def _step_uncertain(step: str, data: StepUncertain) -> Words:
+    yield f"{step} waits: its call of {data.tool} with {_arguments(data.args)} may have happened already"
+    for call in data.calls:
+        where = f" of {call.step} in run {call.run}" if call.run else ""
+        why = call.unmet or call.error
+        yield f"a person has to settle the call {_short(call.key)}{where}" + (f": {shortened(why)}" if why else "")
 
 
-def _budget_reached(_: str, payload: Payload) -> Iterator[str]:
-    yield f"the budget's limit of {payload['limit']} was reached"
-    yield f"spent: {spent_in_words(read_budget(payload['budget'])[0], Usage(**payload['spent']))}"
-    if left := payload.get("left"):
-        yield f"left to do: {', '.join(left)}"
+def _budget_reached(data: BudgetReached) -> Words:
+    yield f"the budget's limit of {data.limit} was reached"
+    yield f"spent: {spent_in_words(data.budget, data.spent)}"
+    if data.left:
+        yield f"left to do: {', '.join(data.left)}"
 
 
-def _steered(_: str, payload: Payload) -> Iterator[str]:
-    yield amendment_words(payload["added"], payload["withdrawn"], payload["feedback"])
-    yield f"said by {payload['approver']}"
-    yield from (f"to respect: {constraint}" for constraint in payload["constraints"])
+def _steered(data: Steered) -> Words:
+    yield amendment_words(data.added, data.withdrawn, data.feedback)
+    yield f"said by {data.approver}"
+    yield from (f"to respect: {constraint}" for constraint in data.constraints)
 
 
-def _executing(_: str, payload: Payload) -> Iterator[str]:
-    yield f"the executor took up revision {payload['revision']}"
+def _call_started(step: str, data: CallStarted) -> Words:
+    repeatable = "" if data.repeatable else ", not to be repeated"
+    yield f"{step} calls {data.tool} ({data.effect}{repeatable}) with {_arguments(data.args)}"
 
 
-def _call_started(step: str, payload: Payload) -> Iterator[str]:
-    repeatable = "" if payload.get("repeatable") else ", not to be repeated"
-    yield f"{step} calls {payload['tool']} ({payload.get('effect')}{repeatable}) with {_arguments(payload)}"
+def _arguments(args: Arguments) -> str:
+    return content(Content(args.shown, args.artifact))
 
 
-def _arguments(payload: Payload) -> str:
-    return content(payload["args"]) if held_artifact(payload, "args") else _value(payload["args"])
+def _call_finished(step: str, data: CallFinished) -> Words:
+    nothing = ", and nothing happened" if data.nothing_happened else ""
+    yield f"the call of {step} {_outcome(data.result)}{nothing}"
 
 
-def _call_finished(step: str, payload: Payload) -> Iterator[str]:
-    nothing = ", and nothing happened" if payload.get("nothing_happened") else ""
-    yield f"the call of {step} {_outcome(payload)}{nothing}"
+def _step_checked(step: str, data: StepChecked) -> Words:
+    again = ", and it is tried once more" if data.again else ""
+    yield f"the result of {step} {'meets its criteria' if data.met else 'does not meet its criteria'}{again}"
+    for finding in data.checks:
+        yield f"{'met' if finding.met else 'not met'}: {check_in_words(finding.check)}: {finding.seen}"
+    if (judged := data.judged) is not None:
+        word = {True: "met", False: "not met", None: "not judged"}[judged.met]
+        yield f"{word}: {judged.criterion}: {judged.why}"
 
 
-def _step_finished(step: str, payload: Payload) -> Iterator[str]:
-    yield f"{step} {_outcome(payload)}"
-
-
-def _step_checked(step: str, payload: Payload) -> Iterator[str]:
-    again = ", and it is tried once more" if payload.get("again") else ""
-    yield f"the result of {step} {'meets its criteria' if payload['met'] else 'does not meet its criteria'}{again}"
-    for finding in payload.get("checks", ()):
-        yield f"{'met' if finding['met'] else 'not met'}: {check_in_words(finding['check'])}: {finding['seen']}"
-    if judged := payload.get("judged"):
-        word = {True: "met", False: "not met", None: "not judged"}[judged["met"]]
-        yield f"{word}: {judged['criterion']}: {judged['why']}"
-
-
-def _outcome(payload: Payload) -> str:
+def _outcome(result: StepResult) -> str:
     took = ""
-    if payload.get("started_at") is not None and payload.get("ended_at") is not None:
-        took = f" in {payload['ended_at'] - payload['started_at']:.3f} s"
-    result = content(payload) if payload["status"] == "succeeded" else shortened(str(payload.get("error")))
-    return f"{payload['status']}{took}: {result}"
+    if result.started_at is not None and result.ended_at is not None:
+        took = f" in {result.ended_at - result.started_at:.3f} s"
+    succeeded = result.status == "succeeded"
+    words = content(Content(result.value, result.artifact)) if succeeded else shortened(str(result.error))
+    return f"{result.status}{took}: {words}"
 
 
-def _model_started(step: str, payload: Payload) -> Iterator[str]:
-    yield f"the {payload['role']} asked {payload.get('model')}{f' for {step}' if step else ''}"
-    prompt = payload.get("prompt")
-    if prompt is None:
+def _model_started(step: str, data: ModelStarted) -> Words:
+    yield f"the {data.role} asked {data.model}{f' for {step}' if step else ''}"
+    if data.prompt is None:
         yield "what it asked is not on record"
         return
-    if prompt.get("continues"):
+    if data.prompt.continues:
         yield "going on with the conversation:"
-    if "artifact" in prompt:
-        yield content(prompt)
-    for message in prompt.get("value", ()):
+    messages = data.prompt.messages
+    if messages.artifact is not None:
+        yield content(messages)
+    for message in messages.value or ():
         yield f"{message['type']}: {_value(_said(message))}{_wanted(message)}"
 
 
-def _said(message: Payload) -> Any:
+def _said(message: Mapping[str, Any]) -> Any:
     """Return what a message says; texts that it shares with others may not be at hand."""
     parts = message.get("parts")
     if parts is None:
@@ -302,67 +369,34 @@ def _said(message: Payload) -> Any:
     return "".join(part if isinstance(part, str) else f"(constant {part})" for part in parts)
 
 
-def _model_finished(step: str, payload: Payload) -> Iterator[str]:
-    usage = payload.get("usage") or {}
-    tokens = f", {usage.get('input_tokens')} tokens in and {usage.get('output_tokens')} out" if usage else ""
-    by = f" by {payload['model']}" if payload.get("model") else ""
-    yield f"the {payload['role']} was answered{by}{f' for {step}' if step else ''}{tokens}"
-    yield from (
-        f"attempt with {attempt['model']} failed: {attempt['error']}" for attempt in payload.get("attempts", ())
-    )
-    response = payload.get("response")
-    if response is None:
-        yield f"no answer: {payload.get('error')}"
+def _model_finished(step: str, data: ModelFinished) -> Words:
+    usage = data.usage
+    tokens = f", {usage.input_tokens} tokens in and {usage.output_tokens} out" if usage is not None else ""
+    by = f" by {data.model}" if data.model else ""
+    yield f"the {data.role} was answered{by}{f' for {step}' if step else ''}{tokens}"
+    yield from (f"attempt with {attempt.model} failed: {attempt.error}" for attempt in data.attempts)
+    if data.response is None:
+        yield f"no answer: {data.error}"
     else:
-        yield f"answer: {_value(response.get('content'))}{_wanted(response)}"
+        yield f"answer: {_value(data.response.get('content'))}{_wanted(data.response)}"
 
 
-def _wanted(message: Payload) -> str:
+def _wanted(message: Mapping[str, Any]) -> str:
     calls = message.get("tool_calls") or ()
     return "".join(f"; it asks for {call['name']} {_value(call['args'])}" for call in calls)
 
 
-def _paused(_: str, payload: Payload) -> Iterator[str]:
-    yield f"paused: {payload.get('reason')}"
+def _redacted(data: ValueRedacted) -> Words:
+    events = ", ".join(str(one.seq) for one in data.left)
+    yield f"a value was taken out of events {events} by {data.by}: {data.reason}"
 
 
-def _redacted(_: str, payload: Payload) -> Iterator[str]:
-    events = ", ".join(str(entry["seq"]) for entry in payload["left"])
-    yield f"a value was taken out of events {events} by {payload['by']}: {payload['reason']}"
+def _run_ended(data: RunEnded) -> Words:
+    yield f"ended as {data.status}: {data.reason}"
+    if data.answer != Content():
+        yield f"answer: {content(data.answer)}"
+    yield from _read_as(data)
 
 
-def _run_ended(_: str, payload: Payload) -> Iterator[str]:
-    yield f"ended as {payload['status']}: {payload.get('reason')}"
-    if payload.get("artifact") or payload.get("value") is not None:
-        yield f"answer: {content(payload)}"
-    yield from _read_as(payload)
-
-
-def _read_as(payload: Payload) -> Iterator[str]:
-    yield from (f"read otherwise than written: {note}" for note in payload.get("read_as", ()))
-
-
-FORMATTERS: Mapping[str, tuple[tuple[Section, ...], Formatter]] = {
-    "run_started": (SECTIONS, _run_started),
-    "configured": (("run", "policy"), _configured),
-    "plan_revised": (("plans",), _plan_revised),
-    "plan_refused": (("plans",), _plan_refused),
-    "review_requested": (("decisions",), _review_requested),
-    "decided": (("decisions", "policy", "budget"), _decided),
-    "steered": (("plans", "decisions"), _steered),
-    "executing": (("steps",), _executing),
-    "call_started": (("steps",), _call_started),
-    "call_finished": (("steps",), _call_finished),
-    "call_refused": (("steps", "policy"), _call_refused),
-    "step_held": (("steps", "policy"), _step_held),
-    "step_uncertain": (("steps", "decisions"), _step_uncertain),
-    "budget_reached": (("budget",), _budget_reached),
-    "model_started": (("plans", "steps"), _model_started),
-    "model_finished": (("plans", "steps", "budget"), _model_finished),
-    "step_finished": (("steps",), _step_finished),
-    "step_checked": (("steps",), _step_checked),
-    "paused": (("run",), _paused),
-    "redacted": (SECTIONS, _redacted),
-    "run_ended": (SECTIONS, _run_ended),
-}
-"""Kind of event -> the sections of the story it belongs to, and who tells it."""
+def _read_as(data: PlanRevised | RunEnded) -> Words:
+    yield from (f"read otherwise than written: {note}" for note in data.read_as)

@@ -15,8 +15,7 @@ from graph import Agent
 from graph.errors import LeaseLostError
 from graph.ledger.lease import PACE
 from graph.ledger.opening import open_ledger
-from graph.record.events import Draft
-from graph.testing import ScriptedModel
+from graph.testing import ScriptedModel, drafted
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
@@ -153,13 +152,13 @@ def test_a_message_reaches_an_owner_elsewhere_before_its_next_call(tmp_path: Pat
 def test_an_outdated_token_writes_nothing(tmp_path: Path) -> None:
     async def work() -> None:
         ledger = open_ledger(tmp_path / "runs.db")
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as old:
             pass
         async with ledger.owned(run) as new:
             with pytest.raises(LeaseLostError):
-                await ledger.append(old, [Draft("paused")])
-            assert await ledger.append(new, [Draft("paused")]) == 2
+                await ledger.append(old, [drafted("paused")])
+            assert await ledger.append(new, [drafted("paused")]) == 2
         await ledger.close()
 
     asyncio.run(work())

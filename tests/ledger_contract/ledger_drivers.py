@@ -20,11 +20,11 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft
+from graph.testing import drafted
 
 Result = TypeVar("Result")
-STARTED = Draft("run_started", {"goal": "g", "constraints": []})
-NOTE = Draft("paused", {})
+STARTED = drafted("run_started", {"goal": "g", "constraints": []})
+NOTE = drafted("paused", {})
 NEVER_S = 3600.0
 
 

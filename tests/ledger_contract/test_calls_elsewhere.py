@@ -9,6 +9,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.record.events import Draft
 from graph.record.run_state import Call
+from graph.testing import drafted
 
 STARTED = {"goal": "g", "constraints": []}
 CALL = {"key": "k1", "call": 0, "tool": "pay", "args": {"to": "x"}, "repeatable": False, "revision": 1}
@@ -16,23 +17,23 @@ DONE = {"call": 0, "status": "succeeded", "value": "paid"}
 
 
 def begun(**more: Any) -> Draft:
-    return Draft("call_started", {**CALL, **more}, "a")
+    return drafted("call_started", {**CALL, **more}, "a")
 
 
 def ended(**more: Any) -> Draft:
-    return Draft("call_finished", {**DONE, **more}, "a")
+    return drafted("call_finished", {**DONE, **more}, "a")
 
 
 def settled(happened: bool, **more: Any) -> Draft:
     entry = {"key": "k1", "happened": happened, "result": None, **more}
     about = {"decision": "settle", "by": "person", "digest": None, "binding": None, "message": None, "checkpoint": "c"}
-    return Draft("decided", {**about, "settled": [entry]})
+    return drafted("decided", {**about, "settled": [entry]})
 
 
 LONG = {"value": "a long receipt " * 100}
 FAILED = {"status": "failed", "value": None, "error": "down"}
-UNMET = Draft("step_checked", {"met": False, "error": "will not do", "revision": 1, "checks": []}, "a")
-WAITS = Draft(
+UNMET = drafted("step_checked", {"met": False, "error": "will not do", "revision": 1, "checks": []}, "a")
+WAITS = drafted(
     "step_uncertain",
     {"key": "k9", "tool": "pay", "args": {"to": "x"}, "revision": 1,
      "calls": [{"key": "k1", "run": "t.1", "step": "a", "seq": 2, "error": "down"}]}, "b",
@@ -44,8 +45,8 @@ def told(driver: Driver, *runs: list[Draft], n: int = 9) -> list[Call]:
 
     async def work(ledger: RunStore) -> list[Call]:
         for drafts in runs:
-            await ledger.open_run("t", [Draft("run_started", STARTED), *drafts])
-        await ledger.open_run("another thread", [Draft("run_started", STARTED), begun()])
+            await ledger.open_run("t", [drafted("run_started", STARTED), *drafts])
+        await ledger.open_run("another thread", [drafted("run_started", STARTED), begun()])
         return await ledger.calls_elsewhere(RunKey("t", n))
 
     return use(driver, work)

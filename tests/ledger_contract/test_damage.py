@@ -12,6 +12,7 @@ from graph.ledger.seal import SealKey
 from graph.ledger.verification import verify
 from graph.record.events import Draft, Event
 from graph.record.values import keep
+from graph.testing import drafted
 
 RUN, OTHER = RunKey("t", 1), RunKey("other", 1)
 KEY, ANOTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")
@@ -51,7 +52,7 @@ def test_any_change_of_any_event_is_found_and_named(driver: Driver, column: str,
 @pytest.mark.parametrize("read", ["latest", "calls_elsewhere", "redact"])
 def test_every_way_to_read_events_checks_them(driver: Driver, read: str) -> None:
     call = {"key": "k", "call": 0, "tool": "pay", "args": {}, "repeatable": False, "revision": 1}
-    written(driver, Draft("call_started", call, "a"))
+    written(driver, drafted("call_started", call, "a"))
     driver.change(RUN, 1, "at", 1.0)
 
     async def work(ledger: RunStore) -> None:
@@ -111,7 +112,7 @@ def test_an_artifact_that_nobody_wrote_is_an_error(driver: Driver, name: str) ->
 
 
 def test_a_transcript_holds_everything_as_it_is_stored_and_checks_nothing(driver: Driver) -> None:
-    written(driver, Draft("call_finished", KEPT.fields(), "a"), NOTE, key=KEY)
+    written(driver, drafted("call_finished", KEPT.fields(), "a"), NOTE, key=KEY)
     whole = use(driver, lambda ledger: ledger.transcript(RUN))
     assert verify(whole, KEY).is_whole and (whole.written, whole.key) == (3, KEY.id)
     assert whole.artifacts == {KEPT.named["id"]: KEPT.text}

@@ -7,6 +7,7 @@ from graph.errors import LeaseLostError, LedgerError, MessageWaitingError, Stale
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.record.events import Draft
+from graph.testing import drafted
 
 RUN, OTHER = RunKey("t", 1), RunKey("t", 2)
 
@@ -17,7 +18,7 @@ def test_messages_are_answered_in_the_transaction_that_takes_them(driver: Driver
 
         def answer(messages: list[str]) -> list[Draft]:
             asked.append(messages)
-            return [Draft("paused", {"reason": message}) for message in messages]
+            return [drafted("paused", {"reason": message}) for message in messages]
 
         async with ledger.owned(run) as lease:
             assert await ledger.take_messages(lease, answer) == [] and asked == []
@@ -25,7 +26,7 @@ def test_messages_are_answered_in_the_transaction_that_takes_them(driver: Driver
             assert await ledger.take_messages(lease, answer) == ["pause"] == asked[0]
             await ledger.post(run, "cancel")
             with pytest.raises(LedgerError):
-                await ledger.take_messages(lease, lambda _: [Draft("paused", {"reason": "\ud800"})])
+                await ledger.take_messages(lease, lambda _: [drafted("paused", {"reason": "\ud800"})])
             assert await ledger.take_messages(lease) == ["cancel"]
         return await kinds(ledger, run)
 
@@ -72,7 +73,7 @@ def test_a_message_holds_up_only_those_who_heed_it(driver: Driver) -> None:
                 await ledger.append(lease, [NOTE, NOTE], heed=True)
             assert caught.value.run == "t.1" and isinstance(caught.value, StaleRunError)
             await ledger.append(elsewhere, [NOTE], heed=True)
-            await ledger.append(lease, [Draft("executing", {})])
+            await ledger.append(lease, [drafted("executing", {})])
             await ledger.take_messages(lease)
             await ledger.append(lease, [NOTE], heed=True)
         return await kinds(ledger, run)

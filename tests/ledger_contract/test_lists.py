@@ -12,18 +12,19 @@ from graph.ledger.run_store import RunStore
 from graph.record.events import Draft
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
+from graph.testing import drafted
 
-ENDED = Draft("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
-ASKED = Draft("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
-EXECUTING = Draft("executing", {})
+ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
+ASKED = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
+EXECUTING = drafted("executing", {})
 
 
 def begun(goal: str = "g", **more: Any) -> Draft:
-    return Draft("run_started", {"goal": goal, "constraints": [], **more})
+    return drafted("run_started", {"goal": goal, "constraints": [], **more})
 
 
 def model(role: str) -> Draft:
-    return Draft("model_started", {"role": role, "model": "m"})
+    return drafted("model_started", {"role": role, "model": "m"})
 
 
 async def ids(ledger: RunStore, **wanted: Any) -> list[str]:
@@ -34,7 +35,7 @@ def test_a_row_follows_each_event(driver: Driver) -> None:
     async def work(ledger: RunStore) -> list[RunSummary]:
         run = await ledger.open_run("t", [begun()])
         rows = [*await ledger.page(RunFilter())]
-        for draft in (ASKED, Draft("steered", {"approver": "os:ada"}), ENDED):
+        for draft in (ASKED, drafted("steered", {"approver": "os:ada"}), ENDED):
             await write(ledger, run, [draft])
             rows += await ledger.page(RunFilter())
         assert await ledger.misindexed() == []
@@ -49,11 +50,11 @@ def test_what_was_refused_leaves_no_trace_in_row_and_counters(driver: Driver) ->
     async def work(ledger: RunStore) -> None:
         run = await ledger.open_run("t", [begun()])
         async with ledger.owned(run) as lease:
-            await ledger.append(lease, [Draft("paused", {"reason": "asked"})])
+            await ledger.append(lease, [drafted("paused", {"reason": "asked"})])
             with pytest.raises(StaleRunError):
                 await ledger.append(lease, [ENDED], control_seq=99)
             with pytest.raises(LedgerError, match="cannot hold"):
-                await ledger.append(lease, [ASKED, Draft("steered", {"approver": float("nan")})])
+                await ledger.append(lease, [ASKED, drafted("steered", {"approver": float("nan")})])
             await ledger.append(lease, [model("planner")])
         (row,) = await ledger.page(RunFilter())
         assert (row.seq, row.status, row.asks, row.model_calls) == (3, "paused", (), 1)

@@ -26,10 +26,11 @@ from graph.ledger.lease import Pace
 from graph.ledger.protocol import Lease, Message, RunKey
 from graph.record.events import CONTROL, Draft
 from graph.record.values import keep
+from graph.testing import drafted
 
 KINDS = ["decided", "plan_revised", "call_started", "call_finished", "paused"]
 payloads = st.dictionaries(st.text(max_size=3), st.none() | st.integers() | st.text(max_size=5), max_size=3)
-drafts = st.builds(Draft, st.sampled_from(KINDS), payloads, st.none() | st.sampled_from(["a", "b"]), st.booleans())
+drafts = st.builds(drafted, st.sampled_from(KINDS), payloads, st.none() | st.sampled_from(["a", "b"]))
 HAS_PROC = Path("/proc/self/stat").exists()
 COLUMNS = ["kind", "step", "at", "payload", "salt", "digest", "link"]
 
@@ -86,10 +87,10 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(thread=st.sampled_from(["t", "t.1", "other"]))
     def open(self, thread: str) -> None:
-        run = self.do(self.ledger.open_run(thread, [Draft("run_started", {"goal": "g"})]))
+        run = self.do(self.ledger.open_run(thread, [drafted("run_started", {"goal": "g"})]))
         number = 1 + sum(known.thread == thread for known in self.runs)
         assert run == RunKey(thread, number)
-        self.runs[run] = [Draft("run_started", {"goal": "g", "thread": thread, "n": number})]
+        self.runs[run] = [drafted("run_started", {"goal": "g"}).of_run(thread, number)]
         self.leases[run], self.inbox[run] = [], []
 
     @precondition(lambda self: len(self.owners) < len(self.runs))
@@ -193,7 +194,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def append_with_an_artifact(self, data: st.DataObject, text: str) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
         kept = keep(text)
-        draft = Draft("call_finished", kept.fields())
+        draft = drafted("call_finished", kept.fields())
         self.runs[run].append(draft)
         assert self.do(self.ledger.append(self.lease_of(run), [draft], artifacts=[kept])) == len(self.runs[run])
         self.texts |= {text} if kept.artifact else set()
@@ -217,7 +218,7 @@ class LedgerMachine(RuleBasedStateMachine):
         left = data.draw(st.integers(0, len(self.runs[run]) - 1))
         lease = self.lease_of(run)
         restore = self.driver.cut(run, left)
-        for work in (self.ledger.events(run), self.ledger.append(lease, [Draft("paused", {})])):
+        for work in (self.ledger.events(run), self.ledger.append(lease, [drafted("paused", {})])):
             with pytest.raises(LedgerCorruptError) as caught:
                 self.do(work)
             assert caught.value.seq == left + 1

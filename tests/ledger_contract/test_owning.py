@@ -11,6 +11,7 @@ from graph.ledger.protocol import Lease, News, RunKey
 from graph.ledger.run_store import RunStore
 from graph.record.events import Draft
 from graph.record.values import keep
+from graph.testing import drafted
 
 
 def test_a_run_that_is_not_there_is_owned_by_nobody(driver: Driver) -> None:
@@ -27,7 +28,7 @@ def test_a_run_that_is_not_there_is_owned_by_nobody(driver: Driver) -> None:
 def test_a_run_that_cannot_be_begun_is_not_there(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore) -> list[RunKey]:
         with pytest.raises(LedgerError):
-            async with ledger.begun("t", [STARTED, Draft("paused", {"x": "\ud800"})]):
+            async with ledger.begun("t", [STARTED, drafted("paused", {"x": "\ud800"})]):
                 pytest.fail("it was begun")
         assert await ledger.last_run("t") == run
         return await ledger.runs()
@@ -35,7 +36,7 @@ def test_a_run_that_cannot_be_begun_is_not_there(driver: Driver) -> None:
     assert with_run(driver, work) == [RunKey("t", 1)]
 
 
-@pytest.mark.parametrize("bad", [[Draft("paused", {"x": float("nan")})], [NOTE]], ids=["unstorable", "stale"])
+@pytest.mark.parametrize("bad", [[drafted("paused", {"x": float("nan")})], [NOTE]], ids=["unstorable", "stale"])
 def test_a_write_that_is_refused_leaves_the_run_as_it_was(driver: Driver, bad: list[Draft]) -> None:
     async def work(run: RunKey, ledger: RunStore) -> list[str]:
         with pytest.raises(LedgerError):
@@ -54,7 +55,7 @@ def test_a_write_that_is_refused_leaves_the_run_as_it_was(driver: Driver, bad: l
 def test_an_opening_that_cannot_be_written_takes_no_run(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore) -> None:
         with pytest.raises(LedgerError):
-            async with ledger.owned_and_read(run, 1, [Draft("paused", {"x": "\ud800"})]):
+            async with ledger.owned_and_read(run, 1, [drafted("paused", {"x": "\ud800"})]):
                 pytest.fail("it was opened")
         assert not await ledger.is_worked_on(run) and await kinds(ledger, run) == ["run_started"]
 

@@ -11,21 +11,21 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Redacted, RunStore
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import verify
-from graph.record.events import Draft
 from graph.record.run_filter import RunFilter
 from graph.record.values import keep
+from graph.testing import drafted
 
 SECRET = "ada@example.org"
 KEY = SealKey(b"a secret of many letters")
 LARGE = keep({"text": SECRET * 1_000})
-FINISHED = Draft("step_finished", {"status": "succeeded", **LARGE.fields(), "inputs": {}, "revision": 1}, "a")
-STARTED = Draft("run_started", {"goal": f"mail {SECRET}", "constraints": [], "tags": [SECRET]})
+FINISHED = drafted("step_finished", {"status": "succeeded", **LARGE.fields(), "inputs": {}, "revision": 1}, "a")
+STARTED = drafted("run_started", {"goal": f"mail {SECRET}", "constraints": [], "tags": [SECRET]})
 
 
 async def filled(ledger: RunStore, thread: str = "t") -> list[RunKey]:
     """Write two runs that hold the value: in the goal, in an artifact, and in a message that nobody has read."""
     runs = [await ledger.open_run(thread, [STARTED]) for _ in range(2)]
-    await write(ledger, runs[0], [Draft("paused", {"reason": "x"}), FINISHED], artifacts=[LARGE])
+    await write(ledger, runs[0], [drafted("paused", {"reason": "x"}), FINISHED], artifacts=[LARGE])
     await ledger.post(runs[1], json.dumps({"feedback": SECRET}))
     return runs
 
@@ -55,7 +55,7 @@ def test_a_value_is_out_of_events_artifacts_messages_and_index_and_the_chain_hol
         assert await ledger.page(RunFilter(tag=SECRET)) == []
         async with ledger.owned(second) as lease:
             assert await ledger.take_messages(lease) == [json.dumps({"feedback": "[redacted]"})]
-            await ledger.append(lease, [Draft("paused", {"reason": "x"})])
+            await ledger.append(lease, [drafted("paused", {"reason": "x"})])
         assert await ledger.misindexed() == []
 
     use(driver, work, key=KEY)

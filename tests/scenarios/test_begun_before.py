@@ -13,9 +13,8 @@ from langgraph.types import Command
 
 from graph import build_graph
 from graph.ledger.opening import open_ledger
-from graph.record.events import Draft
 from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
 OTHER = {"steps": [step("b", "look", name="y")]}
@@ -35,7 +34,7 @@ def begun(database: Path) -> None:
 
     async def begin() -> None:
         ledger = open_ledger(database)
-        await ledger.open_run("thread", [Draft("run_started", {"goal": "g", "constraints": []})])
+        await ledger.open_run("thread", [drafted("run_started", {"goal": "g", "constraints": []})])
         await ledger.close()
 
     asyncio.run(begin())

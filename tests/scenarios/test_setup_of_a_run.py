@@ -13,10 +13,9 @@ from graph.builder import Graph
 from graph.caller import Caller, caller_on, calling
 from graph.errors import InputError
 from graph.ledger.opening import open_ledger
-from graph.record.events import Draft
 from graph.runs import Runs
 from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
 SETUP = {"workspace": "/elsewhere", "approval": "never"}
@@ -59,7 +58,7 @@ def test_what_a_client_says_is_not_kept(tmp_path: Path, look: Any, where: str) -
 def test_what_an_older_record_says_is_told_apart(tmp_path: Path) -> None:
     async def written_and_shown() -> Any:
         ledger = open_ledger(tmp_path / "runs.db")
-        await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": [], "setup": SETUP})])
+        await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": [], "setup": SETUP})])
         run = await Runs(ledger).show("t")
         await ledger.close()
         return run

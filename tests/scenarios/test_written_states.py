@@ -19,14 +19,15 @@ from graph.errors import InputError
 from graph.fork import is_fork
 from graph.ledger.protocol import RunKey
 from graph.record.amendment import Amendment
-from graph.record.events import CANCELLED, Draft, Event
+from graph.record.events import Draft, Event
+from graph.record.events import cancelled as ended_by_cancel
 from graph.record.projection import project
 from graph.record.run_state import RunState
 from graph.route import ANNOUNCED, ROUTES
 from graph.run_context import RunContext
 from graph.runs import Run
 from graph.saver import strict_serializer
-from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, drafted, on_thread, step, whole_payload
 
 PLAN = {"steps": [step("a", "look", name="x"), step("b", "pay", amount=1)], "answer": "{b_result}"}
 OTHER = {"steps": [step("o", "pay", amount=1_000)], "answer": "{o_result}"}
@@ -125,7 +126,7 @@ def sent_back(case: Case) -> None:
 
 def cancelled(case: Case) -> None:
     started(case)
-    case.elsewhere(Draft("run_ended", CANCELLED, safe=False))
+    case.elsewhere(Draft(ended_by_cancel()))
 
 
 MOMENTS: dict[str, Callable[[Case], None]] = {
@@ -200,8 +201,8 @@ def true_of(case: Case, state: dict[str, Any]) -> None:
     assert (state["goal"], tuple(state.get("constraints") or ())) == (record.goal, record.constraints)
     if record.ended:
         assert state["route"] == "end"
-        assert state["status"] == record.ended["status"] and state["answer"] == record.ended["value"]
-        assert state["reason"] == record.ended["reason"] and state["plan"] == record.plan
+        assert state["status"] == record.ended.status and state["answer"] == record.ended.answer.value
+        assert state["reason"] == record.ended.reason and state["plan"] == record.plan
         assert set(shown) == {s["id"] for s in (record.plan or {"steps": []})["steps"]} & set(record.succeeded)
         assert state["digest"] == record.digest and (state["revision"] or 0) == record.revision
     else:
@@ -341,12 +342,12 @@ def test_a_plan_that_is_written_into_a_finished_thread_is_asked_about_beside_no_
 OTHERS: dict[str, list[Draft]] = {
     "steered": [Amendment(add=("be quick",), by="os:ann").draft(("c",))],
     "steered twice": [Amendment(add=(word,), by="os:ann").draft(("c",)) for word in ("be quick", "be kind")],
-    "cancelled": [Draft("run_ended", CANCELLED, safe=False)],
+    "cancelled": [Draft(ended_by_cancel())],
     "steered and cancelled": [
         Amendment(feedback="hurry", by="os:ann").draft(("c",)),
-        Draft("run_ended", CANCELLED, safe=False),
+        Draft(ended_by_cancel()),
     ],
-    "paused": [Draft("paused", {"reason": "asked to pause"})],
+    "paused": [drafted("paused", {"reason": "asked to pause"})],
 }
 
 
@@ -377,14 +378,14 @@ def test_an_old_state_is_no_fork_where_another_process_spoke_before_the_policy_l
         [
             Event(1, "run_started", None, 1.0, {"thread": "t", "n": 1, "goal": "g", "constraints": []}),
             Event(2, "plan_revised", None, 1.0, {"revision": 1, "plan": NEXT, "digest": "d", "author": "planner"}),
-            Event(3, "paused", None, 1.0, {}),
+            Event(3, "paused", None, 1.0, {"reason": "r"}),
             Event(4, "configured", None, 1.0, {}),
             Event(
                 5,
                 "decided",
                 None,
                 1.0,
-                {"decision": "approve", "by": "policy", "digest": "d", "binding": "b", "checkpoint": "lost"},
+                whole_payload("decided", {"by": "policy", "checkpoint": "lost"}),
             ),
         ]
     )

@@ -1,19 +1,19 @@
-"""Constraints and feedback in plain English -> changes to what a brief is made of."""
+"""Parsing of constraints and feedback in English into changes of a brief."""
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
-from graph.chat_models.offline.words import one_line
+from graph.chat_models.offline.text_format import one_line
 from tools.words import content_words
 
 
 @dataclass(frozen=True)
-class Order:
-    """What a brief is made of.
+class BriefSpec:
+    """Specification of a brief.
 
-    `spare` are further queries that could be asked; `path` is where the report goes, None for a name of its own.
+    `spare` are further possible queries; `path` is the path of the report, None for a default name.
     """
 
     topic: str
@@ -26,7 +26,7 @@ class Order:
     path: str | None = None
 
 
-Change = Callable[[Order, re.Match[str]], Order]
+Change = Callable[[BriefSpec, re.Match[str]], BriefSpec]
 
 _WORDS_FOR_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a single": 1}
 _COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS_FOR_NUMBERS)})"
@@ -38,21 +38,21 @@ SEARCH_FOR = re.compile(
 WRITE_TO = re.compile(rf"\b(?:(?:in)?to|in|as|called|named|file)(?: (?:a|the))?(?: file)? {FILE}", re.I)
 
 
-def _count(order: Order, match: re.Match[str]) -> Order:
+def _count(spec: BriefSpec, match: re.Match[str]) -> BriefSpec:
     given = match["count"].lower()
     wanted = max(1, int(given) if given.isdigit() else _WORDS_FOR_NUMBERS[given])
-    every = order.queries + order.spare
-    return replace(order, queries=every[:wanted], spare=every[wanted:])
+    every = spec.queries + spec.spare
+    return replace(spec, queries=every[:wanted], spare=every[wanted:])
 
 
-def _fewer(order: Order, _: re.Match[str]) -> Order:
-    wanted = max(1, len(order.queries) // 2)
-    return replace(order, queries=order.queries[:wanted], spare=order.queries[wanted:] + order.spare)
+def _fewer(spec: BriefSpec, _: re.Match[str]) -> BriefSpec:
+    wanted = max(1, len(spec.queries) // 2)
+    return replace(spec, queries=spec.queries[:wanted], spare=spec.queries[wanted:] + spec.spare)
 
 
-def _also(order: Order, match: re.Match[str]) -> Order:
+def _also(spec: BriefSpec, match: re.Match[str]) -> BriefSpec:
     query = one_line(match["query"], 300).strip("\"'` ")
-    return replace(order, queries=(*order.queries, query)) if content_words(query) else order
+    return replace(spec, queries=(*spec.queries, query)) if content_words(query) else spec
 
 
 _CHANGES: list[tuple[re.Pattern[str], Change]] = [
@@ -66,7 +66,7 @@ _CHANGES: list[tuple[re.Pattern[str], Change]] = [
         _fewer,
     ),
     (SEARCH_FOR, _also),
-    (SENTENCES, lambda order, match: replace(order, sentences=max(1, int(match["count"])))),
+    (SENTENCES, lambda spec, match: replace(spec, sentences=max(1, int(match["count"])))),
     (
         re.compile(r"^(?:be |keep it |make it |a )?(?:brief|short|concise|shorter)[.!]?$", re.I),
         lambda o, _: replace(o, brief=True),
@@ -75,26 +75,26 @@ _CHANGES: list[tuple[re.Pattern[str], Change]] = [
         re.compile(r"\b(?:no|without (?:a|the|any)|don't write a) (?:report|file)\b", re.I),
         lambda o, _: replace(o, report=False),
     ),
-    (WRITE_TO, lambda order, match: replace(order, report=True, path=match["path"])),
+    (WRITE_TO, lambda spec, match: replace(spec, report=True, path=match["path"])),
 ]
 _ANY_WEB = re.compile(r"\b(?:web|internet|online)\b", re.I)
 _NO_WEB = re.compile(NOT_THE_WEB.pattern + r"|\boffline\b|\bnothing online\b|\blocal (?:documents|files) only\b", re.I)
 
 
-def changed(order: Order, wish: str) -> Order | None:
-    """Return the order as a person wishes it, or None where nothing in the wish is understood.
+def apply_to_brief(spec: BriefSpec, instruction: str) -> BriefSpec | None:
+    """Return the specification changed by an instruction, or None if the instruction is not understood.
 
-    >>> order = Order("wind", ("wind", "wind: cost"))
-    >>> changed(order, "Fewer searches, please").queries
+    >>> spec = BriefSpec("wind", ("wind", "wind: cost"))
+    >>> apply_to_brief(spec, "Fewer searches, please").queries
     ('wind',)
-    >>> changed(order, "Make it rhyme") is None
+    >>> apply_to_brief(spec, "Make it rhyme") is None
     True
     """
-    wish = one_line(wish.replace("\u2019", "'"), 1000)
+    instruction = one_line(instruction.replace("\u2019", "'"), 1000)
     understood = False
-    if _NO_WEB.search(wish) or _ANY_WEB.search(wish):
-        order, understood = replace(order, web=not _NO_WEB.search(wish)), True
+    if _NO_WEB.search(instruction) or _ANY_WEB.search(instruction):
+        spec, understood = replace(spec, web=not _NO_WEB.search(instruction)), True
     for pattern, change in _CHANGES:
-        if match := pattern.search(wish):
-            order, understood = change(order, match), True
-    return order if understood else None
+        if match := pattern.search(instruction):
+            spec, understood = change(spec, match), True
+    return spec if understood else None

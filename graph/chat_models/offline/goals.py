@@ -1,13 +1,13 @@
-"""A goal in plain English -> what a brief is to be about, and whether and where it is to be written."""
+"""Parsing of English goals that ask for a brief."""
 
 import re
 from dataclasses import dataclass
 
-from graph.chat_models.offline.words import one_line
+from graph.chat_models.offline.text_format import one_line
 from tools.words import content_words
 
-_MOST_CHARACTERS = 1000
-_LONGEST_TOPIC = 200
+_MAX_CHARACTERS = 1000
+_MAX_TOPIC_CHARACTERS = 200
 
 _THE = r"(?:(?:the|my|our|these|your|all|local) )*"
 _DOCUMENTS = rf"{_THE}(?:documents|docs|documentation|notes|files|papers|folder|library|sources|texts)"
@@ -90,7 +90,7 @@ _GIVEN_WITH_THE_GOAL = re.compile(
 
 @dataclass(frozen=True)
 class BriefGoal:
-    """What is asked for; a `topic` without text means that none was found."""
+    """A requested brief; an empty `topic` means that none was found."""
 
     topic: str
     report: bool
@@ -101,12 +101,12 @@ class BriefGoal:
 
 
 def brief_goal(goal: str) -> BriefGoal | None:
-    """Return what a goal asks to be found out, or None where it asks for something else.
+    """Return the brief that a goal asks for, or None if it asks for something else.
 
     >>> brief_goal("Research the latest trends in renewable energy and write a brief report").topic
     'latest trends in renewable energy'
     """
-    text = one_line(goal.replace("\u2019", "'"), _MOST_CHARACTERS)
+    text = one_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
     file, sentences = _target(text), SENTENCES.search(text)
     text = text.replace(file[0], "") if file else text
     text, no_web = NOT_THE_WEB.subn("", text)
@@ -126,7 +126,7 @@ def brief_goal(goal: str) -> BriefGoal | None:
 
 
 def _target(text: str) -> re.Match[str] | None:
-    """Return where the report is to go; a file that something stands in is read, not written."""
+    """Return the match of the report's file; a file after "in" is a source unless the goal stores something."""
     file = _TO_FILE.search(text)
     reads = file is not None and file[0].strip().startswith("in ") and not _STORED.search(text)
     return None if reads else file
@@ -148,4 +148,4 @@ def _cleaned(topic: str) -> str:
             topic = pattern.sub("", topic)
     if _GIVEN_WITH_THE_GOAL.search(topic) or not content_words(topic):
         return ""
-    return one_line(topic, _LONGEST_TOPIC)
+    return one_line(topic, _MAX_TOPIC_CHARACTERS)

@@ -44,7 +44,7 @@ class EventStore:
         self._ownership = Ownership(self.name, MemoryLeaseTable(self._store), set(), pace)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
-        """Start the thread's next run with its first events; each learns its thread and number."""
+        """Start the thread's next run with its first events; `run_started` learns its thread and number."""
         return await self._do(lambda: self._open_run(thread, drafts, artifacts).key)
 
     @asynccontextmanager

@@ -41,7 +41,7 @@ class EventStore:
         self._ownership = Ownership(self.name, SqliteLeaseTable(self._file), held, pace)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
-        """Start the thread's next run with its first events; each learns its thread and number."""
+        """Start the thread's next run with its first events; `run_started` learns its thread and number."""
         return await self._file.do(partial(self._open_run, thread=thread, drafts=drafts, artifacts=artifacts))
 
     @asynccontextmanager

@@ -17,7 +17,7 @@ COLUMN_GAP, ROW_GAP = 44, 46
 ASPECT = 4 / 3
 """Width over height that drawings come near to."""
 IN_SIGHT = 3
-"""Columns that any page shows at once: in a wide drawing a small level stands there, so that nobody has to look for it."""
+"""Columns that any page shows at once: in a wide drawing small levels stand there, in sight."""
 SPLIT, FOLD = 0.2, 0.05
 """How much larger a drawing may be rather than split all levels, or fold once more."""
 

@@ -14,9 +14,10 @@ from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
 from graph.plan.schema import Plan, Step
 from graph.record.budget import NO_BUDGET, Usage
-from graph.record.events import Draft, Event
+from graph.record.events import Event
 from graph.record.projection import project
 from graph.record.run_state import RunState
+from graph.testing import drafted
 
 Result = TypeVar("Result")
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
@@ -44,13 +45,13 @@ class Desk:
 
     async def revise(self, revision: int) -> None:
         revised = {"revision": revision, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}
-        await self.ledger.append(self.lease, [Draft("plan_revised", revised)])
+        await self.ledger.append(self.lease, [drafted("plan_revised", revised)])
 
 
 def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
     async def main() -> Result:
         ledger = MemoryLedger()
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         try:
             async with ledger.owned(run) as lease:
                 return await work(Desk(ledger, lease, Toolbox(tools)))

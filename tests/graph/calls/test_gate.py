@@ -22,7 +22,7 @@ from graph.plan.schema import Step
 from graph.policy.grants import Refused
 from graph.record.events import Draft, Event
 from graph.record.trust_label import TrustLabel
-from graph.testing import LoggedTools, ScriptedModel
+from graph.testing import LoggedTools, ScriptedModel, drafted
 from tools.errors import NothingHappened
 
 STEP = Step(id="a", objective="o", tools=("send", "read"), max_calls=9)
@@ -214,7 +214,7 @@ def test_the_key_of_a_call_is_the_same_across_attempts_and_revisions() -> None:
 def test_the_key_of_a_call_tells_run_step_number_tool_and_arguments_apart() -> None:
     async def work(desk: Desk) -> list[str]:
         other = Step(id="b", objective="o", tools=("send",))
-        run = await desk.ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        run = await desk.ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         once = [
             (STEP, "send", {"to": "x"}),
             (STEP, "send", {"to": "y"}),
@@ -267,7 +267,7 @@ def test_outcomes_are_written_before_the_intents_they_make_ready() -> None:
         gate = await desk.gate()
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
-        await gate.commit([await gate.perform(first), Draft("step_finished", {}, "b")], [second])
+        await gate.commit([await gate.perform(first), drafted("step_finished", {}, "b")], [second])
         return await desk.kinds()
 
     assert at_desk(work, LoggedTools().tool("send")) == [
@@ -320,7 +320,7 @@ def test_the_intent_of_a_call_that_may_not_be_repeated_survives_a_power_cut(tool
 
     async def main() -> None:
         ledger = Watched()
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as lease:
             gate = await Desk(ledger, lease, Toolbox([tool])).gate()
             await gate.commit([], [await admit(gate, STEP, "send", {})])
@@ -348,7 +348,7 @@ def test_what_has_happened_is_written_even_where_nothing_more_may_start() -> Non
         first, second = await admit(gate, STEP, "send", {"to": 1}), await admit(gate, STEP, "send", {"to": 2})
         await gate.commit([], [first])
         done = await gate.perform(first)
-        await desk.ledger.append(desk.lease, [Draft("run_ended", {"status": "cancelled", "reason": "r"})])
+        await desk.ledger.append(desk.lease, [drafted("run_ended", {"status": "cancelled", "reason": "r"})])
         with pytest.raises(StaleRunError):
             await gate.commit([done], [second])
         recalled = await (await desk.gate()).admit(STEP, "send", {"to": 1}, {})
@@ -395,7 +395,7 @@ def test_outcomes_alone_are_written_while_a_message_waits() -> None:
 def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
     async def main() -> tuple[list[str], int]:
         ledger, model = MemoryLedger(), ScriptedModel(["an answer"])
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g", "constraints": []})])
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
         async with ledger.owned(run) as outdated:
             pass
         async with ledger.owned(run) as lease:
@@ -408,7 +408,7 @@ def test_under_an_outdated_lease_nothing_starts_ends_or_is_asked() -> None:
                     await gate.commit(ended, starting)
             with pytest.raises(LeaseLostError):
                 await gate.models.ask(role_model(model), ModelCall("planner", "plan:1", [HumanMessage("x")]))
-            await ledger.append(lease, [Draft("paused", {})])
+            await ledger.append(lease, [drafted("paused", {})])
             kinds = await desk.kinds()
         await ledger.close()
         return kinds, len(model.prompts)

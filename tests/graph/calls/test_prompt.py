@@ -40,8 +40,8 @@ def test_a_conversation_that_grows_is_kept_once() -> None:
     whole = prompts.recorded(asked("k1", first), "executor", "a", first)
     rest = prompts.recorded(asked("k2", second), "executor", "a", second)
 
-    assert whole.fields == {"continues": None, "value": first}
-    assert rest.fields == {"continues": "k1", "value": second[1:]}
+    assert whole.prompt.to_json() == {"continues": None, "value": first}
+    assert rest.prompt.to_json() == {"continues": "k1", "value": second[1:]}
 
 
 def test_another_conversation_is_kept_whole() -> None:
@@ -49,7 +49,7 @@ def test_another_conversation_is_kept_whole() -> None:
     prompts.recorded(asked("k1", prompt), "executor", "a", prompt)
 
     for key, role, conversation in (("k2", "executor", "a"), ("k3", "executor", "b"), ("k4", "planner", "")):
-        assert prompts.recorded(asked(key, other), role, conversation, other).fields["continues"] is None
+        assert prompts.recorded(asked(key, other), role, conversation, other).prompt.continues is None
 
 
 TOOLS = f'[{{"name": "look", "does": "{"looks " * 50}"}}]'
@@ -62,8 +62,8 @@ def test_what_prompts_have_in_common_is_kept_once_by_its_content() -> None:
 
     one, other = recorded("a"), recorded("b")
 
-    assert one.fields["constants"] == other.fields["constants"]
-    assert len(to_text(one.fields)) < 500
+    assert one.prompt.constants == other.prompt.constants
+    assert len(to_text(one.prompt.to_json())) < 500
     assert one.artifacts[1:] == other.artifacts[1:]
 
 
@@ -80,6 +80,8 @@ def test_a_prompt_is_read_as_it_was_asked_whatever_it_has_in_common(system: str,
     recorded = Prompts((TOOLS, "x" * 300)).recorded(asked("k", prompt), "planner", "", prompt)
     contents = {kept.artifact.id: kept.text for kept in recorded.artifacts if kept.artifact}
 
-    assert with_values({"prompt": recorded.fields}, contents) == {"prompt": {"continues": None, "value": prompt}}
-    named = artifacts_named([Event(1, "model_started", None, 0.0, {"prompt": recorded.fields})])
+    told = {"prompt": recorded.prompt.to_json()}
+
+    assert with_values(told, contents) == {"prompt": {"continues": None, "value": prompt}}
+    named = artifacts_named([Event(1, "model_started", None, 0.0, told)])
     assert set(named) == set(contents)

@@ -5,8 +5,7 @@ from typing import Any
 from desk import Desk, at_desk
 
 from graph.record.budget import Budget
-from graph.record.events import Draft
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 MET, UNMET = {"met": True, "why": "it is"}, {"met": False, "why": "it is not"}
 
@@ -80,9 +79,9 @@ def test_a_result_that_a_person_gave_for_a_call_has_to_meet_the_checks(prepared:
     async def work(desk: Desk) -> Any:
         await (await prepared(desk, checked)).run()
         (key,) = (await desk.record()).calls
-        decided = {"decision": "settle", "by": "person", "digest": "", "checkpoint": "", "request": "r"}
+        decided = {"decision": "settle", "by": "person", "digest": "", "checkpoint": "", "request": 1}
         settled = [{"key": key, "happened": True, "result": ""}]
-        await desk.ledger.append(desk.lease, [Draft("decided", {**decided, "settled": settled})])
+        await desk.ledger.append(desk.lease, [drafted("decided", {**decided, "settled": settled})])
         return (await (await prepared(desk, checked)).run()).results["a"]
 
     tools = LoggedTools()

@@ -8,9 +8,9 @@ import pytest
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.opening import file_of, open_ledger
 from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft
+from graph.testing import drafted
 
-STARTED = Draft("run_started", {"goal": "g", "constraints": []})
+STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 
 
 def test_a_path_is_a_file_whether_given_as_text_or_not(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import FILE_VARIABLE, VARIABLE, SealKey, key_from_environment, key_from_file
 from graph.ledger.verification import Verification, verify
-from graph.record.events import Draft
+from graph.testing import drafted
 
 KEY, OTHER = SealKey(b"a secret of many letters"), SealKey(b"another secret of letters")
-STARTED, PAUSED = Draft("run_started", {"goal": "g"}), Draft("paused", {})
+STARTED, PAUSED = drafted("run_started", {"goal": "g"}), drafted("paused", {})
 RUN = RunKey("t", 1)
 
 

@@ -25,18 +25,18 @@ from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import Transcript
 from graph.ledger.verification import verify
-from graph.record.events import Draft
 from graph.record.values import keep
+from graph.testing import drafted
 
 KEY = SealKey(b"a secret of many letters")
 RUN = RunKey("t", 1)
 LARGE = keep("x" * 10_000)
 DRAFTS = [
-    Draft("plan_revised", {"revision": 1, "text": "é\u2028\U0001f600"}),
-    Draft("call_started", {"key": "k", "wide": 2**80, "float": 1.5e300}, "step_1"),
-    Draft("call_finished", {"status": "succeeded", **LARGE.fields()}, "step_1"),
-    Draft("paused", {}),
-    Draft("run_ended", {"status": "failed", "reason": "r"}),
+    drafted("plan_revised", {"revision": 1, "text": "é\u2028\U0001f600"}),
+    drafted("call_started", {"key": "k", "wide": 2**80, "float": 1.5e300}, "step_1"),
+    drafted("call_finished", {"status": "succeeded", **LARGE.fields()}, "step_1"),
+    drafted("paused", {}),
+    drafted("run_ended", {"status": "failed", "reason": "r"}),
 ]
 EVENTS = 1 + len(DRAFTS)
 COLUMNS = st.sampled_from(["kind", "step", "at", "payload", "salt", "digest", "link"])
@@ -55,7 +55,7 @@ def use(path: Path, work: Callable[[RunStore], Awaitable[Any]]) -> Any:
 
 def write(path: Path) -> None:
     async def work(ledger: RunStore) -> None:
-        run = await ledger.open_run("t", [Draft("run_started", {"goal": "g"})])
+        run = await ledger.open_run("t", [drafted("run_started", {"goal": "g"})])
         async with ledger.owned(run) as lease:
             await ledger.append(lease, DRAFTS, artifacts=[LARGE])
 

@@ -13,18 +13,19 @@ from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import RunKey
 from graph.observing.observed import ObservedLedger
 from graph.record.events import Draft
+from graph.testing import drafted
 
 USER = contextvars.ContextVar("USER", default="nobody")
 
 
 def drafts(*names: str) -> list[Draft]:
-    return [Draft("steered", {"name": name}) for name in names]
+    return [drafted("steered", {"approver": name}) for name in names]
 
 
-def write(observers: Sequence[Any], *names: str, hung_s: float = 10.0) -> None:
+def write(observers: Sequence[Any], *names: str, timeout_s: float = 10.0) -> None:
     async def main() -> None:
         inner = MemoryLedger()
-        ledger = ObservedLedger(inner, observers, hung_s)
+        ledger = ObservedLedger(inner, observers, timeout_s)
         for name in names:
             await ledger.open_run("t", drafts(name))
         await inner.close()
@@ -37,7 +38,7 @@ def test_events_are_told_in_order_on_one_thread_that_is_not_the_event_loops() ->
     idents: set[int] = set()
 
     def observer(_: RunKey, events: Sequence[Draft]) -> None:
-        told.extend(event.payload["name"] for event in events)
+        told.extend(event.data.approver for event in events)
         idents.add(threading.get_ident())
 
     names = [str(number) for number in range(20)]
@@ -58,11 +59,11 @@ def test_an_observer_that_hangs_holds_up_nobody_and_is_told_nothing_more(caplog:
     go, hung, told = threading.Event(), list[str](), list[str]()
 
     def hangs(_: RunKey, events: Sequence[Draft]) -> None:
-        hung.append(events[0].payload["name"])
+        hung.append(events[0].data.approver)
         go.wait(60)
 
     with caplog.at_level(logging.WARNING, "planner_executor.observing"):
-        write([hangs, lambda _, events: told.append(events[0].payload["name"])], "a", "b", "c", hung_s=0.01)
+        write([hangs, lambda _, events: told.append(events[0].data.approver)], "a", "b", "c", timeout_s=0.01)
     go.set()
 
     assert told == ["a", "b", "c"] and hung == ["a"]
@@ -73,7 +74,7 @@ def test_an_observer_is_told_of_each_event_once_however_it_is_written() -> None:
     told: list[tuple[int, str]] = []
 
     def observer(run: RunKey, events: Sequence[Draft]) -> None:
-        told.extend((run.n, event.payload["name"]) for event in events)
+        told.extend((run.n, event.data.approver) for event in events)
 
     async def main() -> list[tuple[int, str]]:
         inner = MemoryLedger()
@@ -89,7 +90,7 @@ def test_an_observer_is_told_of_each_event_once_however_it_is_written() -> None:
             assert owned.opened
             await inner.post(run, "pause")
             await ledger.take_messages(owned.lease, lambda _: drafts("answer"))
-        written = [(run.n, event.payload["name"]) for event in await inner.events(run)]
+        written = [(run.n, event.data.approver) for event in await inner.events(run)]
         await inner.close()
         return written
 

@@ -25,9 +25,9 @@ from graph.observing.log import log_events
 from graph.observing.otel import OtelObserver
 from graph.observing.prometheus import exposition, registry_of
 from graph.record.counters import GAUGES, HELP, Counters, RunCounter
-from graph.record.events import Draft, Event
+from graph.record.events import Event
 from graph.runs import open_runs
-from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step, whole_payload
 
 Build = Callable[..., Any]
 SECRET = "hunter2-secret"
@@ -194,7 +194,7 @@ def test_a_graph_without_observers_is_built_as_before() -> None:
 
 def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.LogCaptureFixture) -> None:
     name = "send status=succeeded\nWARNING forged\u2028\u202e"
-    draft = Draft("call_started", {"tool": name, "role": 'a"b', "revision": 1}, "s")
+    draft = drafted("call_started", {"tool": name, "role": 'a"b', "revision": 1}, "s")
 
     with caplog.at_level(logging.DEBUG, "planner_executor.run"):
         log_events(RunKey("thread\nforged", 1), [draft])
@@ -210,7 +210,10 @@ def test_names_from_outside_begin_no_log_line_and_forge_no_field(caplog: pytest.
 
 def test_names_from_outside_begin_no_line_of_the_metrics_and_hide_nothing() -> None:
     tools = ("send\n# EOF", "send\x1b[2J\u2028\u200d")
-    refused = [Event(seq, "call_refused", "s", 0.0, {"tool": tool}) for seq, tool in enumerate(tools, 1)]
+    refused = [
+        Event(seq, "call_refused", "s", 0.0, whole_payload("call_refused", {"tool": tool}))
+        for seq, tool in enumerate(tools, 1)
+    ]
 
     counters = Counters(RunCounter().count(refused), {})
     lines = exposition(registry_of(lambda: counters)).split("\n")

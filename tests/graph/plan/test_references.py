@@ -437,3 +437,11 @@ def test_a_chain_walks_as_python_would(chain: list[Any]) -> None:
     path = "".join(f"[{link}]" if isinstance(link, int) else f".{json.dumps(link)}" for link in chain)
 
     assert resolve(f"{{a_result{path}}}", {"a": result}) == "end"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("{list_result[0]}}{", "10}{"), ("x{list_result[0]}}", "x10}"), ("${list_result[0]}}", "$10}")],
+)
+def test_braces_are_doubled_only_if_one_stands_before_the_reference(text: str, expected: str) -> None:
+    assert value(text) == expected

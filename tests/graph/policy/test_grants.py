@@ -127,7 +127,20 @@ def test_without_arguments_in_the_plan_all_are_open_to_a_model_and_none_to_a_det
     assert bound(Step(id="s", objective="o", tool="send"), {"to": "x"}) is None
 
 
+def test_no_argument_is_added_to_a_call_whose_arguments_are_all_references() -> None:
+    step = Step(id="s", objective="o", tools=("send",), args={"body": "{page_result}"})
+
+    assert bound(step, {"body": "a text"}) == {"body": "a text"}
+    assert bound(step, {"body": "a text", "to": "attacker"}) is None
+
+
+def test_a_deterministic_step_is_granted_one_call_whatever_else_it_says() -> None:
+    assert Grant.of(Step(id="s", objective="o", tool="send", max_calls=3)).calls == 1
+
+
 @given(VALUES, VALUES)
+@example([1], [True])
+@example({"a": 1}, {"a": True})
 def test_two_values_are_the_same_where_they_are_the_same_json(one: Any, other: Any) -> None:
     assert is_same(one, other) == (text_of(one) == text_of(other))
 

@@ -11,9 +11,10 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import ApprovalMode, Policy, ToolRule
-from graph.policy.scope import beyond, in_force, needs_person, within_approved
+from graph.policy.scope import beyond, in_force, needs_person, rebound, repeats, within_approved
 from graph.record.budget import Budget
-from graph.record.run_state import Approval, RunState
+from graph.record.results import StepResult
+from graph.record.run_state import Approval, Call, RunState
 
 TOOLS = {
     "look": ToolSpec("look", "", {}, effect="read"),
@@ -404,3 +405,117 @@ def test_a_plan_that_makes_no_progress_is_for_a_person_though_it_is_approved(mod
     terms = ExecutionTerms(TOOLS, mode)
 
     assert needs_person(record_of(PLAN, terms, stalled="No progress"), PLAN, terms)
+
+
+def test_an_approved_read_that_is_gone_vouches_for_one_read_and_no_more() -> None:
+    again, more = (A.model_copy(update={"id": name}) for name in ("again", "more"))
+
+    assert beyond(Plan(steps=(A,)), Plan(steps=(again, more)), TOOLS) == ["more"]
+
+
+def test_an_approval_of_another_digest_is_not_in_force_whatever_it_binds_to() -> None:
+    terms = ExecutionTerms(TOOLS)
+
+    assert not in_force(RunState(approval=Approval(5, "another", terms.binding(PLAN), "person")), PLAN, terms)
+
+
+def test_without_an_approval_or_its_plan_nothing_is_within_it() -> None:
+    terms = ExecutionTerms(TOOLS)
+    approved = record_of(PLAN, terms)
+
+    assert not within_approved(RunState(approval=approved.approval), PLAN, terms)
+    assert not within_approved(RunState(approved_plan=approved.approved_plan), PLAN, terms)
+
+
+def test_an_approval_in_force_needs_no_copy_of_its_plan() -> None:
+    terms = ExecutionTerms(TOOLS)
+
+    assert not needs_person(RunState(approval=record_of(PLAN, terms).approval), PLAN, terms)
+
+
+def test_a_revision_that_only_reads_needs_nobody_under_other_terms_either() -> None:
+    record = record_of(PLAN, ExecutionTerms(TOOLS, "side_effects", budget=Budget(tool_calls=5)))
+
+    assert not needs_person(record, READS, ExecutionTerms(TOOLS, "side_effects"))
+
+
+def test_an_approval_binds_to_the_terms_that_a_person_changes_if_it_held_under_those_before() -> None:
+    before, after = ExecutionTerms(TOOLS), ExecutionTerms(TOOLS, budget=Budget(tool_calls=5))
+    held = record_of(PLAN, before)
+
+    assert rebound(held, before, after) == after.binding(PLAN) != before.binding(PLAN)
+    assert rebound(held, after, before) == before.binding(PLAN)
+    assert rebound(held, ExecutionTerms(TOOLS, "never"), after) == before.binding(PLAN)
+    assert rebound(RunState(approval=held.approval), before, after) is None
+    assert rebound(RunState(approved_plan=held.approved_plan), before, after) is None
+
+
+@pytest.mark.parametrize("fields", [{"tool": "save"}, {"tools": ("look",)}, {}], ids=["a call", "a model", "a thought"])
+def test_in_place_of_an_approved_step_that_was_to_be_refined_nothing_stands_but_what_is_put_together(
+    fields: dict[str, Any],
+) -> None:
+    other = VAGUE.model_copy(update={"refine": False, "tools": (), **fields})
+
+    assert beyond(REFINABLE, but(other, plan=REFINABLE), TOOLS) == ["work", "end"]
+
+
+def test_a_part_that_may_call_one_tool_with_an_effect_beside_a_read_is_beyond() -> None:
+    assert beyond(REFINABLE, refined(step("part", None, tools=("look", "save"))), TOOLS) == ["part", "work", "end"]
+
+
+def test_the_item_of_a_list_is_no_step_of_that_name() -> None:
+    read, item = calls("read", "look", q="x"), calls("item", "look", q="x")
+
+    assert beyond(Plan(steps=(read, A, EACH)), Plan(steps=(item, A, EACH)), TOOLS) == []
+
+
+def test_a_step_named_like_the_item_of_a_list_is_a_step_to_those_that_are_done_once() -> None:
+    read, item = calls("read", "look", q="y"), calls("item", "look", q="y")
+    saves, saves_item = (calls("s", "save", text=f"{{{name}_result}}") for name in ("read", "item"))
+
+    assert beyond(Plan(steps=(read, saves)), Plan(steps=(item, saves_item)), TOOLS) == []
+
+
+def test_what_is_done_for_each_of_a_list_may_take_other_results_under_other_names() -> None:
+    each, other = (EACH.model_copy(update={"args": {"q": f"{{item_result}} {{{name}_result}}"}}) for name in "bc")
+
+    assert beyond(Plan(steps=(A, B, each)), Plan(steps=(A, B.model_copy(update={"id": "c"}), other)), TOOLS) == []
+
+
+def call(tool: str = "save", *, result: StepResult | None = None, **fields: Any) -> Call:
+    return Call("k", "save", tool, {}, "d", repeatable=False, revision=1, number=0, result=result, **fields)
+
+
+DOWN, DONE = StepResult("failed", error="down"), StepResult("succeeded", 1)
+
+
+@pytest.mark.parametrize(
+    ("made", "what"),
+    [
+        (call(result=DOWN), "which may have taken effect although it failed (down)"),
+        (call(), "which may have taken effect although it failed (the process ended in the middle of it)"),
+        (call(result=DONE, unmet="too short"), "which took effect although the step failed (too short)"),
+    ],
+    ids=["failed", "cut off", "did not do"],
+)
+def test_a_plan_that_may_make_an_uncertain_call_again_says_so(made: Call, what: str) -> None:
+    (sentence,) = repeats(RunState(calls={"k": made}), PLAN)
+
+    assert sentence == (
+        f"save called save, {what}; save may call it again, with "
+        "the same arguments only after you have said whether it happened."
+    )
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        RunState(calls={"k": call(result=DONE)}),
+        RunState(calls={"k": call("get", result=DOWN)}),
+        RunState(calls={"k": call(result=DOWN, nothing_happened=True)}),
+        RunState(calls={"k": call(result=DOWN)}, results={"save": DONE}),
+    ],
+    ids=["it did", "another tool", "nothing happened", "its step has succeeded since"],
+)
+def test_a_plan_that_makes_no_uncertain_call_again_says_nothing_of_it(record: RunState) -> None:
+    assert repeats(record, PLAN) == []

@@ -1,7 +1,7 @@
 import pytest
 
-from graph.record.assessment import Assessment, Opinion
-from graph.record.check_results import CheckResult
+from graph.record.assessment import Assessment
+from graph.record.check_results import CheckResult, Opinion
 
 MET, UNMET = (
     CheckResult({"cites": 1}, True, "1 citation(s): a.md:3"),

@@ -4,15 +4,17 @@ from typing import Any
 
 import pytest
 
+from graph.errors import UnknownEventError
 from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.scope import in_force, repeats, within_approved
-from graph.record.events import CONTROL, Event, Kind
-from graph.record.projection import apply_events, project
+from graph.record.events import CONTROL, Event
+from graph.record.projection import apply_events, known, project
 from graph.record.results import StepResult
 from graph.record.run_state import RunState, run_name
+from graph.testing import whole_payload
 
 TOOLS = {"send": ToolSpec("send", "", {}), "read": ToolSpec("read", "", {}, effect="read")}
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x", "n": 1}), Step(id="b", objective="o")))
@@ -25,9 +27,11 @@ class Told:
         self.events: list[Event] = []
         self.add("run_started", thread="t", n=2, goal="g", constraints=["c"], setup={"approval": "always"})
 
-    def add(self, kind: Kind, step: str | None = None, **payload: Any) -> "Told":
+    def add(self, kind: str, step: str | None = None, **payload: Any) -> "Told":
         seq = len(self.events) + 1
-        self.events.append(Event(seq, kind, step, 1000.0 + seq, {"checkpoint": f"c{seq}", **payload}))
+        self.events.append(
+            Event(seq, kind, step, 1000.0 + seq, whole_payload(kind, {"checkpoint": f"c{seq}", **payload}))
+        )
         return self
 
     def planned(self, plan: Plan = PLAN, revision: int = 1, author: str = "planner", **more: Any) -> "Told":
@@ -170,7 +174,7 @@ def test_other_settings_say_nothing_of_where_a_run_stands() -> None:
     told = Told().add("configured", settings={"max_replans": 0})
 
     record = project(told.events)
-    assert (record.status, record.configuration["settings"]) == ("planning", {"max_replans": 0})
+    assert (record.status, record.configuration.settings) == ("planning", {"max_replans": 0})
 
 
 def test_feedback_is_collected_and_a_plan_is_awaited() -> None:
@@ -198,8 +202,8 @@ def test_what_was_written_at_a_checkpoint_is_found_again() -> None:
     record = approved().record
 
     assert record.checkpoints == {"c1", "c2", "c3", "c4"}
-    assert record.decided_at["c4"]["decision"] == "approve"
-    assert record.revised_at["c2"]["revision"] == 1
+    assert record.decided_at["c4"].decision == "approve"
+    assert record.revised_at["c2"].revision == 1
 
 
 def test_a_call_that_only_started_may_have_happened() -> None:
@@ -340,8 +344,24 @@ def test_answers_of_models_are_remembered_and_failures_are_not() -> None:
     assert told.record.responses == {"m1": {"content": "x"}}
 
 
-def test_events_of_a_later_version_do_not_stop_the_reading() -> None:
-    assert approved().add("lease_taken").record.approval is not None  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("kind", "payload", "why"),
+    [("lease_taken", {}, "of the kind 'lease_taken'"), ("paused", {"version": 2}, "of version 2 of 'paused'")],
+    ids=["kind", "version"],
+)
+def test_an_event_of_a_newer_release_is_refused_by_name(kind: str, payload: dict[str, Any], why: str) -> None:
+    told = approved().add(kind, **payload)
+
+    with pytest.raises(UnknownEventError, match=why) as refused:
+        told.record.approval  # noqa: B018
+    assert refused.value.seq == 5
+
+
+def test_a_run_with_events_of_a_newer_release_can_be_looked_at() -> None:
+    told = approved().add("lease_taken").add("paused", version=7).started()
+
+    assert [event.seq for event in known(told.events)] == [1, 2, 3, 4, 7]
+    assert project(known(told.events)).approval is not None
 
 
 def test_the_outcome_of_a_call_may_come_after_the_end() -> None:

@@ -6,13 +6,13 @@ from graph import Agent
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.record.summary import DAMAGED, Summarizer
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, step, whole_payload
 
 GOAL = {"thread": "t", "n": 1, "goal": "g", "constraints": [], "tags": ["nightly"]}
 
 
 def event(seq: int, kind: str, name: str | None = None, **payload: object) -> Event:
-    return Event(seq, kind, name, 100.0 + seq, payload)  # type: ignore[arg-type]
+    return Event(seq, kind, name, 100.0 + seq, whole_payload(kind, payload))
 
 
 def test_a_run_is_summarised_event_by_event() -> None:
@@ -53,7 +53,9 @@ def test_a_result_counts_once_its_criteria_are_met() -> None:
 
 
 def test_a_run_with_an_event_that_cannot_be_read_is_damaged() -> None:
-    run = Summarizer("t", 1).apply([event(1, "run_started", **GOAL), event(2, "plan_revised", revision=1)])
+    run = Summarizer("t", 1).apply(
+        [event(1, "run_started", **GOAL), Event(2, "plan_revised", None, 102.0, {"revision": 1})]
+    )
 
     assert run.summary.status == DAMAGED and run.summary.goal == "g"
 

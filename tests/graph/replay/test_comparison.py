@@ -5,18 +5,19 @@ from typing import Any
 
 import pytest
 
-from graph.record.events import Draft, Event
+from graph.record.events import Event
 from graph.replay.comparison import Difference, differing
+from graph.testing import drafted, whole_payload
 
 NAME = "redacted-0123456789abcdef"
 
 
 def recorded(payload: Any, kind: Any = "paused", step: str | None = None) -> Event:
-    return Event(3, kind, step, 0.0, payload)
+    return Event(3, kind, step, 0.0, whole_payload(kind, payload))
 
 
 def compared(one: Any, other: Any, names: dict[str, str] | None = None) -> str | None:
-    return differing(recorded(one), Draft("paused", other), {} if names is None else names)
+    return differing(recorded(one), drafted("paused", other), {} if names is None else names)
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "started_at", "ended_at", "worked_s", "approver"])
@@ -56,8 +57,8 @@ def test_the_same_is_the_same() -> None:
 
 
 def test_events_of_another_kind_or_step_differ_as_a_whole() -> None:
-    assert differing(recorded({}), Draft("executing", {}), {}) == ""
-    assert differing(recorded({}, step="a"), Draft("paused", {}, "b"), {}) == ""
+    assert differing(recorded({}), drafted("executing", {}), {}) == ""
+    assert differing(recorded({}, step="a"), drafted("paused", {}, "b"), {}) == ""
 
 
 def test_a_name_stands_for_one_digest_throughout() -> None:
@@ -79,17 +80,17 @@ def test_nothing_is_learned_from_events_that_differ() -> None:
 def test_texts_laid_out_around_a_redacted_value_are_not_compared() -> None:
     one, other = {"shown": "a   [redacted]", "n": 1}, {"shown": "a [redacted]", "n": 1}
 
-    assert differing(recorded(one), Draft("paused", other), {}, True) is None
-    assert differing(recorded(one), Draft("paused", other), {}, False) == "shown"
+    assert differing(recorded(one), drafted("paused", other), {}, True) is None
+    assert differing(recorded(one), drafted("paused", other), {}, False) == "shown"
 
 
 def test_a_difference_is_told_with_both_sides_of_the_field() -> None:
     difference = Difference(
-        3, recorded({"a": {"b": ["x", "old"]}}), Draft("paused", {"a": {"b": ["x", "new"]}}), "a.b[1]"
+        3, recorded({"a": {"b": ["x", "old"]}}), drafted("paused", {"a": {"b": ["x", "new"]}}), "a.b[1]"
     )
 
     assert str(difference) == "event 3 differs in a.b[1]; on record: old; in the replay: new"
-    assert difference.to_json()["replayed"] == {"kind": "paused", "payload": {"a": {"b": ["x", "new"]}}}
+    assert difference.to_json()["replayed"]["payload"]["a"] == {"b": ["x", "new"]}
 
 
 def test_a_side_that_is_missing_is_told() -> None:

@@ -1,15 +1,21 @@
 """The record as it is played: what is next, what may come in another order, and what a call came to."""
 
+from dataclasses import replace
 from typing import Any
 
 from graph.record.amendment import Amendment
-from graph.record.events import CANCELLED, Draft, Event
+from graph.record.events import Draft, Event, cancelled
 from graph.replay.comparison import Difference
-from graph.replay.recording import Recording, is_cancelled
+from graph.replay.recording import Recording
+from graph.testing import drafted, whole_payload
+
+CANCELLED = cancelled().to_json()
 
 
 def tape(*told: tuple[Any, str | None, dict[str, Any]], aside: str = "") -> Recording:
-    events = [Event(seq, kind, step, 0.0, payload) for seq, (kind, step, payload) in enumerate(told, 1)]
+    events = [
+        Event(seq, kind, step, 0.0, whole_payload(kind, payload)) for seq, (kind, step, payload) in enumerate(told, 1)
+    ]
     return Recording(events, frozenset({aside} if aside else ()))
 
 
@@ -22,7 +28,7 @@ def end(step: str, number: int = 0, **more: Any) -> tuple[Any, str, dict[str, An
 
 
 def draft(told: tuple[Any, str | None, dict[str, Any]]) -> Draft:
-    return Draft(told[0], told[2], told[1])
+    return drafted(told[0], told[2], told[1])
 
 
 TWO = (("executing", None, {}), call("a"), call("b"), end("b"), end("a"), ("run_ended", None, {"status": "failed"}))
@@ -109,5 +115,5 @@ def test_messages_for_the_run_are_seen_ahead() -> None:
 
 
 def test_a_cancelled_run_is_told_from_one_that_ended() -> None:
-    assert is_cancelled(Event(1, "run_ended", None, 0.0, CANCELLED))
-    assert not is_cancelled(Event(1, "run_ended", None, 0.0, {**CANCELLED, "status": "failed"}))
+    assert cancelled("c").is_cancelled
+    assert not replace(cancelled(), status="failed").is_cancelled

@@ -143,3 +143,71 @@ def test_a_call_is_settled_by_true_or_false_only(happened: Any) -> None:
 def test_an_answer_has_to_fit_what_was_asked() -> None:
     with pytest.raises(UnreadableAnswer):
         verdict((QUESTION, edit(answer="five")))
+
+
+def beforehand(*pairs: tuple[ReviewAction, Decision]) -> ReviewVerdict:
+    request = ReviewRequest("t.1", 1, "d", "b", tuple(action for action, _ in pairs))
+    return verdict_of(request, [decision for _, decision in pairs], TERMS, unseen=True)
+
+
+def test_an_approval_given_beforehand_approves_the_plan_and_is_known_to_be_unseen() -> None:
+    assert beforehand((RUN_PLAN, APPROVE)) == ReviewVerdict(plan=APPROVE, decisions=(APPROVE,), unseen=True)
+    assert not verdict((RUN_PLAN, APPROVE)).unseen
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(RUN_STEP, APPROVE)],
+        [(AT_GATE, APPROVE)],
+        [(RUN_PLAN, edit(plan={"steps": []}))],
+        [(RUN_PLAN, rejection("another way"))],
+        [(QUESTION, edit(answer=5))],
+        [(RUN_PLAN, APPROVE), (RUN_STEP, APPROVE)],
+    ],
+)
+def test_nothing_but_an_approval_of_the_plan_may_be_given_beforehand(
+    pairs: list[tuple[ReviewAction, Decision]],
+) -> None:
+    with pytest.raises(UnreadableAnswer):
+        beforehand(*pairs)
+
+
+def test_a_question_that_is_sent_back_needs_no_answer() -> None:
+    assert verdict((QUESTION, rejection("ask ann"))).feedback == "ask ann"
+
+
+def test_what_was_not_asked_is_not_decided() -> None:
+    found = verdict((QUESTION, edit(answer=5)))
+
+    assert (found.plan, found.steps, found.given) == (None, False, {"q": 5})
+    assert verdict((RUN_STEP, APPROVE), (RUN_PLAN, APPROVE)).plan == APPROVE
+
+
+def test_a_call_of_a_tool_that_is_called_like_a_gate_is_no_gate() -> None:
+    held = ReviewAction("run_step", {"step": "a", "tool": GATE, "args": {}}, "", "key")
+
+    assert verdict((held, APPROVE)).given == {}
+
+
+@pytest.mark.parametrize("action", [EFFECT, QUESTION, BUDGET], ids=lambda action: action.name)
+def test_a_decision_without_arguments_is_no_answer_to_what_needs_some(action: ReviewAction) -> None:
+    with pytest.raises(UnreadableAnswer):
+        verdict((action, Decision("edit")))
+
+
+def test_a_bound_on_money_may_be_raised_and_is_not_set_in_mid_run() -> None:
+    open_terms = ExecutionTerms(TERMS.tools)
+    dear = ReviewAction("raise_budget", {"budget": {"cost_usd": 1.0}, "spent": {}}, "", "cost_usd")
+
+    assert verdict((dear, edit(budget={"cost_usd": 2.0})), terms=open_terms).budget == Budget(cost_usd=2.0)
+    with pytest.raises(UnreadableAnswer, match="cost_usd cannot be set in mid-run"):
+        verdict((BUDGET, edit(budget={"tool_calls": 4, "cost_usd": 2.0})), terms=open_terms)
+
+
+@pytest.mark.parametrize("before", [{"tool_calls": 0}, {}], ids=["a limit of nothing", "the policy's limit"])
+def test_one_more_than_nothing_is_a_higher_limit(before: dict[str, int]) -> None:
+    action = ReviewAction("raise_budget", {"budget": before, "spent": {}}, "", "tool_calls")
+    found = verdict((action, edit(budget={"tool_calls": 1})), terms=ExecutionTerms(TERMS.tools))
+
+    assert found.budget == Budget(tool_calls=1)

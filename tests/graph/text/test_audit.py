@@ -9,10 +9,10 @@ from graph.record.values import keep
 from graph.text.audit import Audit
 
 EVENTS = [
-    Event(1, "run_started", None, 1000.0, {"goal": "g", "constraints": ["c"]}),
+    Event(1, "run_started", None, 1000.0, {"goal": "g", "constraints": ["c"], "thread": "t", "n": 1}),
     Event(2, "plan_refused", None, 1001.0, {"author": "planner"}),
     Event(3, "executing", None, 1002.0, {"revision": 1}),
-    Event(4, "dreamt", None, 100_000.0, {"of": "sheep"}),  # type: ignore[arg-type]
+    Event(4, "dreamt", None, 100_000.0, {"of": "sheep"}),
     Event(5, "run_ended", None, 100_001.0, {"status": "failed", "reason": "r", "value": None}),
 ]
 
@@ -44,7 +44,7 @@ def test_large_prompts_and_tools_are_told_part_by_part() -> None:
     artifacts = {kept.artifact.id: kept.text for kept in (prompt, tools) if kept.artifact}
     events = [
         Event(1, "configured", None, 0.0, {"tools": tools.fields()}),
-        Event(2, "model_started", None, 0.0, {"role": "planner", "model": "m", "prompt": prompt.fields()}),
+        Event(2, "model_started", None, 0.0, {"key": "k", "role": "planner", "model": "m", "prompt": prompt.fields()}),
     ]
 
     lines = str(Audit("t.1", events, artifacts)).split("\n")

@@ -17,12 +17,12 @@ from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.sqlite import busy_timeout
 from graph.ledger.sqlite.lease import SCHEMA, beat, claim, disown, look, release, take_over
 from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.record.events import Draft
+from graph.testing import drafted
 
 Result = TypeVar("Result")
 RUN, OTHER = RunKey("t", 1), RunKey("t", 2)
-STARTED = Draft("run_started", {"goal": "g"})
-NOTE = Draft("paused", {})
+STARTED = drafted("run_started", {"goal": "g"})
+NOTE = drafted("paused", {})
 NEVER_S = 3600.0
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="start times are read from /proc")

@@ -23,16 +23,17 @@ from graph.ledger.sqlite.schema import SEARCHED, TO_KNOW
 from graph.ledger.verification import verify
 from graph.record.events import Draft, Event
 from graph.record.values import keep_constant
+from graph.testing import drafted
 
 RUN = RunKey("t", 1)
 WORDS = "many words of a result, and more of them: ß \U0001f600 \0 " * 40
 LONG = {"call": 0, "status": "succeeded", "value": WORDS, "thread": "t", "n": 1}
 DRAFTS = [
-    Draft("run_started", {"goal": "g", "constraints": []}),
-    Draft(
+    drafted("run_started", {"goal": "g", "constraints": []}),
+    drafted(
         "call_started", {"key": "k", "call": 0, "tool": "pay", "args": LONG, "repeatable": False, "revision": 1}, "a"
     ),
-    Draft("call_finished", LONG, "a"),
+    drafted("call_finished", LONG, "a"),
 ]
 
 
@@ -153,7 +154,7 @@ def test_a_payload_that_was_stored_as_text_is_read_as_before(path: Path) -> None
 def test_an_artifact_that_a_packed_event_of_another_thread_names_outlives_a_redaction(tmp_path: Path) -> None:
     kept = keep_constant("the secret")
     assert kept.artifact is not None
-    named = Draft("call_finished", {**LONG, "artifact": kept.artifact.to_json()}, "a")
+    named = drafted("call_finished", {**LONG, "artifact": kept.artifact.to_json()}, "a")
 
     async def work() -> str:
         ledger = SqliteLedger(tmp_path / "runs.db")

@@ -8,13 +8,13 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.ledger.sqlite.packed_payload import add_functions
 from graph.ledger.sqlite.queries import TO_KNOW, runs_to_know
-from graph.record.events import Draft
+from graph.testing import drafted
 
-STARTED = Draft("run_started", {"goal": "g", "constraints": []})
-BEGUN = Draft(
+STARTED = drafted("run_started", {"goal": "g", "constraints": []})
+BEGUN = drafted(
     "call_started", {"key": "k", "call": 0, "tool": "pay", "args": {}, "repeatable": False, "revision": 1}, "a"
 )
-ENDED = Draft("call_finished", {"call": 0, "status": "succeeded", "value": "a long receipt " * 100}, "a")
+ENDED = drafted("call_finished", {"call": 0, "status": "succeeded", "value": "a long receipt " * 100}, "a")
 
 
 def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(tmp_path: Path) -> None:

@@ -11,13 +11,14 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.record.events import Draft
 from graph.record.run_filter import RunFilter
+from graph.testing import drafted
 
-ENDED = Draft("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
-ASKED = Draft("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
+ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
+ASKED = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
 
 
 def begun(goal: str = "g", **more: Any) -> Draft:
-    return Draft("run_started", {"goal": goal, "constraints": [], **more})
+    return drafted("run_started", {"goal": goal, "constraints": [], **more})
 
 
 @asynccontextmanager

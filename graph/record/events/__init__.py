@@ -1,0 +1,74 @@
+"""The lines of the ledger: one class for each kind of event, and events as they are written and read.
+
+A new kind is a class in one of these files and a line of the union `EventData`; mypy then names what lacks it.
+"""
+
+from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
+from graph.record.events.content import Arguments, Content
+from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
+from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
+from graph.record.events.payload import Payload
+from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.review import Decided, ReviewRequested, SettledCall
+from graph.record.events.run import (
+    ASKED,
+    BY_FACADE,
+    INTERRUPTED,
+    NO_CONFIGURATION,
+    WORDING,
+    Configuration,
+    Configured,
+    LeftPayload,
+    Paused,
+    RunEnded,
+    RunStarted,
+    ValueRedacted,
+    cancelled,
+)
+from graph.record.events.step import BudgetReached, StepChecked, StepFinished
+
+__all__ = [
+    "ASIDE",
+    "ASKED",
+    "BY_FACADE",
+    "CONTROL",
+    "INTERRUPTED",
+    "NO_CONFIGURATION",
+    "TYPES",
+    "WORDING",
+    "Arguments",
+    "BudgetReached",
+    "CallFinished",
+    "CallRefused",
+    "CallStarted",
+    "Configuration",
+    "Configured",
+    "Content",
+    "Decided",
+    "Draft",
+    "EarlierCall",
+    "Event",
+    "EventData",
+    "Executing",
+    "FailedAttempt",
+    "LeftPayload",
+    "ModelFinished",
+    "ModelStarted",
+    "Paused",
+    "Payload",
+    "PlanRefused",
+    "PlanRevised",
+    "Prompt",
+    "ReviewRequested",
+    "RunEnded",
+    "RunStarted",
+    "SettledCall",
+    "Steered",
+    "StepChecked",
+    "StepFinished",
+    "StepHeld",
+    "StepUncertain",
+    "Tokens",
+    "ValueRedacted",
+    "cancelled",
+]

@@ -1,0 +1,256 @@
+"""Events of tool calls: intents, outcomes, refusals, and calls that wait for a person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.events.content import Arguments, result_from_json, result_json
+from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.results import StepResult
+from graph.record.trust_label import TrustLabel
+
+
+def _optional(raw: Json, name: str) -> int | None:
+    return whole(raw, name) if name in raw else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallStarted(Payload):
+    """The intent of a call, written before it is made.
+
+    `call` is 0 for a step's own call and counts a model's calls from 1. `item` is the place in the list, from 0, if the
+    step is done for each of a list.
+    """
+
+    kind: ClassVar[Literal["call_started"]] = "call_started"
+
+    key: str
+    call: int
+    item: int | None = None
+    tool: str
+    args: Arguments
+    effect: str | None = None
+    repeatable: bool
+    revision: int
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return self.repeatable
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "key": self.key,
+            "call": self.call,
+            **given(item=self.item),
+            "tool": self.tool,
+            **self.args.to_json(),
+            "effect": self.effect,
+            "repeatable": self.repeatable,
+            "revision": self.revision,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            key=raw["key"],
+            call=whole(raw, "call"),
+            item=_optional(raw, "item"),
+            tool=raw["tool"],
+            args=Arguments.from_json(raw),
+            effect=raw.get("effect"),
+            repeatable=raw["repeatable"],
+            revision=whole(raw, "revision"),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallFinished(Payload):
+    """The outcome of the call of that number and item.
+
+    `nothing_happened`: it failed and surely had no effect. `unchecked`: its step has criteria, which come next.
+    `worked_s` is how many seconds the run has been worked on.
+    """
+
+    kind: ClassVar[Literal["call_finished"]] = "call_finished"
+
+    result: StepResult
+    call: int
+    item: int | None = None
+    nothing_happened: bool = False
+    unchecked: bool = False
+    worked_s: float | None = None
+
+    @property
+    def is_the_step(self) -> bool:
+        """Whether its result is the step's."""
+        return self.call == 0 and self.item is None
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            **result_json(self.result),
+            "call": self.call,
+            **given(
+                item=self.item,
+                nothing_happened=self.nothing_happened,
+                unchecked=self.unchecked,
+                worked_s=self.worked_s,
+            ),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            result=result_from_json(raw),
+            call=whole(raw, "call"),
+            item=_optional(raw, "item"),
+            nothing_happened=raw.get("nothing_happened", False),
+            unchecked=raw.get("unchecked", False),
+            worked_s=number(raw.get("worked_s")),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallRefused(Payload):
+    """A step asked for a call that its grant, or the policy, does not allow."""
+
+    kind: ClassVar[Literal["call_refused"]] = "call_refused"
+
+    tool: str
+    args: Arguments
+    why: str
+    revision: int
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"tool": self.tool, **self.args.to_json(), "why": self.why, "revision": self.revision}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            tool=raw["tool"],
+            args=Arguments.from_json(raw),
+            why=raw["why"],
+            revision=whole(raw, "revision"),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierCall:
+    """A call that another one waits for, or comes after.
+
+    `run`, `step` and `seq` say where it was begun, if that is another run of the thread; `error` is how it failed,
+    `unmet` why its step failed although it succeeded.
+    """
+
+    key: str
+    run: str | None = None
+    step: str | None = None
+    seq: int | None = None
+    error: str | None = None
+    unmet: str | None = None
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "EarlierCall":
+        """Read what `to_json` wrote."""
+        get = raw.get
+        return cls(raw["key"], get("run"), get("step"), _optional(raw, "seq"), get("error"), get("unmet"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the ledger keeps it."""
+        told = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet)
+        return {"key": self.key, **told}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepHeld(Payload):
+    """A call waits for a person to see it.
+
+    `labels` says which of its arguments are untrusted, `before` names calls of other runs that were the same.
+    """
+
+    kind: ClassVar[Literal["step_held"]] = "step_held"
+
+    key: str
+    tool: str
+    args: Arguments
+    labels: Mapping[str, TrustLabel] = field(default_factory=dict)
+    revision: int
+    before: tuple[EarlierCall, ...] = ()
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "key": self.key,
+            "tool": self.tool,
+            **self.args.to_json(),
+            "labels": {name: label.to_json() for name, label in self.labels.items()},
+            "revision": self.revision,
+            **given(before=[call.to_json() for call in self.before]),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            key=raw["key"],
+            tool=raw["tool"],
+            args=Arguments.from_json(raw),
+            labels={name: TrustLabel.of(label) for name, label in raw["labels"].items()},
+            revision=whole(raw, "revision"),
+            before=tuple(map(EarlierCall.from_json, raw.get("before", ()))),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepUncertain(Payload):
+    """A call waits until a person has said of others whether they happened; what is known of those stands here."""
+
+    kind: ClassVar[Literal["step_uncertain"]] = "step_uncertain"
+
+    key: str
+    tool: str
+    args: Arguments
+    calls: tuple[EarlierCall, ...]
+    revision: int
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "key": self.key,
+            "tool": self.tool,
+            **self.args.to_json(),
+            "calls": [call.to_json() for call in self.calls],
+            "revision": self.revision,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            key=raw["key"],
+            tool=raw["tool"],
+            args=Arguments.from_json(raw),
+            calls=tuple(map(EarlierCall.from_json, raw["calls"])),
+            revision=whole(raw, "revision"),
+            checkpoint=raw.get("checkpoint"),
+        )

@@ -1,0 +1,106 @@
+"""Values as events hold them: inline, or as the artifact that stands for them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.plan.canonical import digest
+from graph.record.events.payload import Json, given, number
+from graph.record.results import StepResult
+from graph.record.values import Kept
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A value, or the artifact that stands for it: an object with `id`, and, if it is told here, `size` and `preview`.
+
+    What can be made again from other values has `of` in place of `id`.
+    """
+
+    value: Any = None
+    artifact: Json | None = None
+
+    @classmethod
+    def of(cls, kept: Kept) -> "Content":
+        """Return a value as it is kept."""
+        return cls(**kept.fields())
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "Content":
+        """Read what `to_json` wrote, be it among other fields."""
+        artifact = raw.get("artifact")
+        return cls(raw.get("value"), artifact if isinstance(artifact, Mapping) else None)
+
+    @property
+    def shown(self) -> Any:
+        """The value as the state shows it: itself, or `{"artifact": {...}}`."""
+        return self.value if self.artifact is None else self.to_json()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return `{"value": ...}` or `{"artifact": {...}}`."""
+        return {"artifact": dict(self.artifact)} if self.artifact is not None else {"value": self.value}
+
+
+NO_CONTENT = Content()
+
+
+def content_in(raw: Json, name: str) -> Content | None:
+    """Read the content in a field, None if the field is not there."""
+    return Content.from_json(raw[name]) if name in raw else None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a tool is called with; `digest_beside` is there if `shown` holds the artifact of larger arguments."""
+
+    shown: Any = field(default_factory=dict)
+    digest_beside: str | None = None
+
+    @classmethod
+    def of(cls, kept: Kept) -> "Arguments":
+        """Return arguments as they are kept."""
+        if kept.artifact is None:
+            return cls(kept.value)
+        return cls({"artifact": kept.artifact.to_json()}, digest(kept.value))
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "Arguments":
+        """Read the arguments among the fields of an event."""
+        return cls(raw["args"], raw.get("args_digest"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields that hold the arguments."""
+        return {"args": self.shown, **given(args_digest=self.digest_beside)}
+
+    @property
+    def digest(self) -> str:
+        """What tells arguments apart."""
+        return digest(self.shown) if self.digest_beside is None else self.digest_beside
+
+    @property
+    def artifact(self) -> Json | None:
+        """The artifact that holds the arguments; an argument that is called so is none."""
+        if self.digest_beside is None or not isinstance(self.shown, Mapping):
+            return None
+        artifact = self.shown.get("artifact")
+        return artifact if isinstance(artifact, Mapping) else None
+
+    @property
+    def artifact_id(self) -> str | None:
+        """The id of that artifact."""
+        return str(self.artifact["id"]) if self.artifact is not None else None
+
+
+def result_json(result: StepResult) -> dict[str, Any]:
+    """Return a result as the events that end calls and steps hold it."""
+    told = result.to_json()
+    times = {name: told.pop(name) for name in ("started_at", "ended_at")}
+    return {**told, **given(**times)}
+
+
+def result_from_json(raw: Json) -> StepResult:
+    """Read the result among the fields of an event."""
+    get = raw.get
+    return StepResult(
+        raw["status"], get("value"), get("artifact"), get("error"), number(get("started_at")), number(get("ended_at"))
+    )

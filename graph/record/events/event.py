@@ -1,0 +1,136 @@
+"""An event as it is written and as it is read, and the union of all kinds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, get_args
+
+from graph.errors import UnknownEventError
+from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
+from graph.record.events.model import ModelFinished, ModelStarted
+from graph.record.events.payload import Json
+from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.review import Decided, ReviewRequested
+from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, ValueRedacted
+from graph.record.events.step import BudgetReached, StepChecked, StepFinished
+
+EventData = (
+    RunStarted
+    | Configured
+    | PlanRevised
+    | PlanRefused
+    | ReviewRequested
+    | Decided
+    | Steered
+    | Executing
+    | CallStarted
+    | CallFinished
+    | CallRefused
+    | StepHeld
+    | StepUncertain
+    | ModelStarted
+    | ModelFinished
+    | StepFinished
+    | StepChecked
+    | BudgetReached
+    | Paused
+    | ValueRedacted
+    | RunEnded
+)
+"""What an event says, by its kind; whoever tells kinds apart names each of them, or mypy complains."""
+
+TYPES: Mapping[str, type[EventData]] = {kind.kind: kind for kind in get_args(EventData)}
+"""Kind -> class."""
+
+CONTROL: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_control)
+"""Events that change what is allowed: an intent is refused when one of these came after its author last looked."""
+
+ASIDE: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_aside)
+"""Events that say nothing of where the run stands."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An event that is not written yet, and the step that it is about."""
+
+    data: EventData
+    step: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind."""
+        return self.data.kind
+
+    @property
+    def safe(self) -> bool:
+        """Whether a power cut may lose it without harm."""
+        return self.data.safe
+
+    @cached_property
+    def payload(self) -> Json:
+        """What the ledger keeps."""
+        return self.data.to_json()
+
+    def of_run(self, thread: str, n: int) -> "Draft":
+        """Return the draft as an event of that run, which the first event names."""
+        if not isinstance(self.data, RunStarted):
+            return self
+        return Draft(replace(self.data, thread=thread, n=n), self.step)
+
+    def told_as(self, payload: Json) -> "Draft":
+        """Return the draft with another payload of its kind."""
+        return Draft(type(self.data).from_json(payload), self.step)
+
+    def at(self, checkpoint: str) -> "Draft":
+        """Return the draft as a node writes it at a checkpoint."""
+        return Draft(replace(self.data, checkpoint=checkpoint), self.step)
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event as it stands in the ledger; `seq` counts from 1 within the run, `at` is in Unix seconds.
+
+    `payload` is what the chain covers, whole; it is decoded when `data` is first asked for.
+    """
+
+    seq: int
+    kind: str
+    step: str | None
+    at: float
+    payload: Mapping[str, Any]
+
+    @classmethod
+    def written(cls, seq: int, at: float, draft: Draft) -> "Event":
+        """Return a draft as it was just written."""
+        event = cls(seq, draft.kind, draft.step, at, draft.payload)
+        vars(event)["_data"] = draft.data
+        return event
+
+    @property
+    def data(self) -> EventData:
+        """What the event says.
+
+        Raises:
+            UnknownEventError: A newer release wrote it.
+            KeyError, TypeError, ValueError, AttributeError: It is not as this package writes it.
+        """
+        found: EventData | None = vars(self).get("_data")  # a cached property takes a lock in Python 3.11
+        if found is None:
+            found = vars(self)["_data"] = self._decoded()
+        return found
+
+    def _decoded(self) -> EventData:
+        known, version = TYPES.get(self.kind), self.payload.get("version", 1)
+        if known is None:
+            raise UnknownEventError(self.seq, f"is of the kind {self.kind!r}")
+        if type(version) is not int or not 1 <= version <= known.version:
+            raise UnknownEventError(self.seq, f"is of version {version} of {self.kind!r}")
+        return known.from_json(self.payload)
+
+    @property
+    def data_if_known(self) -> EventData | None:
+        """What the event says, None if a newer release wrote it."""
+        try:
+            return self.data
+        except UnknownEventError:
+            return None

@@ -1,0 +1,169 @@
+"""Events of model calls: intents with their prompts, and outcomes with what they cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.events.content import NO_CONTENT, Content
+from graph.record.events.payload import Json, Payload, given, number, numbers
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prompt:
+    """What a model was asked: messages as plain data.
+
+    `continues` is the key of the call whose prompt stands before it, `constants` are the artifacts of texts that many
+    prompts share and that messages name by number.
+    """
+
+    continues: str | None = None
+    messages: Content = NO_CONTENT
+    constants: tuple[Json, ...] = ()
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "Prompt":
+        """Read what `to_json` wrote."""
+        constants = tuple(one["artifact"] for one in raw.get("constants", ()))
+        return cls(continues=raw.get("continues"), messages=Content.from_json(raw), constants=constants)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the prompt as the ledger keeps it."""
+        constants = [{"artifact": one} for one in self.constants]
+        return {"continues": self.continues, **self.messages.to_json(), **given(constants=constants)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelStarted(Payload):
+    """The intent of a model call; `reserved` is what of the budget is set aside for it, None if no prompt is kept."""
+
+    kind: ClassVar[Literal["model_started"]] = "model_started"
+
+    key: str
+    role: str
+    model: str
+    prompt_digest: str = ""
+    provider: str = ""
+    reserved: Mapping[str, float] = field(default_factory=dict)
+    prompt: Prompt | None = None
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "key": self.key,
+            "role": self.role,
+            "model": self.model,
+            "prompt_digest": self.prompt_digest,
+            "provider": self.provider,
+            "reserved": dict(self.reserved),
+            **given(prompt=self.prompt and self.prompt.to_json()),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            key=raw["key"],
+            role=raw.get("role", ""),
+            model=raw.get("model", ""),
+            prompt_digest=raw.get("prompt_digest", ""),
+            provider=raw.get("provider", ""),
+            reserved=numbers(raw.get("reserved", {})),
+            prompt=Prompt.from_json(raw["prompt"]) if "prompt" in raw else None,
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Tokens:
+    """What an answer cost in tokens; `estimated` if the server did not count."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    estimated: bool = False
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "Tokens":
+        """Read what `to_json` wrote."""
+        counts = (number(raw.get(name)) or 0 for name in ("input_tokens", "output_tokens", "total_tokens"))
+        read, written, total = counts
+        return cls(
+            input_tokens=read, output_tokens=written, total_tokens=total, estimated=bool(raw.get("estimated", False))
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the tokens as the ledger keeps them."""
+        counts = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens}
+        return {**counts, "total_tokens": self.total_tokens, **given(estimated=self.estimated)}
+
+
+@dataclass(frozen=True, slots=True)
+class FailedAttempt:
+    """A request that brought no answer: of which kind the failure was, and how many seconds were waited after it."""
+
+    model: str
+    kind: str
+    error: str
+    wait_s: float = 0.0
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "FailedAttempt":
+        """Read what `to_json` wrote."""
+        return cls(raw["model"], raw.get("kind", ""), raw["error"], number(raw.get("wait_s")) or 0.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attempt as the ledger keeps it."""
+        return {"model": self.model, "kind": self.kind, "error": self.error, "wait_s": self.wait_s}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelFinished(Payload):
+    """The outcome of a model call: the answer, or why there is none, and what it cost.
+
+    `model` and `usage` are there if a model answered; with `error` too, its answer could not be kept. `attempts` failed
+    before. `worked_s` is how many seconds the run has been worked on.
+    """
+
+    kind: ClassVar[Literal["model_finished"]] = "model_finished"
+
+    key: str
+    role: str
+    response: Mapping[str, Any] | None = None
+    error: str | None = None
+    model: str | None = None
+    usage: Tokens | None = None
+    attempts: tuple[FailedAttempt, ...] = ()
+    cost_usd: float | None = None
+    worked_s: float | None = None
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "key": self.key,
+            "role": self.role,
+            **given(
+                response=self.response,
+                error=self.error,
+                model=self.model,
+                usage=self.usage and self.usage.to_json(),
+            ),
+            "attempts": [attempt.to_json() for attempt in self.attempts],
+            **given(cost_usd=self.cost_usd, worked_s=self.worked_s),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        usage = raw.get("usage")
+        return cls(
+            key=raw["key"],
+            role=raw.get("role", ""),
+            response=raw.get("response"),
+            error=raw.get("error"),
+            model=raw.get("model"),
+            usage=Tokens.from_json(usage) if usage is not None else None,
+            attempts=tuple(map(FailedAttempt.from_json, raw.get("attempts", ()))),
+            cost_usd=number(raw.get("cost_usd")),
+            worked_s=number(raw.get("worked_s")),
+            checkpoint=raw.get("checkpoint"),
+        )

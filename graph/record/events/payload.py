@@ -1,0 +1,87 @@
+"""What every kind of event has: a name, a version, and a payload that is written as JSON and read back."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Payload:
+    """What an event says; each kind of event is a subclass.
+
+    It is no ABC, whose instance checks are slow: mypy refuses a subclass that lacks a method all the same.
+
+    `is_control`: the event changes what is allowed, so an intent whose author has not seen it is refused. `is_aside`:
+    it says nothing of where the run stands. `checkpoint` is the one at which a node wrote the event; what others write
+    has none.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[int] = 1
+    is_control: ClassVar[bool] = False
+    is_aside: ClassVar[bool] = False
+
+    checkpoint: str | None = None
+
+    @property
+    def safe(self) -> bool:
+        """Whether a power cut may lose the event without harm."""
+        return True
+
+    @abstractmethod
+    def own_json(self) -> dict[str, Any]:
+        """Return the fields of this kind, as the ledger keeps them."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, raw: Json) -> Self:
+        """Read a payload; a field that an earlier release did not write has its default.
+
+        Texts may be what a redaction left, and so may numbers that are only told.
+
+        Raises:
+            KeyError, TypeError, ValueError, AttributeError: The payload is not as this package writes it.
+        """
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the payload as the ledger keeps it; version 1 is not written (decision record 0035)."""
+        version = {"version": self.version} if self.version > 1 else {}
+        return {**self.own_json(), **given(checkpoint=self.checkpoint), **version}
+
+
+def given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that have something to say: neither None, nor false, nor an empty list.
+
+    >>> given(item=0, unchecked=False, notes=[], error=None, checkpoint="")
+    {'item': 0, 'checkpoint': ''}
+    """
+    return {name: value for name, value in fields.items() if value is not None and value is not False and value != []}
+
+
+def whole(raw: Json, name: str) -> int:
+    """Return a number that the record is read by.
+
+    Raises:
+        KeyError, TypeError: It is missing, or no integer.
+    """
+    value = raw[name]
+    if type(value) is not int:
+        raise TypeError(f"{name} is not an integer")
+    return value
+
+
+def number(value: Any) -> Any:
+    """Return a number that is only told, None if a redaction left something else in its place.
+
+    >>> number(2.5), number("[redacted]")
+    (2.5, None)
+    """
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def numbers(raw: Json) -> dict[str, Any]:
+    """Return the numbers of an object without those that were redacted."""
+    return {name: value for name, value in raw.items() if number(value) is not None}

@@ -1,0 +1,181 @@
+"""Events of plans: revisions, refusals, changed constraints, the executor's turn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from graph.plan.issues import Issue
+from graph.plan.revision import PlanDiff
+from graph.record.events.content import Content, content_in
+from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.replacement import Replaced
+
+NO_DIFFERENCE = PlanDiff()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanRevised(Payload):
+    """A plan became the run's next revision.
+
+    `cause` is what a replanner was called for, `refined` if steps were planned out and all else stands. `replaced` is
+    what became of failed steps; the first version wrote down in `dropped` only those that were left out. `tainted` are
+    steps that a model wrote after it had read what untrusted tools said, `failures` fingerprints of the failures that
+    the plan answers, `stalled` says why it gets the run no further. `read_as` is what was read otherwise than written,
+    `would_replace` are sentences on files.
+    """
+
+    kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
+    is_control: ClassVar[bool] = True
+
+    revision: int
+    plan: Mapping[str, Any]
+    digest: str
+    binding: str | None = None
+    author: str
+    reason: str | None = None
+    cause: str = "failure"
+    diff: PlanDiff = NO_DIFFERENCE
+    replaced: tuple[Replaced, ...] | None = None
+    dropped: tuple[str, ...] = ()
+    tainted: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    stalled: str | None = None
+    read_as: tuple[str, ...] = ()
+    would_replace: tuple[str, ...] = ()
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    @property
+    def answers_failure(self) -> bool:
+        """Whether a replanner made it because a step had failed."""
+        return self.author == "replanner" and self.cause == "failure"
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        replaced = {"replaced": [one.to_json() for one in self.replaced]} if self.replaced is not None else {}
+        return {
+            "revision": self.revision,
+            "plan": self.plan,
+            "digest": self.digest,
+            "binding": self.binding,
+            "author": self.author,
+            "reason": self.reason,
+            "cause": self.cause,
+            "diff": self.diff.to_json(),
+            **replaced,
+            **given(dropped=list(self.dropped)),
+            "tainted": list(self.tainted),
+            "failures": list(self.failures),
+            "stalled": self.stalled,
+            **given(read_as=list(self.read_as), would_replace=list(self.would_replace)),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            revision=whole(raw, "revision"),
+            plan=raw["plan"],
+            digest=raw["digest"],
+            binding=raw.get("binding"),
+            author=raw["author"],
+            reason=raw.get("reason"),
+            cause=raw.get("cause", "failure"),
+            diff=PlanDiff.from_json(raw.get("diff", {})),
+            replaced=tuple(map(Replaced.of, raw["replaced"])) if "replaced" in raw else None,
+            dropped=tuple(raw.get("dropped", ())),
+            tainted=tuple(raw.get("tainted", ())),
+            failures=tuple(raw.get("failures", ())),
+            stalled=raw.get("stalled"),
+            read_as=tuple(raw.get("read_as", ())),
+            would_replace=tuple(raw.get("would_replace", ())),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanRefused(Payload):
+    """There is no plan that can run; `brought` is what the caller brought."""
+
+    kind: ClassVar[Literal["plan_refused"]] = "plan_refused"
+
+    author: str
+    issues: tuple[Issue, ...] = ()
+    brought: Content | None = None
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        told = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
+        return {**told, **given(brought=self.brought and self.brought.to_json())}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            author=raw["author"],
+            issues=tuple(map(Issue.from_json, raw.get("issues", ()))),
+            brought=content_in(raw, "brought"),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Steered(Payload):
+    """Constraints came or went, or somebody had words for the planner; `constraints` are those from here on."""
+
+    kind: ClassVar[Literal["steered"]] = "steered"
+    is_control: ClassVar[bool] = True
+
+    constraints: tuple[str, ...]
+    added: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+    feedback: str | None = None
+    approver: str = ""
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "constraints": list(self.constraints),
+            "added": list(self.added),
+            "withdrawn": list(self.withdrawn),
+            "feedback": self.feedback,
+            "approver": self.approver,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            constraints=tuple(raw["constraints"]),
+            added=tuple(raw["added"]),
+            withdrawn=tuple(raw["withdrawn"]),
+            feedback=raw["feedback"],
+            approver=raw.get("approver", ""),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Executing(Payload):
+    """The executor took up a revision of the plan."""
+
+    kind: ClassVar[Literal["executing"]] = "executing"
+
+    revision: int
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"revision": self.revision}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(revision=whole(raw, "revision"), checkpoint=raw.get("checkpoint"))

@@ -1,0 +1,164 @@
+"""Events of reviews: what was asked, and what was decided."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import JsonValue
+
+from graph.plan.issues import Issue
+from graph.record.budget import Budget, read_budget
+from graph.record.events.content import NO_CONTENT, Content, content_in
+from graph.record.events.payload import Json, Payload, given, whole
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReviewRequested(Payload):
+    """A request was shown: the names in `asked`, and `shown` as the texts that people read.
+
+    `actions` are the requested actions as data, without the plan that stands in the revision. `answer` is the response
+    before, which was turned down with `error` and `issues`; `unseen` says that nobody had looked at what was asked.
+    `skip` responses that are stored at the checkpoint were given before this request.
+    """
+
+    kind: ClassVar[Literal["review_requested"]] = "review_requested"
+
+    request: int
+    digest: str | None = None
+    subject: str
+    revision: int | None = None
+    asked: tuple[str, ...] = ()
+    actions: tuple[Mapping[str, Any], ...] = ()
+    shown: Content = NO_CONTENT
+    answer: Content | None = None
+    unseen: bool = False
+    error: str | None = None
+    issues: tuple[Issue, ...] = ()
+    skip: int = 0
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        answer = {"answer": self.answer.to_json(), "unseen": self.unseen} if self.answer is not None else {}
+        return {
+            "request": self.request,
+            "digest": self.digest,
+            "subject": self.subject,
+            "revision": self.revision,
+            "asked": list(self.asked),
+            "actions": list(self.actions),
+            "shown": self.shown.to_json(),
+            **answer,
+            "error": self.error,
+            "issues": [issue.to_json() for issue in self.issues],
+            "skip": self.skip,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            request=whole(raw, "request"),
+            digest=raw.get("digest"),
+            subject=raw["subject"],
+            revision=whole(raw, "revision") if raw.get("revision") is not None else None,
+            asked=tuple(raw.get("asked", ())),
+            actions=tuple(raw.get("actions", ())),
+            shown=Content.from_json(raw.get("shown", {})),
+            answer=content_in(raw, "answer"),
+            unseen=raw.get("unseen", False),
+            error=raw["error"],
+            issues=tuple(map(Issue.from_json, raw["issues"])),
+            skip=whole(raw, "skip"),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SettledCall:
+    """What a person said of an uncertain call; `run` names the run that made it, if that is another one."""
+
+    key: str
+    happened: bool
+    result: JsonValue = None
+    run: str | None = None
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "SettledCall":
+        """Read what `to_json` wrote."""
+        return cls(raw["key"], raw["happened"], raw.get("result"), raw.get("run"))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the ledger keeps it."""
+        return {"key": self.key, "happened": self.happened, "result": self.result, **given(run=self.run)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided(Payload):
+    """A decision was made: `by` a `person`, `unseen`, or the `policy`.
+
+    `decisions` are the decisions as they were read, `given` has answers to questions by step, `steps` the keys of calls
+    that may be made with the arguments that were shown, `budget` the one from here on if it was raised.
+    """
+
+    kind: ClassVar[Literal["decided"]] = "decided"
+    is_control: ClassVar[bool] = True
+
+    request: int = 0
+    digest: str | None
+    binding: str | None
+    settled: tuple[SettledCall, ...] = ()
+    decisions: tuple[Mapping[str, Any], ...] = ()
+    given: Mapping[str, JsonValue] = field(default_factory=dict)
+    steps: tuple[str, ...] = ()
+    budget: Budget | None = None
+    decision: str
+    by: str
+    approver: str = ""
+    message: str | None = None
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "request": self.request,
+            "digest": self.digest,
+            "binding": self.binding,
+            "settled": [call.to_json() for call in self.settled],
+            "decisions": list(self.decisions),
+            "given": dict(self.given),
+            "steps": list(self.steps),
+            "budget": self.budget.to_json() if self.budget is not None else None,
+            "decision": self.decision,
+            "by": self.by,
+            "approver": self.approver,
+            "message": self.message,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        budget = raw.get("budget")
+        return cls(
+            request=whole(raw, "request") if "request" in raw else 0,
+            digest=raw["digest"],
+            binding=raw["binding"],
+            settled=tuple(map(SettledCall.from_json, raw.get("settled", ()))),
+            decisions=tuple(raw.get("decisions", ())),
+            given=raw.get("given", {}),
+            steps=tuple(raw.get("steps", ())),
+            budget=read_budget(budget)[0] if budget is not None else None,
+            decision=raw["decision"],
+            by=raw["by"],
+            approver=raw.get("approver", ""),
+            message=raw["message"],
+            checkpoint=raw.get("checkpoint"),
+        )

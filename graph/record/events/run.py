@@ -1,0 +1,222 @@
+"""Events of a run as a whole: its beginning, its setup, its pauses, its end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.budget import NO_BUDGET, Budget, read_budget
+from graph.record.events.content import NO_CONTENT, Content, content_in
+from graph.record.events.payload import Json, Payload, given, number, whole
+
+WORDING = 2
+"""Which words prompts and reviews are written in; it changes with a release that changes them. Absent means 1."""
+
+BY_FACADE = "facade"
+"""`setup_by` of a run whose setup the facade gave; a setup without it may be a client's."""
+
+ASKED, INTERRUPTED = "asked to pause", "interrupted"
+"""Reasons for which a run is paused."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Configuration:
+    """What decisions rest on beside the record: settings, role -> names of models, and the tools.
+
+    `executors` has the models that steps may name.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    models: Mapping[str, Any] = field(default_factory=dict)
+    executors: Mapping[str, Any] = field(default_factory=dict)
+    tools: Content | None = None
+
+    @classmethod
+    def from_json(cls, raw: Json) -> "Configuration":
+        """Read what `to_json` wrote."""
+        return cls(
+            settings=raw.get("settings", {}),
+            models=raw.get("models", {}),
+            executors=raw.get("executors", {}),
+            tools=content_in(raw, "tools"),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration as the ledger keeps it."""
+        told = {"settings": self.settings, "models": self.models, "executors": self.executors}
+        return {**told, **given(tools=self.tools and self.tools.to_json())}
+
+
+NO_CONFIGURATION = Configuration()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunStarted(Payload):
+    """A run began: the goal, and all that decisions rest on; the ledger fills in `thread` and `n`.
+
+    `history` are messages of the chat before the goal. `setup` is what the run needs to be resumed elsewhere; only if
+    `setup_by` is `BY_FACADE`, the facade gave it.
+    """
+
+    kind: ClassVar[Literal["run_started"]] = "run_started"
+
+    goal: str
+    constraints: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    wording: int = 1
+    history: tuple[Mapping[str, str], ...] = ()
+    setup: Mapping[str, Any] = field(default_factory=dict)
+    setup_by: str | None = None
+    configured: Configuration | None = None
+    budget: Budget = NO_BUDGET
+    thread: str = ""
+    n: int = 0
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "goal": self.goal,
+            "constraints": list(self.constraints),
+            **given(tags=list(self.tags)),
+            **({"wording": self.wording} if self.wording > 1 else {}),
+            "history": list(self.history),
+            "setup": self.setup,
+            **given(setup_by=self.setup_by, configured=self.configured and self.configured.to_json()),
+            "budget": self.budget.to_json(),
+            "thread": self.thread,
+            "n": self.n,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            goal=raw["goal"],
+            constraints=tuple(raw["constraints"]),
+            tags=tuple(raw.get("tags", ())),
+            wording=number(raw.get("wording")) or 1,
+            history=tuple(raw.get("history", ())),
+            setup=raw.get("setup") or {},
+            setup_by=raw.get("setup_by"),
+            configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,
+            budget=read_budget(raw.get("budget", {}))[0],
+            thread=raw["thread"],
+            n=whole(raw, "n"),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Configured(Payload):
+    """The run goes on with other settings, models or tools: what decisions rest on from here on."""
+
+    kind: ClassVar[Literal["configured"]] = "configured"
+    is_aside: ClassVar[bool] = True
+
+    configuration: Configuration
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return self.configuration.to_json()
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(configuration=Configuration.from_json(raw), checkpoint=raw.get("checkpoint"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paused(Payload):
+    """The run was asked to pause, or its user interrupted it."""
+
+    kind: ClassVar[Literal["paused"]] = "paused"
+
+    reason: str
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"reason": self.reason}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(reason=raw["reason"], checkpoint=raw.get("checkpoint"))
+
+
+@dataclass(frozen=True, slots=True)
+class LeftPayload:
+    """The digest of the payload that a redaction left in place of the one that event `seq` had."""
+
+    seq: int
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValueRedacted(Payload):
+    """A value was taken out of events of the run."""
+
+    kind: ClassVar[Literal["redacted"]] = "redacted"
+    is_aside: ClassVar[bool] = True
+
+    left: tuple[LeftPayload, ...]
+    by: str
+    reason: str
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        left = [{"seq": one.seq, "digest": one.digest} for one in self.left]
+        return {"left": left, "by": self.by, "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        left = tuple(LeftPayload(whole(one, "seq"), one["digest"]) for one in raw["left"])
+        return cls(left=left, by=raw["by"], reason=raw["reason"], checkpoint=raw.get("checkpoint"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunEnded(Payload):
+    """The run ended: how, why, and with which answer; `read_as` says what a planner's answer was read as."""
+
+    kind: ClassVar[Literal["run_ended"]] = "run_ended"
+    is_control: ClassVar[bool] = True
+
+    status: str
+    reason: str
+    answer: Content = NO_CONTENT
+    read_as: tuple[str, ...] = ()
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody cancelled the run."""
+        return (self.status, self.reason, self.answer) == ("cancelled", "cancelled", NO_CONTENT)
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        told = {"status": self.status, "reason": self.reason, **self.answer.to_json()}
+        return {**told, **given(read_as=list(self.read_as))}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            status=raw["status"],
+            reason=raw["reason"],
+            answer=Content.from_json(raw),
+            read_as=tuple(raw.get("read_as", ())),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+def cancelled(checkpoint: str | None = None) -> RunEnded:
+    """Return the end of a run that somebody cancelled."""
+    return RunEnded(status="cancelled", reason="cancelled", checkpoint=checkpoint)

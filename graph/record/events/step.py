@@ -1,0 +1,134 @@
+"""Events of steps: what they came to, whether that will do, and what the budget does not allow."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
+from graph.record.check_results import CheckResult, Opinion
+from graph.record.events.content import result_from_json, result_json
+from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.results import StepResult
+from graph.record.trust_label import TrustLabel
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepFinished(Payload):
+    """What a step came to that is more than one call.
+
+    `inputs` is the digest of all that it rests on, `label` how far its result may be believed. `missing` is what a step
+    that succeeded does without, `items` are the places in its list, from 0, of those that failed. `unchecked`: its
+    criteria come next.
+    """
+
+    kind: ClassVar[Literal["step_finished"]] = "step_finished"
+
+    result: StepResult
+    inputs: str
+    label: TrustLabel | None = None
+    revision: int
+    missing: tuple[str, ...] = ()
+    items: tuple[int, ...] = ()
+    unchecked: bool = False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            **result_json(self.result),
+            "inputs": self.inputs,
+            **given(label=self.label and self.label.to_json()),
+            "revision": self.revision,
+            **given(missing=list(self.missing), items=list(self.items), unchecked=self.unchecked),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        label = raw.get("label")
+        return cls(
+            result=result_from_json(raw),
+            inputs=raw["inputs"],
+            label=TrustLabel.of(label) if label else None,
+            revision=whole(raw, "revision"),
+            missing=tuple(raw.get("missing", ())),
+            items=tuple(raw.get("items", ())),
+            unchecked=raw.get("unchecked", False),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepChecked(Payload):
+    """Whether the result of a step meets its criteria; `again` says that the step is tried once more."""
+
+    kind: ClassVar[Literal["step_checked"]] = "step_checked"
+
+    met: bool
+    checks: tuple[CheckResult, ...] = ()
+    judged: Opinion | None = None
+    error: str | None = None
+    revision: int
+    again: bool = False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "met": self.met,
+            "checks": [finding.to_json() for finding in self.checks],
+            **given(judged=self.judged and self.judged.to_json(), error=self.error),
+            "revision": self.revision,
+            **given(again=self.again),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        judged = raw.get("judged")
+        return cls(
+            met=raw["met"],
+            checks=tuple(map(CheckResult.from_json, raw.get("checks", ()))),
+            judged=Opinion.from_json(judged) if judged else None,
+            error=raw.get("error"),
+            revision=whole(raw, "revision"),
+            again=raw.get("again", False),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BudgetReached(Payload):
+    """A limit of the budget was reached: `by` which node, and which steps are `left` to do."""
+
+    kind: ClassVar[Literal["budget_reached"]] = "budget_reached"
+
+    limit: str
+    by: str | None = None
+    budget: Budget = NO_BUDGET
+    spent: Usage = NO_USAGE
+    left: tuple[str, ...] = ()
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {
+            "limit": self.limit,
+            "by": self.by,
+            "budget": self.budget.to_json(),
+            "spent": self.spent.to_json(),
+            "left": list(self.left),
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            limit=raw["limit"],
+            by=raw.get("by"),
+            budget=read_budget(raw.get("budget", {}))[0],
+            spent=Usage.from_json(raw.get("spent", {})),
+            left=tuple(raw["left"]),
+            checkpoint=raw.get("checkpoint"),
+        )
