@@ -1,7 +1,7 @@
 """Where everything stands in the drawing of a large plan: boxes of one size in rows and columns.
 
 A level with more steps than fit side by side takes several rows; a long plan goes on at the top, to the right. All
-space between rows and between columns is free of boxes, so that every edge has a way along it.
+space between rows and between columns is free of boxes, so that every edge has a way along it (decision 45).
 """
 
 from collections.abc import Mapping, Sequence
