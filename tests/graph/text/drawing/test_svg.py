@@ -12,6 +12,7 @@ from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.text.drawing import plan_svg
 from graph.text.drawing.box import FAINT, INK, STOP, WIDTH
+from graph.text.drawing.edges import HEAD
 from graph.text.drawing.icons import ICONS
 from graph.text.drawing.statuses import LOOKS
 
@@ -158,6 +159,7 @@ def test_every_wire_of_a_folded_drawing_ends_at_the_step_that_waits_and_crosses_
     assert set(wires) == {step.id for step in plan.steps} - {"join"}
     x, y = drawn["join"][0] + WIDTH // 2, drawn["join"][1]
     assert all(f"V{y - 8}" in path for step, path in wires.items() if step != "start") and f"M{x} " in wires["s39"]
+    assert svg.count(f'fill="{HEAD}"') == len(plan.steps) - 1
     pieces = [line for path in wires.values() for line in straight_lines(path)]
     assert not [(line, box) for line in pieces for box in drawn.values() if overlap(line, box)]
 
