@@ -1,4 +1,4 @@
-"""Plans as notebooks show them; a plan itself knows no drawing."""
+"""Display of plans in notebooks, registered from outside so that `graph.plan` does not depend on drawings."""
 
 import sys
 from typing import Any
@@ -9,7 +9,7 @@ from graph.text.html import scrolled
 
 
 def draw_plans() -> None:
-    """Have this process's notebook draw plans; without a notebook nothing happens."""
+    """Register the drawing of plans in this process's notebook; without a notebook, do nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:

@@ -1,4 +1,4 @@
-"""What ran when, as a drawing: one bar per step, in the order of the plan."""
+"""A timeline of a run as a drawing: one bar per step, in plan order."""
 
 from collections.abc import Mapping
 from html import escape

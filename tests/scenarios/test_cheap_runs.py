@@ -151,4 +151,4 @@ def test_the_configuration_of_a_run_of_the_first_version_is_known_to_be_the_same
 
     assert services.is_configured_as(Configuration.from_json(started["configured"]))
     other = {**started["configured"], "tools": {"value": []}}
-    assert not services.is_configured_as(other)
+    assert not services.is_configured_as(Configuration.from_json(other))
