@@ -5,6 +5,7 @@ from typing import Any
 
 from graph.plan.schema import Plan
 from graph.text.drawing import plan_svg, plan_text
+from graph.text.html import scrolled
 
 
 def draw_plans() -> None:
@@ -16,6 +17,7 @@ def draw_plans() -> None:
 
 
 def draw_plans_with(display: Any) -> None:
-    """Register the drawing of plans with an IPython `DisplayFormatter`."""
+    """Have an IPython `DisplayFormatter` draw each plan that is shown."""
+    display.formatters.get("text/html").for_type(Plan, lambda plan: scrolled(plan_svg(plan)))
     display.formatters.get("image/svg+xml").for_type(Plan, plan_svg)
     display.formatters.get("text/plain").for_type(Plan, lambda plan, printer, _: printer.text(plan_text(plan)))

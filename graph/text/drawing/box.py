@@ -8,7 +8,7 @@ from graph.plan.kinds.spec import Look
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
 from graph.text.drawing.icons import ICONS
-from graph.text.drawing.labels import cut, plain
+from graph.text.drawing.labels import cut, cut_middle, plain
 from graph.text.drawing.lettering import MONO, mono, sans, wrapped
 from graph.text.drawing.statuses import LOOKS
 from graph.text.drawing.step_words import checks, doer, material
@@ -22,9 +22,9 @@ _PART = 120
 """Height of the line with the name of the parent step."""
 
 
-def objective_lines(step: Step) -> list[str]:
-    """Return the lines of the objective in a box."""
-    return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, 3, sans(12.5))
+def objective_lines(step: Step, most: int) -> list[str]:
+    """Return the objective as it stands in the box, in at most so many lines."""
+    return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, most, sans(12.5))
 
 
 def box_height(lines: int) -> int:
@@ -47,6 +47,7 @@ def box(face: Face, corner: tuple[int, int], height: int) -> str:
     """Return the box as an SVG group."""
     step, look = face.step, kind_spec(face.step.kind).look(face.step)
     picture = ICONS[look.icon]
+    sign = STOP if face.word == "blocked" else ""
     room, checked = WIDTH - _TEXT_X - _PADDING, checks(step)
     lines = "".join(
         f'<text x="{_PADDING}" y="{_LINES_Y + _LINE * number:g}" font-size="12.5" fill="#334155">{escape(line)}</text>'
@@ -58,16 +59,23 @@ def box(face: Face, corner: tuple[int, int], height: int) -> str:
         f'<rect width="{WIDTH}" height="{height}" rx="10" {_frame(look, face.word)}/>'
         f'<rect x="12" y="13" width="28" height="28" rx="7" fill="{picture.tint}"/>{picture.svg}'
         f'<text x="{_TEXT_X}" y="25" font-family="{MONO}" font-size="13" font-weight="700" fill="{INK}">'
-        f"{escape(cut(step.id, room - sans(10.5)(checked), mono(13)))}</text>{_corner(checked)}"
+        f"{escape(cut_middle(step.id, room - sans(10.5)(checked), mono(13)))}</text>{_corner(checked)}"
         f'<text x="{_TEXT_X}" y="41" font-family="{MONO}" font-size="11" fill="{picture.colour}">'
-        f"{escape(cut(doer(step), room, mono(11)))}</text>"
-        f"{lines}{_badge(face.word) if face.word else ''}{_part(str(step.parent)) if face.is_part else ''}</g>"
+        f"{escape(cut_middle(doer(step), room, mono(11)))}</text>"
+        f"{lines}{sign}{_badge(face.word) if face.word else ''}{_part(str(step.parent)) if face.is_part else ''}</g>"
     )
 
 
 def _corner(words: str) -> str:
     end = WIDTH - _PADDING
     return f'<text x="{end}" y="25" font-size="10.5" text-anchor="end" fill="{FAINT}">{words}</text>' if words else ""
+
+
+STOP = (
+    f'<circle cx="26" cy="27" r="13" fill="{LOOKS["blocked"].pale}" stroke="{LOOKS["blocked"].strong}" '
+    f'stroke-width="3"/><path d="M17 36L35 18" stroke="{LOOKS["blocked"].strong}" stroke-width="3"/>'
+)
+"""A sign in place of the icon: this step cannot start."""
 
 
 def _frame(look: Look, word: str | None) -> str:

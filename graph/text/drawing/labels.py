@@ -45,6 +45,40 @@ def cut(text: str, room: float, measure: Measure = columns) -> str:
     return text[: fitting(text, room - measure("…"), measure)].rstrip() + "…"
 
 
+def cut_middle(text: str, room: float, measure: Measure = columns) -> str:
+    """Return the text, or its beginning and its end about an ellipsis: two that differ at the end look different.
+
+    >>> cut_middle("offshore_wind_north", 11)
+    'offsh…north'
+    """
+    if measure(text) <= room:
+        return text
+    half = (room - measure("…")) / 2
+    end = fitting(text[::-1], half, measure)
+    start = fitting(text, room - measure("…") - measure(text[len(text) - end :]), measure)
+    while end and is_mark(text[len(text) - end]):
+        end -= 1
+    return f"{text[:start].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
+def cut_words(text: str, room: float) -> str:
+    """Return the text, or its first and last words about an ellipsis, as many as fit; a long word is cut itself.
+
+    >>> cut_words("find out what the documents say", 20)
+    'find out … say'
+    >>> cut_words("offshore_wind_north", 11)
+    'offsh…north'
+    """
+    if columns(text) <= room:
+        return text
+    if " " not in (whole := cut_middle(text, room)):
+        return whole
+    start, end = whole.split("…", 1) if whole.count("…") == 1 else ("", "")
+    head = start if text[len(start) : len(start) + 1] == " " else start.rpartition(" ")[0]
+    tail = end if text[: len(text) - len(end)].endswith(" ") else end.partition(" ")[2]
+    return f"{head} … {tail}" if head and tail and columns(head) + columns(tail) + 3 <= room else whole
+
+
 def fitting(text: str, room: float, measure: Measure = columns) -> int:
     """Return how many letters of the text fit."""
     if measure is columns and text.isascii():

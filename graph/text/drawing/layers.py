@@ -41,7 +41,7 @@ def layered(waits: Waits) -> Layers:
     Bends are limited to about two per step, so that drawing stays linear. If steps have very many dependencies, edges
     implied by longer chains are left out and counted in `implied`.
     """
-    drawn = _without_implied(waits) if sum(map(len, waits.values())) > 5 * len(waits) + 20 else waits
+    drawn = without_implied(waits)
     level = levels(drawn)
     building = _Building(drawn, level)
     edges = [(before, after) for after, befores in drawn.items() for before in befores]
@@ -88,8 +88,13 @@ class _Building:
         self.above[lower].append(upper)
 
 
-def _without_implied(waits: Waits) -> dict[str, tuple[str, ...]]:
-    """Drop each edge that follows from a longer chain; sets of steps are the bits of an integer."""
+def without_implied(waits: Waits) -> Waits:
+    """Drop each edge that follows from a longer chain, if there are very many edges.
+
+    Sets of steps are the bits of an integer.
+    """
+    if sum(map(len, waits.values())) <= 5 * len(waits) + 20:
+        return waits
     bit = {step: 1 << number for number, step in enumerate(waits)}
     level = levels(waits)
     before_it: dict[str, int] = {}

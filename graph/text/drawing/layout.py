@@ -27,6 +27,9 @@ SWING = 272
 LAYER_GAP = 52
 """Pixels between two layers."""
 
+USUAL_HEIGHT = 96
+"""Of a box, in pixels."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -81,7 +84,7 @@ def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
         heights: The height of each step's box, in plan order; even. Boxes of a layer are equally high.
     """
     layers = layered(waits)
-    rightwards = _runs_right(layers, width)
+    rightwards = _runs_right([sum(not layers.is_bend(node) for node in row) for row in layers.rows], width)
     breadth = max(heights, default=0) if rightwards else width
     rounds = EFFORT // (1 + len(layers.above) + layers.edge_count)
     order = untangled(layers, sweeps=max(2, min(16, rounds)))
@@ -98,6 +101,13 @@ def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
     return Layout(layers, rightwards, breadth, along, across, thickness)
 
 
-def _runs_right(layers: Layers, width: int) -> bool:
-    widest = max((sum(not layers.is_bend(node) for node in row) for row in layers.rows), default=0)
-    return widest * (width + GAP) > max(PAGE_WIDTH, len(layers.rows) * (width + LAYER_GAP))
+def estimated_extent(sizes: Sequence[int], width: int) -> Point:
+    """Return about how wide and high a drawing would be, from the number of steps in each layer."""
+    if _runs_right(sizes, width):
+        return len(sizes) * (width + LAYER_GAP), max(sizes) * (USUAL_HEIGHT + GAP)
+    return max(sizes) * (width + GAP), len(sizes) * (USUAL_HEIGHT + LAYER_GAP)
+
+
+def _runs_right(sizes: Sequence[int], width: int) -> bool:
+    widest = max(sizes, default=0)
+    return widest * (width + GAP) > max(PAGE_WIDTH, len(sizes) * (width + LAYER_GAP))
