@@ -11,7 +11,7 @@ from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
 from graph.ledger.memory.store import Store, StoredRun
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
-from graph.ledger.reading import Found, checked_events, checked_news
+from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import (
     check_control_seq,
     check_inbox,
@@ -51,7 +51,7 @@ class EventStore:
     async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
         """Start the thread's next run, and own it from its first event on."""
 
-        async def begin(owner: str) -> tuple[Lease, Found]:
+        async def begin(owner: str) -> tuple[Lease, Snapshot]:
             return await self._do(lambda: self._begin(thread, drafts, artifacts, owner))
 
         async with self._ownership.holding(begin) as (lease, found):
@@ -67,7 +67,7 @@ class EventStore:
     async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
         """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
 
-        def read(stored: StoredRun) -> tuple[Found, bool]:
+        def read(stored: StoredRun) -> tuple[Snapshot, bool]:
             found = stored.found(after)
             if not opening or not found.is_as_read(after):
                 return found, False
@@ -182,7 +182,7 @@ class EventStore:
 
     def _begin(
         self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
-    ) -> tuple[Lease, Found]:
+    ) -> tuple[Lease, Snapshot]:
         stored = self._open_run(thread, drafts, artifacts)
         row = claimed(None, owner)
         assert row is not None
@@ -196,7 +196,7 @@ class EventStore:
         artifacts: Sequence[Kept],
         control_seq: int | None,
         lets_go: bool,
-    ) -> Found:
+    ) -> Snapshot:
         stored = self._refused(lease, control_seq)
         self._write(stored, drafts, artifacts)
         if lets_go:
@@ -205,7 +205,7 @@ class EventStore:
 
     def _write_alone(
         self, run: RunKey, drafts: Sequence[Draft], after: int, artifacts: Sequence[Kept], control_seq: int | None
-    ) -> Found | None:
+    ) -> Snapshot | None:
         """Own a run for one transaction; return None if somebody else owns it."""
         stored = self._store.run(self.name, run)
         row = claimed(stored.look(), ALONE)
@@ -231,8 +231,8 @@ class EventStore:
             check_inbox(self.name, lease.run, bool(stored.inbox))
         return stored
 
-    def _checked(self, run: RunKey, found: Found, after: int) -> list[Event]:
+    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
         return checked_events(self.name, self._key, run, found, after)
 
-    def _news(self, run: RunKey, found: Found, after: int) -> News:
+    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
         return checked_news(self.name, self._key, run, found, after)

@@ -11,7 +11,7 @@ from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
 from graph.ledger.lease import Holder, released
 from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.reading import Found
+from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, unknown_run
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import Transcript, artifact_ids, event_of
@@ -89,10 +89,10 @@ class StoredRun:
         self.holder, self.heart = row, Heart(row.owner, time.monotonic(), beat_s) if row.owner else None
         return Lease(self.key, self.number, row.token)
 
-    def found(self, after: int) -> Found:
+    def found(self, after: int) -> Snapshot:
         """Return what there is from the `after`-th event on."""
         begin = bisect_left(self.rows, after, key=lambda row: row.seq)
-        return Found(self.rows[begin:], self.standing, bool(self.inbox))
+        return Snapshot(self.rows[begin:], self.standing, bool(self.inbox))
 
     def release(self, token: int) -> None:
         """Give the run back; one that was taken over stays with its new owner."""

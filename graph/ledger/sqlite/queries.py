@@ -7,7 +7,7 @@ from typing import Any
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.protocol import RunKey
-from graph.ledger.reading import Found
+from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing
 from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
@@ -90,9 +90,9 @@ def has_messages(db: sqlite3.Connection, run_id: int) -> bool:
     return db.execute(query, (run_id,)).fetchone() is not None
 
 
-def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Found:
+def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Snapshot:
     """Return what there is of a run from its `after`-th event on."""
-    return Found(*rows_of(db, run_id, after), has_messages(db, run_id))
+    return Snapshot(*rows_of(db, run_id, after), has_messages(db, run_id))
 
 
 def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
