@@ -1,4 +1,4 @@
-"""The nodes' side of the ledger in memory: events of runs, written and read by those who own them."""
+"""The nodes' side of the ledger in memory: events of runs, written and read by their owners."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 IN_MEMORY = ":memory:"
 ALONE = "alone"
-"""Who owns a run for one transaction; nobody else ever sees this owner."""
+"""Owner name for the length of one transaction; it is never committed."""
 
 
 class EventStore:
@@ -78,7 +78,7 @@ class EventStore:
             yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
-        """Return what came after the `after`-th event of a run that is owned."""
+        """Return the unread part of an owned run."""
         found = await self._do(lambda: self._refused(lease).found(after))
         return self._news(lease.run, found, after)
 
@@ -117,7 +117,7 @@ class EventStore:
             return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
-        """Empty a run's inbox and write what answers its messages, both or neither."""
+        """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def take() -> list[Message]:
             stored = self._refused(lease)
@@ -135,7 +135,7 @@ class EventStore:
         return self._checked(run, found, after)
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or of which a person says that they happened."""
+        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
         others = await self._do(
             lambda: [one.key for one in self._store.of_thread(run.thread) if one.key != run and one.has_calls_to_know]
         )
@@ -158,10 +158,10 @@ class EventStore:
         return content
 
     async def close(self) -> None:
-        """Do nothing: what is in memory stays for a later call."""
+        """Do nothing: memory stays available for later calls."""
 
     async def _do(self, work: Callable[[], T]) -> T:
-        """Do work on the store, all of it or nothing; others have their turn first, and whoever is cancelled then."""
+        """Run a function on the store, atomically; yields first, so that other tasks and cancellations get a turn."""
         await asyncio.sleep(0)
         with self._store.lock:
             try:
@@ -222,7 +222,7 @@ class EventStore:
         return self._store.write(self.name, self._key, stored, drafts, artifacts)
 
     def _refused(self, lease: Lease, control_seq: int | None = None, heed: bool = False) -> StoredRun:
-        """Return the run of a lease; raise if the lease, or what its holder knows, is outdated."""
+        """Return the run of a lease; raise if the lease or its holder's last control event is outdated."""
         stored = self._store.run(self.name, lease.run)
         check_lease(self.name, lease, stored.look())
         if control_seq is not None:

@@ -1,4 +1,4 @@
-"""Runs and artifacts in plain structures; whoever changes them holds the lock, and changes all or nothing."""
+"""Runs and artifacts in plain structures; changes are atomic and require the lock."""
 
 import threading
 import time
@@ -30,7 +30,7 @@ TO_KNOW = {
 
 @dataclass(frozen=True)
 class Heart:
-    """The heart of an owner in this process: it beats by itself, whatever the event loop does."""
+    """The heartbeat of an owner in this process, independent of the event loop."""
 
     owner: str
     since_s: float
@@ -50,7 +50,7 @@ class Fold:
     counter: RunCounter = field(default_factory=RunCounter)
 
     def apply(self, events: Sequence[Event]) -> Counts:
-        """Fold more events, and return what they add to the counts."""
+        """Fold more events, and return the change of the counters."""
         self.summarizer.apply(events)
         return self.counter.count(events)
 
@@ -90,7 +90,7 @@ class StoredRun:
         return Lease(self.key, self.number, row.token)
 
     def found(self, after: int) -> Snapshot:
-        """Return what there is from the `after`-th event on."""
+        """Return the run from its `after`-th event on."""
         begin = bisect_left(self.rows, after, key=lambda row: row.seq)
         return Snapshot(self.rows[begin:], self.standing, bool(self.inbox))
 
@@ -109,11 +109,11 @@ class StoredRun:
         return any(word in row.payload for row in self.rows for word in TO_KNOW.get(row.kind, ()))
 
     def empty_fold(self) -> "Fold":
-        """Return what no event was folded into."""
+        """Return the initial fold, before any event."""
         return Fold(Summarizer(self.key.thread, self.key.n))
 
     def folded(self) -> "Fold":
-        """Fold all events anew: what the row in the index has to be."""
+        """Fold all events again: the expected index row."""
         fold = self.empty_fold()
         fold.apply(self.events())
         return fold
@@ -161,7 +161,7 @@ class Store:
         Raises:
             LedgerCorruptError: Events of the run are missing at its end.
             LedgerSealError: The run is not sealed with this key.
-            ValueError: An event holds what no record can.
+            ValueError: An event holds a lone surrogate or NaN.
         """
         seq, before = run.end
         check_end(database, run.key, seq, before, run.standing, key)

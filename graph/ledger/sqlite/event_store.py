@@ -1,4 +1,4 @@
-"""The nodes' side of the ledger in an SQLite file: events of runs, written and read by those who own them."""
+"""The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Sequence, Set
@@ -26,7 +26,7 @@ from graph.record.run_state import Call
 from graph.record.values import Kept
 
 ALONE = "alone"
-"""Who owns a run for one transaction; nobody else ever sees this owner."""
+"""Owner name for the length of one transaction; it is never committed."""
 
 
 class EventStore:
@@ -56,7 +56,7 @@ class EventStore:
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
-        """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
+        """Own a run for the length of the block; the writer's thread sends the heartbeat."""
         async with self._ownership.owning(SqliteAttempt(self._file, run, lambda _db, _lease: None)) as (lease, _):
             yield lease
 
@@ -76,7 +76,7 @@ class EventStore:
             yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
-        """Return what came after the `after`-th event of a run that is owned."""
+        """Return the unread part of an owned run."""
 
         def found(db: sqlite3.Connection) -> Snapshot:
             self._refuse(db, lease)
@@ -137,7 +137,7 @@ class EventStore:
             return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
-        """Empty a run's inbox and write what answers its messages, both or neither."""
+        """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def is_empty(db: sqlite3.Connection) -> bool:
             self._refuse(db, lease)
@@ -159,7 +159,7 @@ class EventStore:
         return self._checked(run, found, after)
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or of which a person says that they happened."""
+        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
         others = await self._file.look(partial(runs_to_know, run=run))
         return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in others])
 
@@ -204,7 +204,7 @@ class EventStore:
     ) -> tuple[Lease, Snapshot]:
         run = self._open_run(db, thread, drafts, artifacts)
         lease = claim(db, run, run_id_of(db, run), owner)
-        assert isinstance(lease, Lease)  # nobody else knows of the run
+        assert isinstance(lease, Lease)  # no other owner: the run is not committed yet
         return lease, found_of(db, lease.run_id, 0)
 
     def _open_run(
@@ -222,7 +222,7 @@ class EventStore:
         return checked_news(self.name, self._key, run, found, after)
 
     def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
-        """Raise if the lease, or what its holder knows, is outdated."""
+        """Raise if the lease or its holder's last control event is outdated."""
         check_lease(self.name, lease, look(db, lease.run_id))
         if control_seq is not None:
             check_control_seq(self.name, lease.run, control_seq, control_seq_of(db, lease.run_id))
