@@ -34,7 +34,7 @@ from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
-from graph.plan.depth import cut_deep
+from graph.plan.depth import limit_depth
 from graph.routing import after_executor, after_planner, after_replanner, after_review
 from graph.state import Input, State, StateUpdate
 
@@ -54,17 +54,17 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state, as its base does."""
-        return super().update_state(config, cut_deep(values), *args, **kwargs)
+        return super().update_state(config, limit_depth(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state, as its base does."""
-        return await super().aupdate_state(config, cut_deep(values), *args, **kwargs)
+        return await super().aupdate_state(config, limit_depth(values), *args, **kwargs)
 
 
 def _bounded(given: Any) -> Any:
     if isinstance(given, Command):
-        return replace(given, resume=cut_deep(given.resume), update=cut_deep(given.update))
-    return cut_deep(given)
+        return replace(given, resume=limit_depth(given.resume), update=limit_depth(given.update))
+    return limit_depth(given)
 
 
 class Node(Protocol):

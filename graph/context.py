@@ -140,7 +140,7 @@ class Context(BaseModel):
             models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
         said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
         read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
-        return {role: settings for role, settings in read.items() if settings.said}
+        return {role: settings for role, settings in read.items() if settings.explicit}
 
 
 def _named_only(tools: Content | None) -> Content | None:
@@ -220,7 +220,7 @@ class Services:
         policy = self.settings.policy
         if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:
             return
-        for role, model in self.models.everyone.items():
+        for role, model in self.models.all_models.items():
             for name in model.paid:
                 if name not in policy.prices:
                     why = f'has no price, so cost_usd cannot hold; add [prices."{name}"]'

@@ -26,7 +26,7 @@ from graph.record.summary import RunSummary
 from graph.review.response import ReviewResponse, build_response
 from graph.sanitize import escaped
 from graph.text.drawing import plan_svg, plan_text
-from graph.text.event_text import told_line
+from graph.text.event_text import event_line
 from graph.text.timeline import timeline_svg
 
 NO_RESULT = StepResult("pending")
@@ -114,7 +114,7 @@ class Log:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw when each step ran; the text is one line per event."""
         steps = [step.id for step in self.run.plan.steps] if self.run.plan else []
-        text = "\n".join(told_line(event) for event in self.events)
+        text = "\n".join(event_line(event) for event in self.events)
         return {"image/svg+xml": timeline_svg(steps, self.run.results), "text/plain": text}
 
 

@@ -162,7 +162,7 @@ class CallGate:
 
         The latter is known of a call of another run, of which a person says so: nobody said that once is enough.
         """
-        unseen = self._policy.to_be_seen(self._toolbox.specs[call.tool], labels) if self._asks else {}
+        unseen = self._policy.arguments_to_review(self._toolbox.specs[call.tool], labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
         if not (unseen or before) or call.key in self._record.seen:
             return

@@ -1,4 +1,4 @@
-"""What a chat model answered, in one form for all of them: the same whether it was just given or is on record."""
+"""Answers of chat models in one provider-independent form, the same for live and recorded answers."""
 
 import json
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from graph.chat_models.settings import OFFLINE
 Flaw = Literal["refused", "truncated", "empty"]
 
 FINISH = ("finish_reason", "stop_reason", "done_reason")
-"""Where providers say why an answer ended."""
+"""Metadata keys in which providers report why an answer ended."""
 
 TRUNCATED = ("length", "max_tokens", "max_output_tokens", "model_length")
 REFUSED = (
@@ -27,15 +27,15 @@ REFUSED = (
     "recitation",
     "guardrail_intervened",
 )
-MOST_TOKENS = 10**9
-"""No answer takes more; a server that says so is not believed."""
-REPEATED_ELSEWHERE = ("tool_calls", "function_call", "parsed", "refusal")
-"""Keys of a message's `additional_kwargs` that stand in its other fields too."""
+MAX_TOKENS = 10**9
+"""Token counts above this are treated as wrong."""
+DUPLICATED_KEYS = ("tool_calls", "function_call", "parsed", "refusal")
+"""Keys of a message's `additional_kwargs` that duplicate its other fields."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A request that brought no answer: what went wrong, and how many seconds were waited before the next one."""
+    """A failed request: kind and text of the error, and the wait before the next request, in seconds."""
 
     model: str
     kind: str
@@ -43,15 +43,15 @@ class Attempt:
     wait_s: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the attempt as the ledger keeps it."""
+        """Return the attempt as recorded in the ledger."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, the model that gave it, what it cost in tokens, and the attempts that failed before.
+    """An answer with its model, its usage in tokens, and the failed attempts before it.
 
-    `usage` holds `input_tokens`, `output_tokens` and `total_tokens`; with `estimated` where the server did not count.
+    `usage` has `input_tokens`, `output_tokens` and `total_tokens`, and `estimated` if the server did not report them.
     """
 
     message: AIMessage
@@ -61,20 +61,20 @@ class Answer:
 
 
 def flaw_of(message: AIMessage) -> Flaw | None:
-    """Return what makes an answer unusable whatever it was asked for, or None."""
+    """Return why an answer is unusable for any purpose, or None."""
     reason = _finish(message)
     if reason in TRUNCATED:
         return "truncated"
     if reason in REFUSED:
         return "refused"
-    said = str(message.text).strip() or message.tool_calls or message.invalid_tool_calls
-    return None if said else "empty"
+    content = str(message.text).strip() or message.tool_calls or message.invalid_tool_calls
+    return None if content else "empty"
 
 
-def settled(message: AIMessage) -> AIMessage:
-    """Return the answer as it is kept: what a later call must be sent, a refusal's words, and how it ended."""
+def recordable(message: AIMessage) -> AIMessage:
+    """Return the answer as recorded: the content that later calls need, a refusal's text, and the finish reason."""
     calls, broken = _calls(message)
-    more = {name: value for name, value in message.additional_kwargs.items() if name not in REPEATED_ELSEWHERE}
+    more = {name: value for name, value in message.additional_kwargs.items() if name not in DUPLICATED_KEYS}
     refusal = _refusal(message)
     reason = "refusal" if refusal else _finish(message)
     return AIMessage(
@@ -89,25 +89,25 @@ def settled(message: AIMessage) -> AIMessage:
 
 
 def usage_of(messages: list[BaseMessage], answer: AIMessage) -> dict[str, Any]:
-    """Return the tokens that a call took, estimated if the server does not say, or says what cannot be."""
-    counted: Mapping[str, Any] = answer.usage_metadata or _counted_elsewhere(answer) or {}
-    told = {name: counted.get(name) or 0 for name in ("input_tokens", "output_tokens", "total_tokens")}
-    if not all(map(_is_count, told.values())):
-        told = {}
-    if told:  # a sum that is less than its parts would let a run spend more than its budget
-        told["total_tokens"] = max(told["total_tokens"], told["input_tokens"] + told["output_tokens"])
-    if any(told.values()) or answer.response_metadata.get("model_provider") == OFFLINE:
-        return told
+    """Return the token usage of a call, estimated if the server reports none or an impossible one."""
+    counted: Mapping[str, Any] = answer.usage_metadata or _streamed_usage(answer) or {}
+    usage = {name: counted.get(name) or 0 for name in ("input_tokens", "output_tokens", "total_tokens")}
+    if not all(map(_is_count, usage.values())):
+        usage = {}
+    if usage:  # a total below its parts would let a run exceed its budget
+        usage["total_tokens"] = max(usage["total_tokens"], usage["input_tokens"] + usage["output_tokens"])
+    if any(usage.values()) or answer.response_metadata.get("model_provider") == OFFLINE:
+        return usage
     asked, given = count_tokens_approximately(messages), count_tokens_approximately([answer])
     return {"input_tokens": asked, "output_tokens": given, "total_tokens": asked + given, "estimated": True}
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS
 
 
 def _calls(message: AIMessage) -> tuple[list[ToolCall], list[InvalidToolCall]]:
-    """Return the calls that are asked for, those with nearly JSON arguments too, and the others; each has an id."""
+    """Return the valid tool calls, including those with repairable JSON, and the invalid ones; each gets an id."""
     calls = [ToolCall(**{**call, "id": call["id"] or f"call_{n}"}) for n, call in enumerate(message.tool_calls, 1)]
     broken = []
     for number, call in enumerate(message.invalid_tool_calls, len(calls) + 1):
@@ -130,8 +130,8 @@ def _arguments(text: str | None) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _counted_elsewhere(answer: AIMessage) -> UsageMetadata | None:
-    """Return the tokens of a structured answer that was streamed: they stand in another place then."""
+def _streamed_usage(answer: AIMessage) -> UsageMetadata | None:
+    """Return the usage of a streamed structured answer, which is in the response metadata."""
     found = answer.response_metadata.get("token_usage")
     if not isinstance(found, Mapping) or not isinstance(found.get("prompt_tokens"), int):
         return None
@@ -144,11 +144,11 @@ def _counted_elsewhere(answer: AIMessage) -> UsageMetadata | None:
 
 
 def _finish(message: AIMessage) -> str:
-    said = message.response_metadata
-    if said.get("status") == "incomplete" and not said.get("incomplete_details"):
+    metadata = message.response_metadata
+    if metadata.get("status") == "incomplete" and not metadata.get("incomplete_details"):
         return "length"
-    detail = said.get("incomplete_details")
-    reasons = [said.get(name) for name in FINISH] + [detail.get("reason") if isinstance(detail, Mapping) else None]
+    detail = metadata.get("incomplete_details")
+    reasons = [metadata.get(name) for name in FINISH] + [detail.get("reason") if isinstance(detail, Mapping) else None]
     return next((reason.lower() for reason in reasons if isinstance(reason, str) and reason), "")
 
 

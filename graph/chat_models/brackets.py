@@ -1,7 +1,7 @@
-"""Brackets in a text that should be JSON: where a value ends, and its end with one bracket too many or too few mended.
+"""Bracket matching in almost-JSON text, and repair of one superfluous or missing closing bracket (decision 0015).
 
-A bracket is put in or left out only in the run of closing brackets that ends the text, and only if there is no other
-place in the text at which doing so would give JSON too: then the text can mean one thing only.
+A bracket is added or removed only in the final run of closing brackets, and only if no other position in the text would
+also give valid JSON: then the repair is unambiguous.
 """
 
 import re
@@ -24,7 +24,7 @@ ONE_TOO_FEW = "one closing bracket missing at the end was added"
 
 @dataclass(frozen=True)
 class Brackets:
-    """What a walk over brackets met: where it ended, those left open, and whether all were closed."""
+    """Result of a bracket walk: its end, the brackets still open, and the reason for stopping."""
 
     end: int
     left: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Brackets:
 
 
 def walk(text: str, start: int) -> Brackets:
-    """Return what comes of the bracket at `start`: its own end, a wrong bracket, a fence, or the end of the text."""
+    """Walk from the bracket at `start` to its match, a mismatched bracket, a fence, or the end of the text."""
     left: list[str] = []
     in_text = False
     for token in _TOKEN.finditer(text, start):
@@ -54,19 +54,19 @@ def walk(text: str, start: int) -> Brackets:
 
 
 def extra_at(text: str, end: int) -> bool:
-    """Whether nothing but closing brackets follows a value until the text or its fence ends."""
+    """Whether only superfluous closing brackets follow a value until the end of the text or fence."""
     run = _RUN.match(text, end)
     return run is not None and any(sign in "]})" for sign in run[0])
 
 
-def mended(text: str, start: int, met: Brackets, read: Callable[[str], Any]) -> tuple[Any, str] | None:
-    """Return the value at `start` with one bracket more or less at its end, and what was done; None if it is unclear.
+def repair_brackets(text: str, start: int, met: Brackets, read: Callable[[str], Any]) -> tuple[Any, str] | None:
+    """Return the value at `start` with one closing bracket added or removed, and a note; None if ambiguous.
 
     Args:
         text: The whole text.
-        start: The place of the value's first bracket.
-        met: What a walk from there met; not the end of the value.
-        read: Reads a text that is one value; raises ValueError.
+        start: Index of the value's first bracket.
+        met: Result of a walk from there that did not find the end of the value.
+        read: Parses a text that is one value; raises ValueError.
     """
     end = met.end
     if met.misplaced:
@@ -92,11 +92,11 @@ def mended(text: str, start: int, met: Brackets, read: Callable[[str], Any]) -> 
     return None if level is not None and other_ways(_last_of(value, len(needed) - 1 - level)) else (value, note)
 
 
-Way = tuple[str, int | None, Callable[[Any], bool]]
-"""What was done, which closing bracket of those needed it is about, and whether the value there shows other ways."""
+Repair = tuple[str, int | None, Callable[[Any], bool]]
+"""Note, index of the affected closing bracket, and a predicate: does the value there allow another repair?"""
 
 
-def _one_too_few(body: str, given: str, needed: str) -> Way | None:
+def _one_too_few(body: str, given: str, needed: str) -> Repair | None:
     if len(given) != len(needed) - 1:
         return None
     places = [place for place in range(len(needed)) if needed[:place] + needed[place + 1 :] == given]
@@ -104,11 +104,11 @@ def _one_too_few(body: str, given: str, needed: str) -> Way | None:
         return None
     is_last = places[-1] == len(needed) - 1
     if is_last and (needed[-1] != "}" or (not given and body[-1:] not in "\"'")):
-        return None  # more items may have followed, or the last value may go on
+        return None  # the list or the last value may be cut off
     return ONE_TOO_FEW, places[-1], _could_close_earlier
 
 
-def _one_too_many(given: str, needed: str) -> Way | None:
+def _one_too_many(given: str, needed: str) -> Repair | None:
     if len(given) != len(needed) + 1:
         return None
     places = [place for place in range(len(given)) if given[:place] + given[place + 1 :] == needed]
@@ -120,14 +120,14 @@ def _one_too_many(given: str, needed: str) -> Way | None:
 
 
 def _last_of(value: Any, depth: int) -> Any:
-    """Return what lies `depth` deep in a value, always in the last place."""
+    """Return the last item of the last item of a value, and so on, `depth` levels down."""
     for _ in range(depth):
         value = list(value.values())[-1] if isinstance(value, dict) else value[-1]
     return value
 
 
 def _could_close_earlier(value: Any) -> bool:
-    """Whether something within the value could end before its last item, and leave the rest to what it stands in."""
+    """Whether a nested value could have been closed earlier, so that its last items belong to its parent."""
     waiting = [value]
     while waiting:
         same = _same_kind(waiting.pop())
@@ -138,7 +138,7 @@ def _could_close_earlier(value: Any) -> bool:
 
 
 def _could_close_later(value: Any) -> bool:
-    """Whether something within the value could take in what follows it there."""
+    """Whether a nested value could have been closed later, so that it includes the items after it."""
     while True:
         items = list(value.values()) if isinstance(value, dict) else list(value)
         if not items:

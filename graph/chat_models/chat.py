@@ -1,4 +1,4 @@
-"""One chat model, asked once: the request, its time limit, and what its server turns out not to take."""
+"""One request to one chat model: its time limit, and the request features that its server rejects."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -20,17 +20,17 @@ from graph.plan.shortening import shortened
 
 ERROR_CHARACTERS = 2_000
 
-NAMED_BY: Mapping[str, tuple[str, ...]] = {
+FEATURE_WORDS: Mapping[str, tuple[str, ...]] = {
     "temperature": ("temperature",),
     "stream_usage": ("stream_options", "include_usage"),
     "schema": ("response_format", "schema", "grammar", "structured"),
 }
-"""What a request can do without, and the words by which a server that refuses it says so."""
+"""Optional features of a request, and the words in a server's error that identify them."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a model is asked; it may ask for `tools`, and its answer should fit `schema`, a JSON Schema with a title."""
+    """A request; the model may call `tools`, and its answer should fit `schema`, a JSON Schema with a title."""
 
     messages: Sequence[BaseMessage]
     tools: Sequence[Any] = ()
@@ -40,15 +40,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Chat:
-    """One LangChain chat model, and how patiently it is asked; `timeout_s` bounds one request, in seconds.
+    """A LangChain chat model with its retry policy; `timeout_s` bounds one request, in seconds.
 
-    `optional` is what nobody asked for, so that a request may go without it. `refused` is what the server has been
-    found not to take; it is learned, and the same for all who share the model.
+    `optional` names features that the user did not set, so that a request may drop them. `refused` names features that
+    the server has rejected; it is learned at run time and shared by all users of the model.
     """
 
     model: BaseChatModel = field(repr=False)
     timeout_s: float | None = None
-    patience: RetryPolicy = field(default_factory=RetryPolicy)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
     limiter: BaseRateLimiter | None = field(default=None, repr=False)
     structured: bool = True
     optional: frozenset[str] = frozenset()
@@ -66,25 +66,25 @@ class Chat:
 
     @property
     def provider(self) -> str:
-        """Whose model it is, in the words of its package: `openai`, `anthropic`, `ollama`."""
+        """Provider name as in its package: `openai`, `anthropic`, `ollama`."""
         return "-".join(part for part in self.model._llm_type.split("-") if part != "chat")
 
     @property
     def is_free(self) -> bool:
-        """Whether it costs nobody anything: the embedded rules do not."""
+        """Whether calls cost nothing, as with the embedded rules."""
         return self.provider == "offline-rules"
 
     async def once(self, request: Request, without: AbstractSet[str] = frozenset()) -> AIMessage:
-        """Make one request; what the model or its client raises is not touched."""
+        """Make one request; exceptions of the model or its client propagate."""
         if self.limiter is not None:
             await self.limiter.aacquire(blocking=True)
         try:
             async with asyncio.timeout(self.timeout_s) as clock:
                 answer = await self._answer(request, without)
         except TimeoutError:
-            if not clock.expired():
+            if not clock.expired():  # a timeout of the client, which has a message of its own
                 raise
-            raise TimeoutError(f"{self.timeout_s:g} s were given") from None
+            raise TimeoutError(f"the limit is {self.timeout_s:g} s") from None
         except Exception as error:
             if (words := cut_off(error)) is None:
                 raise
@@ -93,18 +93,18 @@ class Chat:
         return answer
 
     def failure(self, error: Exception, now: float) -> Failure:
-        """Return what an exception means, keys taken out of its words."""
+        """Return the failure behind an exception, with keys redacted."""
         failure = failure_of(error, now)
         words = redacted(failure.words, secrets_of(self.model)).encode(errors="replace").decode()
         return replace(failure, words=shortened(words, ERROR_CHARACTERS))
 
     def dispensable(self, failure: Failure, request: Request, without: AbstractSet[str]) -> str | None:
-        """Return what a refused request may be repeated without: what the server names, else the schema."""
+        """Return the feature to drop from a rejected request: one named in the error, else the schema."""
         if failure.kind not in ("request", "server"):
             return None
         used = (self.optional | {"stream_usage"} | ({"schema"} if self._wants_schema(request) else set())) - without
         words = failure.words.lower()
-        named = [name for name, marks in NAMED_BY.items() if name in used and any(mark in words for mark in marks)]
+        named = [name for name, marks in FEATURE_WORDS.items() if name in used and any(mark in words for mark in marks)]
         if named:
             return named[0]
         return "schema" if "schema" in used and failure.kind == "request" else None
@@ -125,7 +125,7 @@ class Chat:
 
 
 def with_tools(model: BaseChatModel, tools: Sequence[Any]) -> Runnable[Any, AIMessage]:
-    """Return the model with tools bound; one that cannot bind tools is left as it is."""
+    """Return the model with tools bound, or unchanged if it cannot bind tools."""
     if not tools:
         return model
     try:

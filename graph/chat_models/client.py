@@ -1,18 +1,18 @@
-"""The HTTP client inside OpenAI's chat models, and in those of packages that build on it."""
+"""Configuration of the HTTP client in OpenAI's chat models and in packages built on it."""
 
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
-from graph.chat_models.failures import BrokenOff
+from graph.chat_models.failures import IncompleteStream
 
 
-def tuned(model: BaseChatModel) -> BaseChatModel:
-    """Return the model as it is asked here: its own retries off, tokens counted while streaming, no idle connection.
+def configure_client(model: BaseChatModel) -> BaseChatModel:
+    """Return the model without retries of its own and without idle connections, counting tokens when streaming.
 
-    A connection that is kept open belongs to the event loop it was opened in; `.invoke` runs each node in a loop of
-    its own, and the next one would fail with "Event loop is closed". A model without such a client is left as it is.
+    An idle connection belongs to its event loop; `.invoke` runs each node in a new loop, in which a reused connection
+    would fail with "Event loop is closed". A model without such a client is returned unchanged.
     """
     client: Any = getattr(model, "root_async_client", None)
     if client is None:
@@ -25,18 +25,18 @@ def tuned(model: BaseChatModel) -> BaseChatModel:
 
 
 def retries_itself(model: BaseChatModel) -> bool:
-    """Whether the model's own client repeats requests, once it is `tuned`; a second layer would multiply them."""
+    """Whether the client of a configured model retries by itself; retries on top would multiply."""
     if getattr(model, "root_async_client", None) is not None:
         return False
     return getattr(model, "max_retries", 0) != 0
 
 
 def check_whole(message: AIMessage) -> None:
-    """Refuse a streamed answer whose end never came: such a server just closes the connection.
+    """Refuse a streamed answer without an end: a failing server may just close the connection.
 
     Raises:
-        BrokenOff: The stream ended without a reason.
+        IncompleteStream: The stream ended without a finish reason.
     """
-    told = message.response_metadata
-    if told.get("model_provider") == "openai" and not {"finish_reason", "status"} & set(told):
-        raise BrokenOff("the stream ended before the answer did")
+    metadata = message.response_metadata
+    if metadata.get("model_provider") == "openai" and not {"finish_reason", "status"} & set(metadata):
+        raise IncompleteStream("the stream ended before the answer did")

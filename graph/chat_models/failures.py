@@ -1,4 +1,4 @@
-"""What went wrong with a request to a model's server, told apart without knowing the provider's package."""
+"""Classification of failed model requests, independent of the provider's package."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,40 +6,40 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from graph.chat_models.no_answer import error_told, no_answer
+from graph.chat_models.error_bodies import error_body, unreadable_body
 
 FailureKind = Literal[
     "rate_limit", "timeout", "connection", "server", "broken_answer", "key", "unknown_model", "request", "other"
 ]
 
 REPEATABLE: frozenset[FailureKind] = frozenset({"rate_limit", "timeout", "connection", "server", "broken_answer"})
-"""Kinds of failure that another attempt may not meet."""
+"""Kinds of failure worth a retry."""
 
-SENTENCE: Mapping[FailureKind, str] = {
+DESCRIPTIONS: Mapping[FailureKind, str] = {
     "rate_limit": "too many requests",
     "timeout": "no answer in time",
     "connection": "the server cannot be reached",
     "server": "the server failed",
-    "broken_answer": "the server's answer is no chat completion",
+    "broken_answer": "the server's response is not a chat completion",
     "key": "the server refuses the key",
-    "unknown_model": "the server does not know the model, or base_url is not its address",
+    "unknown_model": "the server does not know the model, or base_url is wrong",
     "request": "the server refuses the request",
 }
 
 UNREACHABLE = ("ConnectError", "ConnectTimeout", "TransportError", "APIConnectionError")
-"""Classes of HTTP clients, by name: which of these packages is installed is not known here."""
+"""Exception classes of HTTP clients, by name, since any of these packages may be missing."""
 
-SPENT = ("insufficient_quota", "billing_hard_limit_reached")
-"""Codes of a 429 that waiting does not cure."""
+QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached")
+"""Codes of a 429 response that a retry cannot cure."""
 
 
-class BrokenOff(Exception):
-    """A stream ended before the answer did."""
+class IncompleteStream(Exception):
+    """A stream ended before the answer was complete."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed request: its kind, the server's words, and the seconds that the server asks to wait, if it does."""
+    """A failed request: its kind, the server's message, and the wait that the server requests, in seconds."""
 
     kind: FailureKind
     words: str
@@ -52,30 +52,30 @@ class Failure:
         return self.kind in REPEATABLE
 
     def __str__(self) -> str:
-        """Return the failure as part of a sentence."""
-        if self.kind not in SENTENCE:
+        """Return the failure as a clause."""
+        if self.kind not in DESCRIPTIONS:
             return self.words
         status = f" ({self.status})" if self.status else ""
-        return f"{SENTENCE[self.kind]}{status}" + (f": {self.words}" if self.words else "")
+        return f"{DESCRIPTIONS[self.kind]}{status}" + (f": {self.words}" if self.words else "")
 
 
 def failure_of(error: Exception, now: float) -> Failure:
-    """Return what an exception of a chat model means; `now` in Unix seconds serves to read dates."""
+    """Return the failure behind a chat model's exception; `now`, in Unix seconds, resolves HTTP dates."""
     status = _status(error)
     return Failure(_kind(error, status), _words(error), status, _retry_after_s(error, now))
 
 
 def _kind(error: Exception, status: int | None) -> FailureKind:
     if status is not None and (kind := _kind_of_status(status)):
-        return "request" if kind == "rate_limit" and _code(error) in SPENT else kind
-    if error_told(error):
+        return "request" if kind == "rate_limit" and _code(error) in QUOTA_CODES else kind
+    if error_body(error):
         return "server"
-    if isinstance(error, json.JSONDecodeError) or no_answer(error) is not None:
+    if isinstance(error, json.JSONDecodeError) or unreadable_body(error) is not None:
         return "broken_answer"
     names = {cls.__name__ for cause in _causes(error) for cls in type(cause).__mro__}
     if isinstance(error, TimeoutError) or (any("Timeout" in name for name in names) and "ConnectTimeout" not in names):
         return "timeout"
-    if isinstance(error, ConnectionError | BrokenOff) or names & set(UNREACHABLE) or _loop_closed(error):
+    if isinstance(error, ConnectionError | IncompleteStream) or names & set(UNREACHABLE) or _is_loop_closed(error):
         return "connection"
     return "other"
 
@@ -91,12 +91,12 @@ def _kind_of_status(status: int) -> FailureKind | None:
 
 
 def _status(error: Exception) -> int | None:
-    """Return the HTTP status, also one that stands in a body which a gateway sent as success."""
+    """Return the HTTP status, or the error code in the body of a gateway's success response."""
     found = (getattr(error, "status_code", None), getattr(getattr(error, "response", None), "status_code", None))
     return next(
         (
             status
-            for status in (*found, error_told(error).get("code"))
+            for status in (*found, error_body(error).get("code"))
             if isinstance(status, int) and 400 <= status < 600
         ),
         None,
@@ -108,12 +108,12 @@ def _code(error: Exception) -> str:
 
 
 def _words(error: Exception) -> str:
-    """Return the most telling words: the server's own, else those of the deepest cause."""
-    message = error_told(error).get("message")
+    """Return the most specific message: the server's own, else that of the deepest cause."""
+    message = error_body(error).get("message")
     if isinstance(message, str) and message.strip():
         return message.strip()
     if _status(error) is None and not isinstance(error, json.JSONDecodeError):
-        if (sent := no_answer(error)) is not None:
+        if (sent := unreadable_body(error)) is not None:
             return sent
         *_, deepest = _causes(error)
         if deepest is not error and str(deepest):
@@ -123,12 +123,12 @@ def _words(error: Exception) -> str:
 
 
 def _is_telling(error: Exception) -> bool:
-    """Whether the kind of failure is known, so that the class of the exception adds nothing."""
+    """Whether the kind of failure is known, so that the exception's class adds no information."""
     return bool(str(error).strip()) and (_status(error) is not None or _kind(error, None) != "other")
 
 
 def _retry_after_s(error: Exception, now: float) -> float | None:
-    """Return the seconds the server asks to wait, given in milliseconds, in seconds or as an HTTP date."""
+    """Return the wait requested by the server, in seconds; parses milliseconds, seconds and HTTP dates."""
     for cause in _causes(error):
         headers = getattr(getattr(cause, "response", None), "headers", None)
         if not isinstance(headers, Mapping):
@@ -158,8 +158,8 @@ def _seconds(value: str, now: float) -> float | None:
         return None
 
 
-def _loop_closed(error: Exception) -> bool:
-    """A connection that was kept open for an event loop that has ended; the client drops it."""
+def _is_loop_closed(error: Exception) -> bool:
+    """Whether an idle connection of a finished event loop was reused; the client drops it afterwards."""
     return isinstance(error, RuntimeError) and str(error) == "Event loop is closed"
 
 

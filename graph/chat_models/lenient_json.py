@@ -1,7 +1,7 @@
-"""JSON as models write it: with single quotes, Python's literals, comments, trailing commas, bare keys, wide commas.
+"""Lenient JSON parser: single quotes, Python literals, comments, trailing commas, bare keys, full-width commas.
 
-Nothing is guessed: whatever could mean two things is refused. The reader keeps its own stack and never looks back, so
-its work grows with the length of the text alone.
+It never guesses: ambiguous text is refused. It has its own stack and never backtracks, so its work is linear in the
+length of the text (decision 0029).
 """
 
 import json
@@ -26,7 +26,7 @@ _COMMAS, _COLONS = ",，、", ":："  # noqa: RUF001  (the full-width signs are 
 
 
 class LenientError(ValueError):
-    """The text is not JSON, not even nearly; `position` is the place of the fault, `at_end` if the text just ends."""
+    """The text is not even almost JSON; `position` is the index of the fault, `at_end` if the text ends there."""
 
     def __init__(self, message: str, position: int, at_end: bool = False) -> None:
         self.position = position
@@ -36,7 +36,7 @@ class LenientError(ValueError):
 
 @dataclass(frozen=True)
 class Lenient:
-    """A value, the place behind it, and how it was written other than as JSON."""
+    """A value, the index after it, and notes on its deviations from JSON."""
 
     value: Any
     end: int
@@ -44,10 +44,10 @@ class Lenient:
 
 
 def lenient_json(text: str) -> Any:
-    """Return the value of a text that is nearly JSON.
+    """Return the value of a text that is almost JSON.
 
     Raises:
-        LenientError: It is not even nearly JSON, or something stands behind the value.
+        LenientError: It is not even almost JSON, or text follows the value.
 
     >>> lenient_json("{'a': [1, True, None,], b: \\"it's\\"} // done")
     {'a': [1, True, None], 'b': "it's"}
@@ -60,10 +60,10 @@ def lenient_json(text: str) -> Any:
 
 
 def read_lenient(text: str, start: int) -> Lenient:
-    """Return the value that begins at `start`.
+    """Return the value at `start`.
 
     Raises:
-        LenientError: There is none, or it cannot be read.
+        LenientError: There is no readable value.
     """
     reader = _Reader(text, start)
     return Lenient(reader.read(), reader.position, tuple(sorted(reader.notes)))
@@ -71,7 +71,7 @@ def read_lenient(text: str, start: int) -> Lenient:
 
 @dataclass
 class _Open:
-    """A list or an object whose end has not been read."""
+    """A list or an object that is still open."""
 
     value: Any
     closer: str
@@ -104,7 +104,7 @@ class _Reader:
             while waiting:
                 top = waiting[-1]
                 self._add(top, value)
-                if self._goes_on(top):
+                if self._has_next(top):
                     self._key(top)
                     break
                 value = waiting.pop().value
@@ -117,8 +117,8 @@ class _Reader:
         elif not put(top.value, top.key, value):
             raise LenientError(f"the key {top.key[:80]!r} is there twice, with different values", self.position)
 
-    def _goes_on(self, top: _Open) -> bool:
-        """Read a comma or the end of a list or an object; return whether something more is in it."""
+    def _has_next(self, top: _Open) -> bool:
+        """Read a comma or closing bracket; return whether another item follows."""
         self._skip()
         comma = self._sign() in _COMMAS and self._sign() != ""
         if comma:
@@ -208,7 +208,7 @@ def _number(written: re.Match[str]) -> int | float:
 
 
 def _as_json(escape: re.Match[str]) -> str:
-    """Return an escape as JSON has it: Python's are known too, others stay as written."""
+    """Return an escape in JSON form; Python's are translated, unknown ones stay as written."""
     written = escape[0]
     if written in ('"', "\\'"):
         return '\\"' if written == '"' else "'"

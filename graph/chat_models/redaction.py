@@ -1,4 +1,4 @@
-"""Keys taken out of words that go into records, screens and logs: errors of servers quote what they were sent."""
+"""Redaction of keys in text for records, screens and logs; servers' errors quote the requests."""
 
 import os
 import re
@@ -9,12 +9,12 @@ from pydantic import BaseModel, SecretStr
 
 MASK = "[key]"
 MIN_CHARACTERS = 8
-"""Shorter values are no keys: to take them out would only make words unreadable."""
+"""Shorter values are not treated as keys, since redacting them would garble the text."""
 
 _NAMES = re.compile(r"(?i)(key|token|secret|password|credentials?|authorization|cookie)$")
 _SPACE = re.compile(r"[\s\x00-\x1f]+")
 _SENT_ALONG = re.compile(r"(?i)(headers|query)$")
-"""Options whose values are all taken for secrets: gateways call theirs what they like."""
+"""Options whose values all count as secrets, since gateways choose the names."""
 
 _SHAPES = re.compile(
     r"\bsk-[\w*-]{6,}"
@@ -25,21 +25,21 @@ _SHAPES = re.compile(
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return the words without the given secrets, without those of the environment, and without what looks like one.
+    """Return the text without the given secrets, those in the environment, and anything shaped like a key.
 
     >>> redacted("Incorrect API key provided: sk-proj-1234567890")
     'Incorrect API key provided: [key]'
     """
     known = {value for value in (*secrets, *_environment()) if len(value) >= MIN_CHARACTERS}
-    for value in sorted(known, key=len, reverse=True):
+    for value in sorted(known, key=len, reverse=True):  # a key may contain another one
         text = text.replace(value, MASK)
     return _SHAPES.sub(MASK, text)
 
 
 def secrets_of(value: Any) -> frozenset[str]:
-    """Return the secrets that a chat model, a setting or an option holds, wherever in it; their words each too.
+    """Return all secrets in a chat model, setting or option, and each word of them.
 
-    Errors quote what holds a line break in another form than it has, and a scheme may stand before a token.
+    Words count separately because errors quote line breaks in escaped form, and a scheme may precede a token.
     """
     return frozenset(part for secret in _secrets_in(value, "") for part in (secret, *_SPACE.split(secret)))
 

@@ -1,4 +1,4 @@
-"""How often a request is repeated, and how long is waited in between."""
+"""Retry policy of model requests."""
 
 import asyncio
 import random
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Clock:
-    """What time it is (Unix seconds), how to wait (seconds), and a random number from 0 to 1; tests bring their own."""
+    """Time in Unix seconds, sleep in seconds, and a random number from 0 to 1; replaceable in tests."""
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -18,19 +18,19 @@ class Clock:
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """At most `attempts` requests; waits double from `first_wait_s` on and never exceed `longest_wait_s`."""
+    """Exponential backoff: at most `attempts` requests, waits from `first_wait_s` to `longest_wait_s`."""
 
     attempts: int = 4
     first_wait_s: float = 1.0
     longest_wait_s: float = 60.0
 
     def wait_s(self, failed: int, asked_s: float | None, jitter: float) -> float | None:
-        """Return how long to wait before the next request, or None where it is not to be made.
+        """Return the wait before the next request, in seconds, or None to give up.
 
         Args:
-            failed: How many requests have failed, this one included.
-            asked_s: What the server asks for; it is waited for exactly so long.
-            jitter: From 0 to 1, so that many callers do not come back at once.
+            failed: Number of failed requests, this one included.
+            asked_s: Wait requested by the server, which is then used exactly.
+            jitter: Random number from 0 to 1 that spreads out concurrent callers.
 
         >>> RetryPolicy().wait_s(1, None, 1.0), RetryPolicy().wait_s(3, None, 0.0), RetryPolicy().wait_s(1, 7.0, 0.5)
         (1.0, 2.0, 7.0)
@@ -45,4 +45,4 @@ class RetryPolicy:
 
 
 ONCE = RetryPolicy(attempts=1)
-"""For a model that repeats requests itself."""
+"""For models whose client retries by itself."""

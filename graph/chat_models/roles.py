@@ -1,11 +1,11 @@
-"""Which chat model plays which role: what Python, the environment and the settings file say, in this order."""
+"""The models of all roles, from Python arguments, the environment and the settings file, in this order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from graph.chat_models.making import TIMEOUT_S, chat_of, provider_and_name
+from graph.chat_models.factory import TIMEOUT_S, create_chat, provider_and_name
 from graph.chat_models.preflight import check_models
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.settings import (
@@ -14,8 +14,8 @@ from graph.chat_models.settings import (
     Given,
     Layer,
     ModelSettings,
+    ModelSource,
     Role,
-    Said,
     layer,
     resolved,
 )
@@ -25,10 +25,10 @@ from graph.errors import ModelConfigError, listed
 
 @dataclass(frozen=True)
 class RoleModels:
-    """The models of all roles; a judge is there only where one is named. `layers` is what they were made from.
+    """The models of all roles; the judge is optional. `layers` are the settings they were created from.
 
-    `named` are further executors, which steps choose by name. `for_clients` are the models that clients of a graph
-    server may choose, `*` for any; by default those that the layers name.
+    `named` are further executors, which steps select by name. `for_clients` lists the models that clients of a graph
+    server may choose, `*` for any; None means those named in the layers.
     """
 
     planner: RoleModel
@@ -41,14 +41,14 @@ class RoleModels:
 
     @property
     def executors(self) -> dict[str | None, RoleModel]:
-        """What does model steps: by the name that a step gives, None where it gives none."""
+        """Executors by the name used in steps; None is the default executor."""
         found: dict[str | None, RoleModel] = {None: self.executor}
         found.update(self.named)
         return found
 
     @property
     def by_role(self) -> dict[Role, RoleModel]:
-        """Role -> its model; the judge only where there is one."""
+        """Models by role; the judge only if there is one."""
         found: dict[Role, RoleModel | None] = {
             "planner": self.planner,
             "executor": self.executor,
@@ -58,83 +58,85 @@ class RoleModels:
         return {role: model for role, model in found.items() if model is not None}
 
     @property
-    def everyone(self) -> dict[str, RoleModel]:
-        """All of them, by what people call them: the role, or `executor <name>`."""
+    def all_models(self) -> dict[str, RoleModel]:
+        """All models by display name: the role, or `executor <name>`."""
         named = {f"executor {name}": model for name, model in self.named.items()}
         return {**{str(role): model for role, model in self.by_role.items()}, **named}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """How all that may answer are called in records, fallbacks included."""
-        return tuple(dict.fromkeys(name for model in self.everyone.values() for name in model.names))
+        """Names of all models in records, fallbacks included."""
+        return tuple(dict.fromkeys(name for model in self.all_models.values() for name in model.names))
 
     async def check(self) -> None:
         """See `graph.chat_models.preflight.check_models`."""
-        await check_models(self.everyone.values())
+        await check_models(self.all_models.values())
 
     def under(self, stronger: Layer) -> "RoleModels":
-        """Return the models as they are when a stronger place is heard too.
+        """Return the models with a stronger layer of settings on top.
 
         Raises:
-            ModelConfigError: A model cannot be made.
+            ModelConfigError: A model cannot be created.
         """
-        return replace(made((stronger, *self.layers)), for_clients=self.for_clients) if stronger else self
+        return replace(create_models((stronger, *self.layers)), for_clients=self.for_clients) if stronger else self
 
-    def check_choice(self, role: Role, model: str | None, said: ClientSettings) -> None:
-        """Check that a client of a graph server may have a role played by a model, and asked as it says.
+    def check_choice(self, role: Role, model: str | None, settings: ClientSettings) -> None:
+        """Check that a client of a graph server may choose this model and settings for a role.
 
         Raises:
-            ModelConfigError: The operator does not offer the model, or would not wait so long for an answer.
+            ModelConfigError: The operator does not offer the model, or the timeout exceeds the operator's.
         """
         own = self._own(role)
         chosen = self.for_clients if self.for_clients is not None else tuple(entry.model for entry in self._entries())
-        free = (OFFLINE,) if role != "judge" else ()  # it costs nothing, but it would judge for the operator's judge
+        free = (OFFLINE,) if role != "judge" else ()  # free, but it must not replace the operator's judge
         offered = [name for name in dict.fromkeys((*chosen, *free, own.model)) if name]
         if model is not None and "*" not in offered and plain(model) not in map(plain, offered):
-            why = f"clients may not choose it for the {role}; choose {listed(offered)}, or leave it out"
-            raise ModelConfigError(model, why)
+            fault = f"clients may not choose it for the {role}; choose {listed(offered)}, or omit it"
+            raise ModelConfigError(model, fault)
         most = own.timeout_s or TIMEOUT_S
-        if said.timeout_s is not None and said.timeout_s > most:
-            raise ModelConfigError(model or f"of the {role}", f"timeout_s={said.timeout_s:g}; set {most:g} at most")
+        if settings.timeout_s is not None and settings.timeout_s > most:
+            raise ModelConfigError(
+                model or f"of the {role}", f"timeout_s={settings.timeout_s:g} is too long; set {most:g} at most"
+            )
 
-    def for_client(self, role: Role, model: str | None, said: ClientSettings) -> ModelSettings:
-        """Return what a client of a graph server says of a role, as the operator's settings have that model asked.
+    def for_client(self, role: Role, model: str | None, settings: ClientSettings) -> ModelSettings:
+        """Return a client's settings for a role, completed by the operator's settings for that model.
 
-        With an address comes the key that is for it.
+        A server address brings the operator's key for it.
 
         Raises:
-            ModelConfigError: The address is none that our own settings name: a client could have our keys sent there.
+            ModelConfigError: The address is not in the operator's settings; a client could redirect keys to it.
         """
-        told: dict[str, Any] = said.model_dump(exclude_defaults=True)
-        if said.base_url is not None:
-            known = [entry for entry in self._entries() if entry.base_url == said.base_url]
+        told: dict[str, Any] = settings.model_dump(exclude_defaults=True)
+        if settings.base_url is not None:
+            known = [entry for entry in self._entries() if entry.base_url == settings.base_url]
             if not known:
-                why = f"{said.base_url} is no server that this graph's settings name"
-                raise ModelConfigError(model or f"of the {role}", why)
+                fault = f"the settings of this graph do not name the server {settings.base_url}; omit base_url"
+                raise ModelConfigError(model or f"of the {role}", fault)
             server = next((entry for entry in known if _names(entry, model)), known[0])
             return ModelSettings(model=model, **told, api_key=server.api_key, api_key_env=server.api_key_env)
         own = self._own(role)
-        if model is None or _names(own, model):  # completed by what is said of the role already
+        if model is None or _names(own, model):  # the role's own settings complete it
             return ModelSettings(model=model and own.model, **told)
         found = next((entry for entry in self._entries() if _names(entry, model)), ModelSettings())
         return ModelSettings(model=found.model or model, **told).over(found)
 
     def _own(self, role: Role) -> ModelSettings:
-        """Return how the role's model is asked, nothing where it is a chat model or where there is none."""
+        """Return the settings of a role's model, empty for a chat model object or a missing judge."""
         found = resolved(self.layers)[role]
         return found if isinstance(found, ModelSettings) else ModelSettings()
 
     def _entries(self) -> Iterator[ModelSettings]:
-        """Yield what the settings have on each model, first as the roles have it, then as the places say it."""
+        """Yield all model settings: first those of the roles, resolved, then those of each layer."""
         found = resolved(self.layers)
-        roles: list[Said | None] = [found["planner"], found["executor"], found["replanner"], found["judge"]]
-        for said in (
+        roles: list[ModelSource | None] = [found["planner"], found["executor"], found["replanner"], found["judge"]]
+        for settings in (
             *roles,
             *found["executors"].values(),
             *(entry for place in self.layers for entry in place.values()),
         ):
-            if isinstance(said, ModelSettings):
-                yield from (said, *said.fallbacks)
+            if isinstance(settings, ModelSettings):
+                yield from (settings, *settings.fallbacks)
 
 
 def role_models(
@@ -143,31 +145,31 @@ def role_models(
     executors: Mapping[str, Given] | None = None,
     for_clients: Sequence[str] | None = None,
 ) -> RoleModels:
-    """Return the models of all roles; what is given is heard before the environment, and that before the file.
+    """Return the models of all roles; arguments win over the environment, which wins over the file.
 
     Args:
-        given: Role -> a name, settings or a chat model; None says nothing.
+        given: A name, settings or a chat model by role; None means not given.
         executors: Further executors, by name.
         file: The settings file, see `graph.chat_models.sources.sources`.
-        for_clients: The models that clients may choose; by default those that PLANNER_EXECUTOR_CLIENT_MODELS names, or
-            else those that are named for any role.
+        for_clients: The models that clients may choose. Default: PLANNER_EXECUTOR_CLIENT_MODELS, else all models named
+            for a role.
 
     Raises:
-        ConfigError: A place says what cannot be, or a model cannot be made.
+        ConfigError: A setting is invalid, or a model cannot be created.
     """
     offered = models_for_clients() if for_clients is None else tuple(for_clients)
-    return replace(made((layer(given, executors), *sources(file))), for_clients=offered)
+    return replace(create_models((layer(given, executors), *sources(file))), for_clients=offered)
 
 
-def made(layers: Sequence[Layer]) -> RoleModels:
-    """Return the models that the layers name; roles that are asked in the same way share one."""
-    known: list[tuple[Said, RoleModel]] = []
+def create_models(layers: Sequence[Layer]) -> RoleModels:
+    """Return the models of the layers; roles with equal settings share a model."""
+    known: list[tuple[ModelSource, RoleModel]] = []
 
-    def model(said: Said) -> RoleModel:
+    def model(settings: ModelSource) -> RoleModel:
         for other, same in known:
-            if other is said or (isinstance(said, ModelSettings) and other == said):
+            if other is settings or (isinstance(settings, ModelSettings) and other == settings):
                 return same
-        known.append((said, role_model(said)))
+        known.append((settings, role_model(settings)))
         return known[-1][1]
 
     found = resolved(layers)
@@ -178,23 +180,23 @@ def made(layers: Sequence[Layer]) -> RoleModels:
         replanner=model(found["replanner"]),
         judge=None if judge is None else model(judge),
         layers=tuple(layers),
-        named={name: model(said) for name, said in found["executors"].items()},
+        named={name: model(settings) for name, settings in found["executors"].items()},
     )
 
 
 def role_model(given: Given) -> RoleModel:
-    """Return what asks one chat model, and the fallbacks of its settings.
+    """Return the model, with the fallbacks in its settings.
 
     Raises:
-        ModelConfigError: It cannot be made.
+        ModelConfigError: The model cannot be created.
     """
-    said = layer({"planner": given})["planner"]
-    fallbacks = said.fallbacks if isinstance(said, ModelSettings) else ()
-    return RoleModel(tuple(chat_of(entry) for entry in (said, *fallbacks)))
+    settings = layer({"planner": given})["planner"]
+    fallbacks = settings.fallbacks if isinstance(settings, ModelSettings) else ()
+    return RoleModel(tuple(create_chat(entry) for entry in (settings, *fallbacks)))
 
 
 def plain(model: str) -> str:
-    """Return a model's name in one spelling.
+    """Return a model's name in canonical spelling.
 
     >>> plain("openai/gpt-5") == plain("OpenAI:gpt-5"), plain("offline")
     (True, 'offline')

@@ -1,4 +1,4 @@
-"""Which chat model a role has and how it is asked, as one place says it; and how several places are read as one."""
+"""Model settings of the roles: layers from several sources, and how they are merged."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,15 +27,15 @@ SAMPLING = (
     "top_p",
     "verbosity",
 )
-"""Options that hold no secret and lead nowhere: they are remembered with a run, and clients may set them."""
+"""Options without secrets or addresses: they are recorded with a run, and clients may set them."""
 
 
 class ModelSettings(BaseModel):
-    """A role's model and how it is asked; what is left out is said elsewhere, or has its default.
+    """Settings of a role's model; missing ones come from weaker layers or defaults.
 
-    `model` is `provider:model`. `timeout_s` bounds one request, in seconds; `max_attempts` the requests for one answer.
-    `api_key_env` names the environment variable that holds the key. `fallbacks` are models that stand in, in order.
-    `structured_output` set to false takes JSON from the model's text only. `options` go to the chat model as they are.
+    `model` is `provider:model`. `timeout_s` bounds one request, in seconds; `max_attempts` the requests per answer.
+    `api_key_env` names the environment variable of the key. `fallbacks` are tried in order if the model fails.
+    With `structured_output` false, JSON is taken from the model's text only. `options` are passed to the chat model.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -54,53 +54,54 @@ class ModelSettings(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _a_name_is_a_model(cls, given: Any) -> Any:
+    def _read_name(cls, given: Any) -> Any:
         return {"model": given} if isinstance(given, str) else given
 
     @field_validator("fallbacks")
     @classmethod
-    def _fallbacks_are_named(cls, given: "tuple[ModelSettings, ...]") -> "tuple[ModelSettings, ...]":
+    def _check_fallbacks(cls, given: "tuple[ModelSettings, ...]") -> "tuple[ModelSettings, ...]":
         if any(entry.model is None or entry.fallbacks for entry in given):
-            raise ValueError("a fallback names a model, and has no fallbacks of its own")
+            raise ValueError("a fallback must name a model and have no fallbacks of its own")
         return given
 
     @field_validator("base_url")
     @classmethod
-    def _no_key_in_an_address(cls, given: str | None) -> str | None:
+    def _check_base_url(cls, given: str | None) -> str | None:
         if given and "@" in given.split("/")[2]:
-            raise ValueError("an address holds no user and no password; give the key by api_key_env")
+            raise ValueError("base_url must not contain credentials; give the key by api_key_env")
         if given and ("?" in given or "#" in given):
-            raise ValueError("an address ends before its query; give that by options.default_query")
+            raise ValueError("base_url must not contain a query; give it by options.default_query")
         return given
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What is set, by name."""
+    def explicit(self) -> dict[str, Any]:
+        """The settings that are set, by name."""
         return {name: value for name, value in self if value not in (None, (), {})}
 
     def over(self, weaker: "ModelSettings") -> "ModelSettings":
-        """Return these settings, completed by those of a weaker place.
+        """Return these settings, completed by those of a weaker layer.
 
-        Another model starts afresh. Another server keeps the model's name and nothing else: a key is for one server.
+        If the model differs, nothing is taken over. If only the server differs, only the model's name is, since a key
+        belongs to one server.
         """
-        said, before = self.said, weaker.said
-        if "model" in said and said["model"] != before.get("model"):
+        settings, before = self.explicit, weaker.explicit
+        if "model" in settings and settings["model"] != before.get("model"):
             return self
-        if "base_url" in said and said["base_url"] != before.get("base_url"):
+        if "base_url" in settings and settings["base_url"] != before.get("base_url"):
             before = {"model": before.get("model")}
-        options = {**before.get("options", {}), **said.get("options", {})}
-        return ModelSettings(**{**before, **said, "options": options})
+        options = {**before.get("options", {}), **settings.get("options", {})}
+        return ModelSettings(**{**before, **settings, "options": options})
 
     def without_secrets(self) -> dict[str, Any]:
-        """Return what may be written down: no key, and only options that cannot hold one."""
-        told = self.model_dump(mode="json", exclude_defaults=True, exclude={"api_key", "options", "fallbacks"})
+        """Return the settings to record: no key, and only options that cannot contain one."""
+        plain = self.model_dump(mode="json", exclude_defaults=True, exclude={"api_key", "options", "fallbacks"})
         options = {name: value for name, value in self.options.items() if name in SAMPLING}
         fallbacks = [fallback.without_secrets() for fallback in self.fallbacks]
-        return {**told, **({"options": options} if options else {}), **({"fallbacks": fallbacks} if fallbacks else {})}
+        return {**plain, **({"options": options} if options else {}), **({"fallbacks": fallbacks} if fallbacks else {})}
 
 
 class ClientSettings(BaseModel):
-    """How a client of a graph server may have a model asked: nothing that leads elsewhere or could hold a key."""
+    """Model settings that a client of a graph server may set: no new addresses, no keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -111,41 +112,43 @@ class ClientSettings(BaseModel):
 
     @field_validator("options")
     @classmethod
-    def _options_only_shape_the_answer(cls, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    def _check_options(cls, given: dict[str, JsonValue]) -> dict[str, JsonValue]:
         if other := [name for name in given if name not in SAMPLING]:
             raise ValueError(f"a client cannot set {listed(other)}; it can set {listed(SAMPLING, 20)}")
         return given
 
 
-Said = ModelSettings | BaseChatModel
-Given = str | Said
-Layer = Mapping[str, Said]
-"""What one place says: role, or `executor.<name>` for a further executor -> its model; others are not in it."""
+ModelSource = ModelSettings | BaseChatModel
+Given = str | ModelSource
+Layer = Mapping[str, ModelSource]
+"""Settings of one source, by role or by `executor.<name>` for a named executor."""
 
 
 def layer(given: Mapping[Role, Given | None], executors: Mapping[str, Given] | None = None) -> Layer:
-    """Return what was given for each role, and for further executors, as a layer; None says nothing.
+    """Return the given models of roles and named executors as a layer; None means not given.
 
     Raises:
-        ModelConfigError: It is neither a name nor settings nor a chat model, or an executor's name cannot be one.
+        ModelConfigError: A value is not a name, settings or a chat model, or an executor's name is invalid.
     """
-    said: dict[str, Given | None] = {str(role): value for role, value in given.items()}
-    said |= {executor_key(name): value for name, value in (executors or {}).items()}
-    return {role: _read(value) for role, value in said.items() if value is not None}
+    settings: dict[str, Given | None] = {str(role): value for role, value in given.items()}
+    settings |= {executor_key(name): value for name, value in (executors or {}).items()}
+    return {role: _read(value) for role, value in settings.items() if value is not None}
 
 
 def executor_key(name: str) -> str:
-    """Return what a further executor is called in a layer.
+    """Return the key of a named executor in a layer.
 
     Raises:
-        ModelConfigError: No step could call it so.
+        ModelConfigError: The name is invalid.
     """
     if not EXECUTOR_NAME.fullmatch(name) or name in ModelSettings.model_fields:
-        raise ModelConfigError(name, "an executor's name is letters, digits, _ and -, and not that of a setting")
+        raise ModelConfigError(
+            name, "an executor's name must consist of letters, digits, _ and -, and must not be a setting"
+        )
     return f"{EXECUTOR}{name}"
 
 
-def _read(value: Given) -> Said:
+def _read(value: Given) -> ModelSource:
     if isinstance(value, ModelSettings | BaseChatModel):
         return value
     if isinstance(value, str):
@@ -156,62 +159,62 @@ def _read(value: Given) -> Said:
 
 
 class Resolved(TypedDict):
-    """What each role has."""
+    """Model of each role."""
 
-    planner: Said
-    executor: Said
-    replanner: Said
-    judge: Said | None
-    executors: dict[str, Said]
+    planner: ModelSource
+    executor: ModelSource
+    replanner: ModelSource
+    judge: ModelSource | None
+    executors: dict[str, ModelSource]
 
 
 def resolved(layers: Sequence[Layer]) -> Resolved:
-    """Return what each role has; the strongest layer comes first.
+    """Return the model of each role; the strongest layer comes first.
 
-    The planner is the embedded rules by default, executor and replanner are as the planner is, further executors as the
-    executor is, and a judge is none.
+    Defaults: the planner is the embedded rules, executor and replanner are the planner's model, named executors the
+    executor's, and there is no judge.
 
     Raises:
-        ModelConfigError: A place says how to ask a model that no place names.
+        ModelConfigError: A role has settings but no layer names its model.
     """
-    said = folded(layers)
-    planner = _completed("planner", said, ModelSettings(model=OFFLINE))
-    executor = _completed("executor", said, planner)
-    named = [key for key in said if key.startswith(EXECUTOR)]
+    settings = merged_layers(layers)
+    planner = _completed("planner", settings, ModelSettings(model=OFFLINE))
+    executor = _completed("executor", settings, planner)
+    named = [key for key in settings if key.startswith(EXECUTOR)]
     return {
         "planner": planner,
         "executor": executor,
-        "replanner": _completed("replanner", said, planner),
-        "judge": _completed("judge", said, ModelSettings()) if "judge" in said else None,
-        "executors": {key.removeprefix(EXECUTOR): _completed(key, said, executor) for key in named},
+        "replanner": _completed("replanner", settings, planner),
+        "judge": _completed("judge", settings, ModelSettings()) if "judge" in settings else None,
+        "executors": {key.removeprefix(EXECUTOR): _completed(key, settings, executor) for key in named},
     }
 
 
-def folded(layers: Sequence[Layer]) -> Layer:
-    """Return several layers as one; the strongest comes first.
+def merged_layers(layers: Sequence[Layer]) -> Layer:
+    """Merge layers; the strongest comes first.
 
     Raises:
-        ModelConfigError: Settings without a model stand over a chat model that is already made.
+        ModelConfigError: Settings without a model are layered over a chat model object.
     """
-    found: dict[str, Said] = {}
+    found: dict[str, ModelSource] = {}
     for place in reversed(layers):
-        for role, said in place.items():
-            found[role] = _over(role, said, found[role]) if role in found else said
+        for role, settings in place.items():
+            found[role] = _over(role, settings, found[role]) if role in found else settings
     return found
 
 
-def _completed(role: str, said: Layer, default: Said) -> Said:
-    found = _over(role, said[role], default) if role in said else default
+def _completed(role: str, settings: Layer, default: ModelSource) -> ModelSource:
+    found = _over(role, settings[role], default) if role in settings else default
     if isinstance(found, ModelSettings) and found.model is None:
-        raise ModelConfigError(role, f"its settings name no model; name the {role}'s model")
+        raise ModelConfigError(role, f"its settings lack a model; name the {role}'s model")
     return found
 
 
-def _over(role: str, said: Said, weaker: Said) -> Said:
-    if isinstance(said, BaseChatModel):
-        return said
+def _over(role: str, settings: ModelSource, weaker: ModelSource) -> ModelSource:
+    if isinstance(settings, BaseChatModel):
+        return settings
     if isinstance(weaker, ModelSettings):
-        return said.over(weaker)
-    if said.model is None:
-        raise ModelConfigError(role, "settings cannot change a chat model that is already made; name a model")
-    return said
+        return settings.over(weaker)
+    if settings.model is None:
+        raise ModelConfigError(role, "settings cannot change a chat model object; name a model")
+    return settings

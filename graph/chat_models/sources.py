@@ -1,4 +1,4 @@
-"""What the environment and the settings file say about models; the file may name a policy beside them."""
+"""Model settings from the environment and the settings file."""
 
 import os
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from graph.chat_models.settings import ROLES, Given, Layer, ModelSettings, Role, layer
-from graph.chat_models.untrusted import acts_of
+from graph.chat_models.untrusted import acts_needing_trust
 from graph.errors import ConfigError, listed
 from graph.settings_file import settings_file
 
@@ -39,24 +39,24 @@ class _Models(BaseModel):
 
 
 def sources(file: str | Path | None) -> list[Layer]:
-    """Return what the environment says, and then what the file says, which is the weaker.
+    """Return the layers of the environment and, weaker, of the file.
 
     Args:
-        file: A TOML file; None means the one that `graph.settings_file` finds.
+        file: A TOML file. Default: the one found by `graph.settings_file`.
 
     Raises:
-        ConfigError: One of them cannot be read, or says what cannot be.
+        ConfigError: One of them cannot be read, or a setting is invalid.
     """
     return [from_environment(), from_file(file)]
 
 
 def from_environment() -> Layer:
-    """Return what the variables PLANNER_EXECUTOR_<ROLE> and PLANNER_EXECUTOR_<ROLE>_<SETTING> say.
+    """Return the settings in PLANNER_EXECUTOR_<ROLE> and PLANNER_EXECUTOR_<ROLE>_<SETTING>.
 
-    PLANNER_EXECUTOR_EXECUTORS holds further executors, by name, as JSON.
+    PLANNER_EXECUTOR_EXECUTORS contains named executors as JSON.
 
     Raises:
-        ConfigError: A variable has a value that cannot be, or is no setting's.
+        ConfigError: A variable has an invalid value or an unknown name.
     """
     found: dict[Role, Given | None] = {role: _variables(role) for role in ROLES}
     try:
@@ -64,43 +64,44 @@ def from_environment() -> Layer:
     except ValidationError as error:
         raise ConfigError(_faults(error, f"{EXECUTORS_VARIABLE} ")) from None
     return {
-        role: said for role, said in layer(found, executors).items() if isinstance(said, ModelSettings) and said.said
+        role: settings
+        for role, settings in layer(found, executors).items()
+        if isinstance(settings, ModelSettings) and settings.explicit
     }
 
 
 def models_for_clients() -> tuple[str, ...] | None:
-    """Return what PLANNER_EXECUTOR_CLIENT_MODELS lists, between commas; None where it is not set."""
+    """Return the models in PLANNER_EXECUTOR_CLIENT_MODELS, comma-separated; None if it is not set."""
     listed_ones = os.environ.get(CLIENT_MODELS_VARIABLE)
     return tuple(name.strip() for name in listed_ones.split(",") if name.strip()) if listed_ones is not None else None
 
 
 def from_file(file: str | Path | None) -> Layer:
-    """Return what the table `[models]` of a TOML file says.
+    """Return the settings in the table `[models]` of a TOML file.
 
     Raises:
-        ConfigError: The file is not there although it was named, cannot be read, says what cannot be, or is one that
-            nobody named or trusted and needs that.
+        ConfigError: A named file is missing, the file cannot be read or is invalid, or it needs trust (decision 0021).
     """
     found = settings_file(file)
     try:
         models = _Models.model_validate(found.said.get("models", {}))
     except ValidationError as error:
         raise ConfigError(f"{found.path}: {_faults(error, 'models.')}") from None
-    said = layer({role: getattr(models, role) for role in ROLES}, models.executors)
-    for act in acts_of(said):
+    settings = layer({role: getattr(models, role) for role in ROLES}, models.executors)
+    for act in acts_needing_trust(settings):
         found.require_trust(act)
-    return said
+    return settings
 
 
 def _variables(role: Role) -> ModelSettings:
     prefix = f"{PREFIX}{role.upper()}"
     for name in os.environ:
         if name.startswith(f"{prefix}_") and name[len(prefix) + 1 :].lower() not in NAMES:
-            raise ConfigError(f"{name} is no setting; write {prefix}_ and one of {listed(NAMES, 20).upper()}")
+            raise ConfigError(f"{name} is not a setting; write {prefix}_ and one of {listed(NAMES, 20).upper()}")
     try:
         found = _Variables(_env_prefix=f"{prefix}_")  # type: ignore[call-arg]  # an argument of BaseSettings
-        said = {"model": os.environ.get(prefix) or None, **found.said}
-        return ModelSettings(**said)
+        settings = {"model": os.environ.get(prefix) or None, **found.explicit}
+        return ModelSettings(**settings)
     except ValidationError as error:
         raise ConfigError(_faults(error, f"{prefix}_", upper=True)) from None
     except SettingsError as error:
@@ -108,7 +109,7 @@ def _variables(role: Role) -> ModelSettings:
 
 
 def _faults(error: ValidationError, prefix: str, upper: bool = False) -> str:
-    """Return what is wrong without what was written, which may be a key."""
+    """Return the faults without the values, which may be keys."""
     return "; ".join(f"{prefix}{_place(part['loc'], upper)}: {_words(part)}" for part in error.errors())
 
 
@@ -120,5 +121,5 @@ def _place(loc: Sequence[Any], upper: bool) -> str:
 def _words(part: Any) -> str:
     if part["type"] == "extra_forbidden":
         known = ROLES if len(part["loc"]) == 1 else NAMES
-        return f"no such setting; there are {listed(known, 20)}"
+        return f"unknown setting; use {listed(known, 20)}"
     return str(part["msg"])

@@ -1,4 +1,4 @@
-"""Answers that a server holds to a JSON Schema, where the model can be told one."""
+"""Structured output: answers that the server constrains to a JSON Schema."""
 
 import json
 import warnings
@@ -11,16 +11,16 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import Runnable, RunnableParallel, RunnableSequence
 
 CANNOT_BIND = (NotImplementedError, KeyError)
-"""What a chat model raises that takes no tools: KeyError comes from ones that look up what they have not."""
+"""Exceptions of chat models that cannot bind tools; some look up a missing key."""
 
-MOST_HELD = 8
+MAX_BINDINGS = 8
 
 
 def with_schema(model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any, Any] | None:
-    """Return the model bound to a schema, or None where it cannot be; found out without asking it anything."""
+    """Return the model bound to a schema, or None if it cannot be bound; makes no request."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that it binds in another way than by default is no news here
+            warnings.simplefilter("ignore")  # a fallback to another binding method is fine
             return _without_parser(model.with_structured_output(dict(schema), include_raw=True))
     except (*CANNOT_BIND, ValueError, TypeError):
         return None
@@ -28,27 +28,27 @@ def with_schema(model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any
 
 @dataclass
 class Bindings:
-    """What models were bound to last, by model and schema: to bind one, LangChain makes classes at run time."""
+    """Cache of bound models by model and schema, since LangChain creates classes for each binding."""
 
     _held: dict[tuple[int, int], tuple[BaseChatModel, Mapping[str, Any], Runnable[Any, Any] | None]] = field(
         default_factory=dict
     )
 
     def with_schema(self, model: BaseChatModel, schema: Mapping[str, Any]) -> Runnable[Any, Any] | None:
-        """Return the model bound to a schema, see the function of this name; who calls does not change the schema."""
-        key = id(model), id(schema)  # both are held, so no other object gets their ids meanwhile
+        """Return the model bound to a schema, see the function of this name; the schema must not be changed later."""
+        key = id(model), id(schema)  # both are referenced below, so their ids stay unique
         held = self._held.get(key)
         if held is None:
-            if len(self._held) >= MOST_HELD:
+            if len(self._held) >= MAX_BINDINGS:
                 self._held.clear()
             held = self._held[key] = model, schema, with_schema(model, schema)
         return held[2]
 
 
 def _without_parser(chain: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """Return what gives the message alone: LangChain parses it with a dozen runnables more, and we read it ourselves.
+    """Return the part of a chain that returns the message; LangChain's parsing runnables are not needed.
 
-    A chain of another shape is left as it is.
+    A chain of another shape is returned unchanged.
     """
     first = chain.first if isinstance(chain, RunnableSequence) else None
     steps = first.steps__ if isinstance(first, RunnableParallel) else {}
@@ -56,21 +56,21 @@ def _without_parser(chain: Runnable[Any, Any]) -> Runnable[Any, Any]:
 
 
 def as_text(found: Any) -> AIMessage:
-    """Return a structured answer as a message; what came as the arguments of a made-up tool becomes a part of its text.
+    """Return a structured answer as a message; arguments of the synthetic tool call become part of its text.
 
-    All that was said is kept, several calls and words beside them too: it is for the reader to see whether they agree.
+    All calls and all text are kept, so that the caller can see whether they agree.
     """
     raw: AIMessage = found["raw"] if isinstance(found, Mapping) else found
     calls = [json.dumps(call["args"]) for call in raw.tool_calls]
     calls += [call["args"] or "" for call in raw.invalid_tool_calls]
     if not calls:
         return raw
-    said = "\n".join(part for part in (str(raw.text).strip(), *calls) if part)
-    return raw.model_copy(update={"content": said, "tool_calls": [], "invalid_tool_calls": []})
+    text = "\n".join(part for part in (str(raw.text).strip(), *calls) if part)
+    return raw.model_copy(update={"content": text, "tool_calls": [], "invalid_tool_calls": []})
 
 
 def cut_off(error: Exception) -> AIMessage | None:
-    """Return the answer that OpenAI's client raises as an error because it hit its token limit."""
+    """Return the answer in the error that OpenAI's client raises at the token limit, or None."""
     completion: Any = getattr(error, "completion", None)
     if type(error).__name__ != "LengthFinishReasonError" or completion is None:
         return None

@@ -1,7 +1,7 @@
-"""The thoughts of a model in its answer, in the markup of the models that are known: they are never the answer.
+"""Detection of a model's thoughts in its answer, for the markup of known models.
 
-`<think>`, `<seed:think>`, `◁think▷` and the like come in pairs, may be nested, may lack their end (all that follows is
-thought) or their beginning (all before is thought). Channels are those of gpt-oss: only `final` holds the answer.
+Tags such as `<think>`, `<seed:think>` and `◁think▷` may be nested, and may lack their end (everything after is thought)
+or their beginning (everything before is thought). Channels are those of gpt-oss: only `final` contains the answer.
 """
 
 import re
@@ -26,16 +26,16 @@ _FIRST_CHANNEL = re.compile(rf"\s*(?:<\|start\|>\s*assistant\s*)?{CHANNEL}", re.
 _END = re.compile(r"<\|(?:end|return)\|>", re.IGNORECASE)
 _QUOTES = "`\"'"
 _BARE_ANALYSIS, _BARE_FINAL = re.compile(r"\s*analysis(?=\S)"), "assistantfinal"
-"""What is left of channels if a server drops their marks."""
+"""Remains of channel markers that a server has stripped."""
 
 
 def is_end(tag: re.Match[str]) -> bool:
-    """Whether a tag ends thoughts."""
+    """Whether a tag is an end tag."""
     return any(tag[name] for name in ("end", "wide_end", "square_end", "capital_end"))
 
 
 def thoughts_end(text: str, tag: re.Match[str]) -> int:
-    """Return where the thoughts end that a tag begins, those within them included; the text's end if they never do."""
+    """Return the end of the thoughts that a tag begins, nested ones included; the end of the text if unclosed."""
     waiting, counted = [_name(tag)], Counter([_name(tag)])
     for met in _TAG.finditer(text, tag.end()):
         name = _name(met)
@@ -52,22 +52,21 @@ def thoughts_end(text: str, tag: re.Match[str]) -> int:
 
 
 def channel_end(text: str, start: int) -> int:
-    """Return where the channel, or the turn of somebody else, ends whose words begin at `start`."""
+    """Return the end of the channel or foreign turn whose content begins at `start`."""
     following = _NEXT_CHANNEL.search(text, start)
     return following.start() if following else len(text)
 
 
 def bare_final(text: str) -> int:
-    """Return where the final channel begins in an answer whose marks of channels were dropped; 0 if it has none."""
+    """Return the start of the final channel in an answer with stripped channel markers, or 0."""
     final = text.find(_BARE_FINAL) if _BARE_ANALYSIS.match(text) else -1
     return final + len(_BARE_FINAL) if final >= 0 else 0
 
 
 def after_thoughts(text: str) -> str:
-    """Return a model's answer in words, without the thoughts it begins with.
+    """Return a model's answer without the thoughts that it begins with.
 
-    Tags further on are words of the answer, but for an end without a beginning: what stands before it is thought,
-    unless it is quoted.
+    Later tags are part of the answer, except for an unquoted end tag without a beginning: text before it is thought.
 
     >>> after_thoughts("<think>A capital, so...</think> Paris")
     'Paris'
@@ -85,7 +84,7 @@ def after_thoughts(text: str) -> str:
 
 
 def _final_channel(text: str) -> str:
-    """Return what was said in the final channel, if there are channels at all."""
+    """Return the content of the final channel, or the text if it has no channels."""
     said = text
     final = _FINAL.search(text)
     if final is not None and text[final.start() - 1 : final.start()] not in tuple(_QUOTES):

@@ -1,6 +1,6 @@
 """The command line `planner-executor`.
 
-Importing it is light: LangGraph, LangChain and the models are loaded by the commands that need them.
+LangGraph, LangChain and the models are imported lazily, by the commands that need them.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ __all__ = ["app"]
 
 app = typer.Typer(
     name="planner-executor",
-    help="Turn a goal into a plan, have it approved, and carry it out; runs are kept in a database file.",
+    help="Turn a goal into a plan, review the plan and execute it; runs are stored in a database file.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,
@@ -62,10 +62,10 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "migrate": migrate,
     "eval": evaluate,
 }
-"""Name -> command, in the order of `--help`; a new command is a file in `graph/cli/commands/` and a row here."""
+"""Command by name, in the order of `--help`; to add one, add a file to `graph/cli/commands/` and a row here."""
 
 GROUPS = (models, policy)
-"""Commands that have commands of their own."""
+"""Commands with subcommands."""
 
 for name, command in COMMANDS.items():
     app.command(name, epilog=EPILOG)(command)

@@ -1,4 +1,4 @@
-"""Limits of a budget as they are written on the command line."""
+"""Parsing of budget limits given on the command line."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,21 +7,21 @@ from graph.errors import InputError
 from graph.record.budget import read_budget
 
 
-def limits_of(option: str, entries: Iterable[str]) -> dict[str, Any]:
+def parse_limits(option: str, entries: Iterable[str]) -> dict[str, Any]:
     """Return limits as plain data, such as `{"tool_calls": 20, "calls": {"send_mail": 2}}`.
 
     Args:
-        option: Where they were given.
-        entries: `NAME=VALUE`, or `calls.TOOL=VALUE`; of one that is given twice the last counts.
+        option: The option's name, for error messages.
+        entries: `NAME=VALUE` or `calls.TOOL=VALUE`; if a name is repeated, the last value wins.
 
     Raises:
-        InputError: One of them is none.
+        InputError: An entry is malformed, or names an unknown limit.
     """
     limits: dict[str, Any] = {}
     for entry in entries:
         name, equals, value = entry.partition("=")
         if not equals:
-            raise InputError(option, f"write NAME=VALUE, such as tool_calls=20, not {entry!r}")
+            raise InputError(option, f"{entry!r} is not NAME=VALUE; write for example tool_calls=20")
         if name.startswith("calls."):
             limits.setdefault("calls", {})[name.removeprefix("calls.")] = _number(option, entry, value)
         else:
@@ -32,10 +32,10 @@ def limits_of(option: str, entries: Iterable[str]) -> dict[str, Any]:
 
 
 def _number(option: str, entry: str, value: str) -> float:
-    """Return a number, whole where it is written so."""
+    """Return an int if `value` is one, else a float."""
     for kind in (int, float):
         try:
             return kind(value)
         except ValueError:
             continue
-    raise InputError(option, f"{entry}: {value!r} is no number")
+    raise InputError(option, f"{entry}: {value!r} is not a number")

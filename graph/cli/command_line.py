@@ -1,4 +1,4 @@
-"""Command lines that people can paste into a shell."""
+"""Shell-quoted command lines, shown as suggestions for the next move."""
 
 import shlex
 import shutil
@@ -11,17 +11,17 @@ NAME = "planner-executor"
 
 
 def command(words: str, run: str, database: Path) -> str:
-    """Return a command line about a run that can be pasted into a shell; `words` begins with the command's name.
+    """Return a shell-quoted command line for a run; `words` is the command's name followed by options.
 
     >>> command("resume --approve", "demo.1", Path("runs.db"))
     'planner-executor resume demo.1 --approve --db runs.db'
     """
     name, _, options = words.partition(" ")
-    where = "" if database == DATABASE else f" --db {shlex.quote(str(database))}"
-    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{where}"
+    db_option = "" if database == DATABASE else f" --db {shlex.quote(str(database))}"
+    return f"{program()} {name} {shlex.quote(run)}{options and ' '}{options}{db_option}"
 
 
 def program() -> str:
-    """Return how this command is called: by its path where it is not on the search path."""
+    """Return the program's name, or its path if it is not on `PATH`."""
     called = Path(sys.argv[0])
     return shlex.quote(str(called)) if called.name == NAME and shutil.which(NAME) is None else NAME

@@ -1,4 +1,4 @@
-"""The options that answer what a run asks."""
+"""The options that respond to a review request."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,47 +8,53 @@ from typing import Annotated, Any
 import typer
 
 from graph.cli import options
-from graph.cli.budget_options import limits_of
+from graph.cli.budget_options import parse_limits
 from graph.cli.plan_file import read_plan_file
 from graph.errors import InputError
 from graph.review.response import ReviewResponse
 
 Why = Annotated[
     str | None,
-    typer.Argument(metavar="WHY", help="With --reject: what to change; plans again.", callback=options.text),
+    typer.Argument(metavar="WHY", help="With --reject: the change to make; the run replans.", callback=options.text),
 ]
-Approve = Annotated[bool, typer.Option("--approve", help="Run exactly the plan, calls and gates that wait.")]
-Reject = Annotated[bool, typer.Option("--reject", help="End the run; with words behind it, plan again.")]
+Approve = Annotated[
+    bool, typer.Option("--approve", help="Approve the plan, calls and gates under review, exactly as shown.")
+]
+Reject = Annotated[bool, typer.Option("--reject", help="End the run; with WHY, replan instead.")]
 Digest = Annotated[
     str | None,
-    typer.Option("--digest", metavar="DIGEST", help="Decide only if just this is asked.", callback=options.text),
+    typer.Option(
+        "--digest", metavar="DIGEST", help="Decide only if the open request has this digest.", callback=options.text
+    ),
 ]
-EditFile = Annotated[Path | None, typer.Option("--edit", metavar="FILE", help="Run this plan (JSON) instead.")]
+EditFile = Annotated[
+    Path | None, typer.Option("--edit", metavar="FILE", help="Run the plan in this JSON file instead.")
+]
 Feedback = Annotated[
-    str | None, typer.Option("--feedback", metavar="TEXT", help="Plan again with these words.", callback=options.text)
+    str | None, typer.Option("--feedback", metavar="TEXT", help="Replan with this feedback.", callback=options.text)
 ]
 Answers = Annotated[
     list[str] | None,
-    typer.Option("--answer", metavar="STEP=TEXT", help="The answer to a question: JSON or text; once for each."),
+    typer.Option("--answer", metavar="STEP=TEXT", help="Answer a question, as JSON or text; once per question."),
 ]
 Raise = Annotated[
     list[str] | None,
-    typer.Option("--raise", metavar="NAME=VALUE", help="What the run may spend in all from now on; more than once."),
+    typer.Option("--raise", metavar="NAME=VALUE", help="New limit for the whole run; may be repeated."),
 ]
-Finish = Annotated[bool, typer.Option("--finish", help="Where the budget is spent: end with what there is.")]
+Finish = Annotated[bool, typer.Option("--finish", help="If the budget is spent: end with the results so far.")]
 Happened = Annotated[
     list[bool] | None,
-    typer.Option("--happened", metavar="true|false", help="Whether an uncertain call happened; once for each."),
+    typer.Option("--happened", metavar="true|false", help="Whether an uncertain call happened; once per call."),
 ]
 Result = Annotated[
     list[str] | None,
-    typer.Option("--result", metavar="JSON", help="What a call that happened returned: JSON or text."),
+    typer.Option("--result", metavar="JSON", help="Result of a call that happened, as JSON or text."),
 ]
 
 
 @dataclass(frozen=True)
 class DecisionOptions:
-    """What a person decides by options."""
+    """A decision given as command-line options."""
 
     why: Why = None
     approve: Approve = False
@@ -64,20 +70,20 @@ class DecisionOptions:
     result: Result = None
 
     def response(self) -> ReviewResponse:
-        """Return the response to a review request; it is empty if no option is given.
+        """Return the response to a review request, empty if no option was given.
 
         Raises:
-            InputError: Two options contradict each other, or one cannot be understood.
+            InputError: Two options contradict each other, or one cannot be parsed.
         """
         answers, results = options.texts(self.answer or []), options.texts(self.result or [])
         self._check()
         return ReviewResponse(
             approve=self.approve,
             plan=read_plan_file("--edit", self.edit) if self.edit is not None else None,
-            answers=answers_of(answers),
+            answers=parse_answers(answers),
             happened=tuple(self.happened or ()),
             results=tuple(results),
-            limits=limits_of("--raise", self.raise_ or []),
+            limits=parse_limits("--raise", self.raise_ or []),
             feedback=self.why if self.reject else self.feedback,
             finish=self.finish,
             stop=self.reject and self.why is None,
@@ -94,23 +100,23 @@ class DecisionOptions:
         }
         given = [option for option, is_given in decisions.items() if is_given]
         if len(given) > 1:
-            raise InputError(given[1], f"give one decision, not {' and '.join(given)}")
+            raise InputError(given[1], f"{' and '.join(given)} cannot be combined; give one decision")
         if self.why is not None and not self.reject:
-            raise InputError("WHY", f"{self.why!r} belongs behind --reject; quote a text of several words")
+            raise InputError("WHY", f"{self.why!r} needs --reject; quote text of several words")
 
 
-def answers_of(entries: Iterable[str]) -> dict[str, Any]:
-    """Return step -> answer.
+def parse_answers(entries: Iterable[str]) -> dict[str, Any]:
+    """Return answers by step id.
 
     Raises:
-        InputError: An entry is not written as STEP=TEXT, or answers a step for the second time.
+        InputError: An entry is not STEP=TEXT, or a step is answered twice.
     """
-    found: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     for entry in entries:
         step, equals, answer = entry.partition("=")
         if not equals or not answer.strip():
-            raise InputError("--answer", f"write STEP=TEXT, not {entry!r}")
-        if step in found:
-            raise InputError("--answer", f"{step} is answered twice")
-        found[step] = answer
-    return found
+            raise InputError("--answer", f"{entry!r} is not STEP=TEXT; give the step and its answer")
+        if step in answers:
+            raise InputError("--answer", f"{step} is answered twice; give one answer per step")
+        answers[step] = answer
+    return answers

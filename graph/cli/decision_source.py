@@ -1,4 +1,4 @@
-"""Who decides: the options of the command, `--yes`, a person in the terminal, or nobody for now."""
+"""Source of review decisions: command-line options, `--yes`, or a person at the terminal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graph.cli.prompts import Prompter
 from graph.cli.reply import Reply
-from graph.cli.request_view import say_how_to_decide, show_request
+from graph.cli.request_view import show_decision_commands, show_request
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
 from graph.review.request import digest_of_all
@@ -16,69 +16,70 @@ from graph.runs import Run
 
 @dataclass
 class DecisionSource:
-    """Decides the requests of one run in turn; `said` is for the first one.
+    """Decides the review requests of one run in turn.
 
-    With `digest`, it is only given if that is what is asked about; its first characters suffice.
+    `response` is used for the first request, and only if the request's digest starts with `digest` (if given).
 
-    Called with a run, it returns the answer, or None where the run is to wait.
+    Calling it with a run returns the reply, or None to leave the request open.
     """
 
     screen: Screen
     database: Path
     yes: bool = False
-    said: ReviewResponse = field(default_factory=ReviewResponse)
+    response: ReviewResponse = field(default_factory=ReviewResponse)
     digest: str | None = None
-    _given: bool = False
-    _approved: str | None = None
+    _response_sent: bool = False
+    _approved_digest: str | None = None
 
     @property
-    def has_answer(self) -> bool:
-        """Whether the options hold an answer that is not given yet."""
-        return bool(self.said)
+    def has_response(self) -> bool:
+        """Whether the options hold a response that has not been used yet."""
+        return bool(self.response)
 
     def __call__(self, run: Run) -> Reply | None:
-        """Show what is asked and return the answer.
+        """Show the request and return the reply.
 
         Raises:
-            InputError: What the options say does not answer what is asked, or was refused.
+            InputError: The options do not fit the request, or the review refused them.
         """
         assert run.request is not None
-        if self._given and run.request["error"]:
-            raise InputError("decision", f"{run.request['error']}; {run.id} still waits")
-        self._given = False
+        if self._response_sent and run.request["error"]:
+            raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
+        self._response_sent = False
         show_request(self.screen, run)
         decide = self._decider(run)
         return decide(run)
 
     def _decider(self, run: Run) -> Callable[[Run], Reply | None]:
-        if self.has_answer:
-            return self._by_options
-        if self.yes and self._yes_covers(run):
-            return self._by_yes
+        if self.has_response:
+            return self._reply_from_options
+        if self.yes and self._can_approve_by_yes(run):
+            return self._approve_unseen
         if self.screen.interactive:
-            return Prompter(self.screen, self.database).answer
-        return self._later
+            return Prompter(self.screen, self.database).reply
+        return self._leave_open
 
-    def _by_options(self, run: Run) -> Reply:
+    def _reply_from_options(self, run: Run) -> Reply:
         assert run.request is not None
-        if self.digest and not (waits := digest_of_all(run.request)).startswith(self.digest):
-            raise InputError("--digest", f"something else is asked now, digest {waits}; look at it first")
-        answer = Reply(build_response(run.request, self.said))
-        self.said, self._given = ReviewResponse(), True
-        return answer
+        if self.digest and not (current := digest_of_all(run.request)).startswith(self.digest):
+            raise InputError("--digest", f"the open request has another digest, {current}; review it first")
+        reply = Reply(build_response(run.request, self.response))
+        self.response, self._response_sent = ReviewResponse(), True
+        return reply
 
-    def _yes_covers(self, run: Run) -> bool:
-        """`--yes` approves a plan that can run, once, where nothing else is asked."""
+    def _can_approve_by_yes(self, run: Run) -> bool:
+        """Whether `--yes` applies: only to a valid plan, once per digest, if nothing else needs a decision."""
         assert run.request is not None
+        # A plan without progress keeps its digest: approving it again would loop.
         only_plans = asked(run.request, "run_plan") == run.request["action_requests"]
-        return only_plans and not run.request["issues"] and self._approved != run.request["digest"]
+        return only_plans and not run.request["issues"] and self._approved_digest != run.request["digest"]
 
-    def _by_yes(self, run: Run) -> Reply:
+    def _approve_unseen(self, run: Run) -> Reply:
         assert run.request is not None
-        self._approved = run.request["digest"]
+        self._approved_digest = run.request["digest"]
         digest = run.request["digest"][:DIGEST_CHARACTERS]
         self.screen.say(f"approved by --yes: revision {run.request['revision']}, digest {digest}")
         return Reply(build_response(run.request, ReviewResponse(approve=True)), unseen=True)
 
-    def _later(self, run: Run) -> None:
-        say_how_to_decide(self.screen, run, self.database)
+    def _leave_open(self, run: Run) -> None:
+        show_decision_commands(self.screen, run, self.database)

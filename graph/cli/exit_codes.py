@@ -1,4 +1,4 @@
-"""Exit codes, and errors as one sentence."""
+"""Exit codes, and the translation of errors into them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,15 +18,15 @@ EPILOG = (
 
 
 def exit_code(run: Run) -> int:
-    """Return the exit code for a run that nothing is left to do for in this process."""
+    """Return the exit code for a run that has ended or waits."""
     if run.status == "succeeded":
         return SUCCEEDED
     return ENDED_OTHERWISE if run.ended else WAITING
 
 
 @contextmanager
-def reported(screen: Screen) -> Iterator[None]:
-    """Turn deliberate errors into a sentence and an exit code; others are bugs and show themselves."""
+def report_errors(screen: Screen) -> Iterator[None]:
+    """Print an `AgentError` as one sentence and exit with its code; let other errors, which are bugs, propagate."""
     try:
         yield
     except LedgerError as error:

@@ -1,4 +1,4 @@
-"""What is said when Ctrl-C or SIGTERM stops the command."""
+"""The message printed when Ctrl-C or SIGTERM stops the command."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,27 +12,27 @@ from graph.runs import Run, open_runs
 
 
 @contextmanager
-def tell_interruption(screen: Screen, database: Path, name: str) -> Iterator[None]:
-    """Say how to go on with the run of that name or thread, and let the interruption pass."""
+def report_interruption(screen: Screen, database: Path, name: str) -> Iterator[None]:
+    """Print how to resume the run of that name or thread, then re-raise the interruption."""
     try:
         yield
     except KeyboardInterrupt:
         screen.say()
-        screen.say(_sentence(database, name))
+        screen.say(_message(database, name))
         raise
 
 
-def _sentence(database: Path, name: str) -> str:
+def _message(database: Path, name: str) -> str:
     try:
-        run = asyncio.run(_stands(database, name))
+        run = asyncio.run(_recorded_run(database, name))
     except UnknownRunError:
-        return "stopped before anything was recorded"
+        return "stopped before the run was recorded"
     if run.ended:
-        return f"the run had ended; look at it: {command('show', run.id, database)}"
-    word = "it waits for your decision" if run.status == "waiting" else "paused"
-    return f"{word}; go on with: {command('resume', run.id, database)}"
+        return f"the run had already ended; see: {command('show', run.id, database)}"
+    state = "it waits for your decision" if run.status == "waiting" else "paused"
+    return f"{state}; continue with: {command('resume', run.id, database)}"
 
 
-async def _stands(database: Path, name: str) -> Run:
+async def _recorded_run(database: Path, name: str) -> Run:
     async with open_runs(database) as runs:
         return await runs.show(name)

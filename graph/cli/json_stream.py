@@ -1,4 +1,4 @@
-"""`--json`: what happens in a run as lines of JSON on standard output, for a program at the other end of a pipe."""
+"""`--json`: a run's events as JSON lines on standard output."""
 
 import sys
 from typing import Any
@@ -7,7 +7,7 @@ from graph.runs import Run
 
 
 def json_observers(json: bool) -> dict[str, Any]:
-    """Return the options of `graph.build_graph` that write each event as a line."""
+    """Return the options of `graph.build_graph` that write each event as a JSON line."""
     if not json:
         return {}
     from graph.observing.json_lines import JsonLines
@@ -16,7 +16,7 @@ def json_observers(json: bool) -> dict[str, Any]:
 
 
 def write_open_request(run: Run, json: bool) -> None:
-    """Write the open review request as the last line, where a run waits for a decision."""
+    """Write the open review request, if there is one, as the last line."""
     if json and run.request is not None:
         from graph.observing.json_lines import JsonLines
 

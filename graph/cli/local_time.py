@@ -1,4 +1,4 @@
-"""Moments as people read them."""
+"""Local time, for people."""
 
 import time
 

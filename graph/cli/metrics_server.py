@@ -17,26 +17,26 @@ LOOPBACK = "127.0.0.1"
 
 
 class MetricsServer(socketserver.ThreadingMixIn, WSGIServer):
-    """Answers each scrape on a thread of its own."""
+    """WSGI server with one thread per scrape."""
 
     daemon_threads = True
 
     def server_bind(self) -> None:
-        """Bind to the address; the name server is not asked for its name."""
+        """Bind without the reverse DNS lookup that `WSGIServer` would do."""
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = LOOPBACK, self.server_address[1]
         self.setup_environ()
 
 
 class QuietHandler(WSGIRequestHandler):
-    """Says nothing of each scrape."""
+    """Request handler without an access log."""
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def listening(port: int, registry: "CollectorRegistry") -> WSGIServer:
-    """Return a server of the registry's metrics, bound to loopback; port 0 takes any that is free.
+    """Return a server of the registry's metrics, bound to loopback; port 0 picks a free one.
 
     Raises:
         InputError: The port cannot be had.
@@ -50,18 +50,21 @@ def listening(port: int, registry: "CollectorRegistry") -> WSGIServer:
 
 
 def guarded(registry: "CollectorRegistry") -> "WSGIApplication":
-    """Return an application that answers `GET /metrics` to those who ask this machine by its own name."""
+    """Return a WSGI application for `GET /metrics` that refuses any `Host` but this machine's.
+
+    Without that check, a web page could read the metrics by DNS rebinding (decision 0040).
+    """
     from prometheus_client import make_wsgi_app
 
-    served = make_wsgi_app(registry)
+    metrics_app = make_wsgi_app(registry)
 
     def answer(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         if not _is_own_host(environ):
-            return _refused(start_response, "421 Misdirected Request", "ask for http://127.0.0.1 or http://localhost")
+            return _refused(start_response, "421 Misdirected Request", "use http://127.0.0.1 or http://localhost")
         if environ["PATH_INFO"] != "/metrics":
-            return _refused(start_response, "404 Not Found", "ask for /metrics")
+            return _refused(start_response, "404 Not Found", "the only path is /metrics")
         try:
-            content: Iterable[bytes] = served(environ, start_response)
+            content: Iterable[bytes] = metrics_app(environ, start_response)
         except AgentError as error:
             return _refused(start_response, "503 Service Unavailable", str(error))
         return content
@@ -70,10 +73,10 @@ def guarded(registry: "CollectorRegistry") -> "WSGIApplication":
 
 
 def _is_own_host(environ: "WSGIEnvironment") -> bool:
-    host = read_host(environ.get("HTTP_HOST", ""))  # several such headers come joined by commas, and are no host
+    host = read_host(environ.get("HTTP_HOST", ""))  # repeated headers arrive joined by commas and do not parse
     return host is not None and host.is_loopback
 
 
-def _refused(start_response: "StartResponse", status: str, why: str) -> Iterable[bytes]:
+def _refused(start_response: "StartResponse", status: str, reason: str) -> Iterable[bytes]:
     start_response(status, [("Content-Type", "text/plain; charset=utf-8")])
-    return [f"{why}\n".encode()]
+    return [f"{reason}\n".encode()]

@@ -1,4 +1,4 @@
-"""Groups of options that are declared once, as a dataclass, for every command that takes them."""
+"""Option groups: dataclasses whose fields become options of every command that takes them."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -9,38 +9,41 @@ from typing import Any, get_type_hints
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command for typer, with each field of its dataclass parameters as an option of its own.
+    """Return a typer command in which each field of a dataclass parameter is an option.
 
-    A field is an `Annotated` type as typer takes it, with a default. The command itself gets the dataclasses.
+    Fields are `Annotated` as typer expects, with defaults. The command itself receives the dataclasses.
 
     Raises:
-        TypeError: Two parameters would have the same name.
+        TypeError: Two options have the same name.
     """
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
-        name: given.annotation for name, given in signature.parameters.items() if is_dataclass(given.annotation)
+        name: parameter.annotation
+        for name, parameter in signature.parameters.items()
+        if is_dataclass(parameter.annotation)
     }
-    expanded = [each for given in signature.parameters.values() for each in _expanded(given)]
-    if len({each.name for each in expanded}) < len(expanded):
+    expanded = [option for parameter in signature.parameters.values() for option in _options(parameter)]
+    if len({option.name for option in expanded}) < len(expanded):
         raise TypeError(f"two options of {command.__name__} have the same name; rename a field of its option groups")
 
     @wraps(command)
     def call(**given: Any) -> None:
         built = {
-            name: group(**{each.name: given.pop(each.name) for each in fields(group)}) for name, group in groups.items()
+            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            for name, group in groups.items()
         }
         command(**given, **built)
 
     call.__signature__ = signature.replace(parameters=expanded)  # type: ignore[attr-defined]  # what typer reads
-    call.__annotations__ = {each.name: each.annotation for each in expanded}
+    call.__annotations__ = {option.name: option.annotation for option in expanded}
     return call
 
 
-def _expanded(given: Parameter) -> Iterator[Parameter]:
-    """Yield the options of a group, or the parameter itself; all by keyword, so that their order is free."""
-    if not is_dataclass(given.annotation):
-        yield given.replace(kind=Parameter.KEYWORD_ONLY)
+def _options(parameter: Parameter) -> Iterator[Parameter]:
+    """Yield a group's fields as parameters, or the parameter itself; keyword-only, so that defaults may come first."""
+    if not is_dataclass(parameter.annotation):
+        yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
-    hints = get_type_hints(given.annotation, include_extras=True)
-    for each in fields(given.annotation):
-        yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
+    hints = get_type_hints(parameter.annotation, include_extras=True)
+    for field in fields(parameter.annotation):
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])

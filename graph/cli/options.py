@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options shared by several commands."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,7 @@ DATABASE = Path("planner-executor.db")
 
 
 class Approval(StrEnum):
-    """Which plans need a person."""
+    """Which plans need a person's approval."""
 
     always = "always"
     side_effects = "side_effects"
@@ -20,7 +20,7 @@ class Approval(StrEnum):
 
 
 class Replan(StrEnum):
-    """When the rest of a plan is revised."""
+    """When the remaining steps are revised."""
 
     failure = "failure"
     every_step = "every_step"
@@ -28,23 +28,23 @@ class Replan(StrEnum):
 
 
 def text(given: str | None) -> str | None:
-    """Refuse text that could not be recorded: blank, or bytes that are no UTF-8."""
+    """Return the text; refuse text that cannot be recorded: blank, or not UTF-8."""
     if given is None:
         return None
     if not given.strip():
-        raise typer.BadParameter("say something")
+        raise typer.BadParameter("the text is blank")
     if not is_utf8(given):
-        raise typer.BadParameter("this is no valid UTF-8 text")
+        raise typer.BadParameter("the text is not valid UTF-8")
     return given
 
 
 def texts(given: list[str]) -> list[str]:
-    """Refuse a list that holds such text."""
+    """Return the texts; refuse them like `text` does."""
     return [words for words in given if text(words)]
 
 
-RunName = Annotated[str, typer.Argument(metavar="RUN", help="The run's name; `planner-executor runs` lists them.")]
-RunOrFile = Annotated[str, typer.Argument(metavar="RUN|FILE", help="The run's name, or a file that `export` wrote.")]
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `planner-executor runs` lists them.")]
+RunOrFile = Annotated[str, typer.Argument(metavar="RUN|FILE", help="Name of the run, or a file written by `export`.")]
 Database = Annotated[
     Path, typer.Option("--db", envvar="PLANNER_EXECUTOR_DB", metavar="FILE", help="The database of runs.")
 ]
@@ -54,27 +54,27 @@ Documents = Annotated[
 ]
 Workspace = Annotated[
     Path | None,
-    typer.Option("--workspace", metavar="DIR", help="Folder that reports are written to."),
+    typer.Option("--workspace", metavar="DIR", help="Folder for reports."),
 ]
 McpFile = Annotated[
     Path | None,
-    typer.Option("--mcp", metavar="FILE", help="MCP servers whose tools plans may use: JSON with mcpServers."),
+    typer.Option("--mcp", metavar="FILE", help="MCP servers to take tools from: JSON with mcpServers."),
 ]
 OwnTools = Annotated[
     list[str] | None,
     typer.Option(
         "--tools",
         metavar="MODULE:NAME",
-        help="Tools of your own: a list, a tool, or a function that returns a list; may be given more than once.",
+        help="Your own tools: a list, a tool, or a function that returns a list; may be repeated.",
     ),
 ]
 PolicyFile = Annotated[
     Path | None,
-    typer.Option("--policy", metavar="FILE", help="What is allowed, reviewed and denied: a TOML file."),
+    typer.Option("--policy", metavar="FILE", help="Policy: a TOML file with rules to allow, review and deny."),
 ]
 PlannerName = Annotated[
     str | None,
-    typer.Option("--planner", metavar="MODEL", help="Model that plans, as provider:model."),
+    typer.Option("--planner", metavar="MODEL", help="Model of the planner, as provider:model."),
 ]
 ExecutorName = Annotated[
     str | None,
@@ -86,29 +86,31 @@ ReplannerName = Annotated[
 ]
 JudgeName = Annotated[
     str | None,
-    typer.Option("--judge", metavar="MODEL", help="Model that judges success criteria in words."),
+    typer.Option("--judge", metavar="MODEL", help="Model that judges natural-language success criteria."),
 ]
 ModelSets = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="ROLE.NAME=VALUE",
-        help="How a role's model is asked, such as executor.temperature=0.2; may be given more than once.",
+        help="Setting of a role's model, such as executor.temperature=0.2; may be repeated.",
     ),
 ]
 ConfigFile = Annotated[
     Path | None,
-    typer.Option("--config", metavar="FILE", help="Settings file; planner-executor.toml where there is one."),
+    typer.Option("--config", metavar="FILE", help="Settings file. Default: planner-executor.toml, if it exists."),
 ]
-ApprovalName = Annotated[Approval | None, typer.Option("--approval", help="Which plans need a person.")]
-ReplanName = Annotated[Replan | None, typer.Option("--replan", help="When the rest of a plan is revised.")]
+ApprovalName = Annotated[Approval | None, typer.Option("--approval", help="Which plans need a person's approval.")]
+ReplanName = Annotated[Replan | None, typer.Option("--replan", help="When the remaining steps are revised.")]
 Horizon = Annotated[
-    int | None, typer.Option("--horizon", min=1, max=1, help="Plan one step at a time; else everything at once.")
+    int | None, typer.Option("--horizon", min=1, max=1, help="Plan one step at a time. Default: the whole plan.")
 ]
-MaxReplans = Annotated[int | None, typer.Option("--max-replans", min=0, help="How often a plan is revised.")]
-MaxConcurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="How many steps run at a time.")]
-Json = Annotated[
-    bool, typer.Option("--json", help="Write each event to standard output as a line of JSON; ask nobody.")
+MaxReplans = Annotated[int | None, typer.Option("--max-replans", min=0, help="Revisions per run, at most.")]
+MaxConcurrency = Annotated[
+    int | None, typer.Option("--max-concurrency", min=1, help="Steps that run at a time, at most.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Write events to standard output as JSON lines; never prompt.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Approve every plan without asking; never settles an uncertain call.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Approve every plan without prompting; never settles an uncertain call.")
+]

@@ -1,4 +1,4 @@
-"""How a run stands when the command is done with it."""
+"""The outcome of a run, printed when the command finishes."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
 
 def show_outcome(screen: Screen, run: Run, database: Path) -> None:
-    """Print status, reason and answer, where a report was written, and how to look at the run again."""
+    """Print status, reason, answer, report paths and the `show` command, if the run has ended."""
     if not run.ended:
         return
     screen.say()
@@ -25,7 +25,7 @@ def show_outcome(screen: Screen, run: Run, database: Path) -> None:
         screen.say()
     for path in reports(run):
         screen.say(f"written: {path}")
-    screen.say(f"look at the run: {command('show', run.id, database)}")
+    screen.say(f"details: {command('show', run.id, database)}")
 
 
 def headline(run: Run) -> str:
@@ -34,7 +34,7 @@ def headline(run: Run) -> str:
 
 
 def pretty(value: JsonValue) -> str:
-    """Return a value for people: text as it is, an object key by key, the rest as indented JSON.
+    """Return a value for people: text unchanged, an object key by key, anything else as indented JSON.
 
     >>> print(pretty({"report": "report.md", "sources": 3}))
     report: report.md
@@ -50,7 +50,7 @@ def _within(value: JsonValue) -> str:
 
 
 def reports(run: Run) -> list[str]:
-    """Return the paths that the results of writing steps name."""
+    """Return the paths of the reports that the run wrote."""
     steps = run.plan.steps if run.plan else ()
     writing = [step.id for step in steps if "write_report" in step.tool_names and step.id in run.results]
     values = [run.results[step].value for step in writing]

@@ -1,4 +1,4 @@
-"""A plan that a person brings or has edited, read from a file."""
+"""Plans read from JSON files."""
 
 import json
 from pathlib import Path
@@ -9,10 +9,10 @@ from graph.plan.unique_keys import unique_keys
 
 
 def read_plan_file(option: str, path: Path) -> Any:
-    """Return the JSON of a plan; whether it is a good plan is for the graph to say.
+    """Return the JSON of a plan, not yet validated.
 
     Raises:
-        InputError: There is no such file, or it holds no JSON object or list.
+        InputError: The file cannot be read, or is not a JSON object or list.
     """
     try:
         plan = json.loads(path.read_bytes().decode("utf-8-sig"), object_pairs_hook=unique_keys)
@@ -20,15 +20,15 @@ def read_plan_file(option: str, path: Path) -> Any:
         raise InputError(option, f"{path}: {error.strerror or error}") from error
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise InputError(option, f"{path}, {place}: no valid JSON: {error.msg}") from error
+        raise InputError(option, f"{path}, {place}: not valid JSON: {error.msg}") from error
     except UnicodeDecodeError as error:
-        raise InputError(option, f"{path}, byte {error.start}: no UTF-8 text") from error
+        raise InputError(option, f"{path}, byte {error.start}: not UTF-8 text") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(option, f"{path}: {_sentence(error)}") from error
+        raise InputError(option, f"{path}: {_message(error)}") from error
     if not isinstance(plan, dict | list) or not plan:
-        raise InputError(option, f'{path} holds no plan; a plan is {{"steps": [...]}}')
+        raise InputError(option, f'{path} is not a plan; write {{"steps": [...]}}')
     return plan
 
 
-def _sentence(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -1,4 +1,4 @@
-"""Progress, step by step: a line for each change, and in a terminal what runs right now below them."""
+"""Progress of a run: a line per status change and, in a terminal, a live list of the running steps below."""
 
 import time
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from graph.sanitize import one_line
 from graph.text.drawing.statuses import LOOKS
 
 SHOWN = 8
-"""How many running steps are listed in a terminal at once."""
+"""Running steps listed in a terminal, at most."""
 
 ERROR_CHARACTERS = 500
 
@@ -22,11 +22,11 @@ STYLES = {"succeeded": "green", "failed": "red", "blocked": "yellow", "uncertain
 
 
 class Progress:
-    """Called with each step's changes; `words` say what goes on where no step runs."""
+    """Callback for step status changes; `activity` is displayed while no step is running."""
 
-    def __init__(self, screen: Screen, words: str) -> None:
-        self._screen, self._words = screen, words
-        self._begun = time.time()
+    def __init__(self, screen: Screen, activity: str) -> None:
+        self._screen, self._activity = screen, activity
+        self._started_at = time.time()
         self._running: dict[str, float] = {}
         self._open = ExitStack()
 
@@ -42,7 +42,7 @@ class Progress:
         self._open.__exit__(kind, error, trace)
 
     def __call__(self, change: Mapping[str, Any]) -> None:
-        """Tell of a change."""
+        """Print a change."""
         step, status = str(change["step"]), str(change["status"])
         if status == "running":
             self._running[step] = change["started_at"] or time.time()
@@ -54,15 +54,15 @@ class Progress:
 
     def _details(self, change: Mapping[str, Any]) -> str:
         started_at, ended_at, error = change["started_at"], change["ended_at"], change["error"]
-        earlier = ended_at is not None and ended_at < self._begun
+        earlier = ended_at is not None and ended_at < self._started_at
         took = "" if started_at is None or ended_at is None else f" in {ended_at - started_at:.1f} s"
         return (" earlier" if earlier else took) + (f": {one_line(error, ERROR_CHARACTERS)}" if error else "")
 
     def _now(self) -> Text:
-        """Return what is seen below the lines."""
+        """Return the live list."""
         running = list(self._running.items())
         if not running:
-            return cell(f"{self._words} … {time.time() - self._begun:.0f} s", "dim")
+            return cell(f"{self._activity} … {time.time() - self._started_at:.0f} s", "dim")
         lines = [f"{LOOKS['running'].mark} {step} running {time.time() - at:.1f} s" for step, at in running[:SHOWN]]
         if more := len(running) - SHOWN:
             lines += [f"and {more} more"] if more > 0 else []

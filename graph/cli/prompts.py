@@ -1,4 +1,4 @@
-"""Asking a person in the terminal, one thing after the other, and giving all of the answers at once."""
+"""Interactive prompts for a review request; all answers are sent together at the end."""
 
 import contextlib
 import sys
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from graph.cli.budget_options import limits_of
+from graph.cli.budget_options import parse_limits
 from graph.cli.command_line import command
 from graph.cli.reply import Reply
-from graph.cli.request_view import say_how_to_decide
+from graph.cli.request_view import show_decision_commands
 from graph.cli.screen import Screen
 from graph.errors import InputError
 from graph.review.decision import FINAL, NO, YES
@@ -18,114 +18,122 @@ from graph.review.human_steps import GATE
 from graph.review.response import ReviewResponse, build_response
 from graph.runs import Run
 
-OTHERWISE = "n: end the run, other words: plan again with them: "
-PLAN_QUESTION = f"Run this plan? y: run it, e: how to edit it, {OTHERWISE}"
-BUDGET_QUESTION = f"More? NAME=VALUE: raise it so far, f: finish with what there is, {OTHERWISE}"
+OTHERWISE = "n: end the run, anything else: replan with this feedback: "
+PLAN_QUESTION = f"Run this plan? y: run, e: how to edit, {OTHERWISE}"
+BUDGET_QUESTION = f"More budget? NAME=VALUE: raise to, f: finish with the results so far, {OTHERWISE}"
 
 Action = Mapping[str, Any]
 
 
-class Later(Exception):
-    """The person leaves the question open."""
+class Postponed(Exception):
+    """The person left the question open."""
 
 
 @dataclass(frozen=True)
 class Prompter:
-    """Questions about one database's runs."""
+    """Prompts for the review requests of a database's runs."""
 
     screen: Screen
     database: Path
 
-    def answer(self, run: Run) -> Reply | None:
-        """Return the person's answer, or None where they leave the question open."""
+    def reply(self, run: Run) -> Reply | None:
+        """Return the person's reply, or None if they left a question open."""
         assert run.request is not None
-        _forget_what_was_typed_before()
-        said = ReviewResponse()
+        _discard_typed_ahead()
+        response = ReviewResponse()
         try:
             for action in run.request["action_requests"]:
-                said = self._heard(said, action, run)
-        except Later:
-            say_how_to_decide(self.screen, run, self.database)
+                response = self._prompt_for(response, action, run)
+        except Postponed:
+            show_decision_commands(self.screen, run, self.database)
             return None
-        return Reply(build_response(run.request, said))
+        return Reply(build_response(run.request, response))
 
-    def _heard(self, said: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
-        """Return what is said after one more thing was asked; nothing is, where the run ends or is planned anew."""
-        asks: Mapping[str, Callable[[ReviewResponse, Action, Run], ReviewResponse]] = {
+    def _prompt_for(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
+        """Return the response with one more action decided.
+
+        Once the response stops or replans the run, no further action needs a prompt, except uncertain calls, which
+        have to be settled either way (decision 0025).
+        """
+        prompts: Mapping[str, Callable[[ReviewResponse, Action, Run], ReviewResponse]] = {
             "run_plan": self._plan,
             "run_step": self._step,
             "answer_question": self._question,
             "settle_effect": self._settlement,
             "raise_budget": self._budget,
         }
-        needless = said.stop or ((said.feedback or said.finish) and action["name"] != "settle_effect")
-        return said if needless else asks[action["name"]](said, action, run)
+        is_settled = response.stop or ((response.feedback or response.finish) and action["name"] != "settle_effect")
+        return response if is_settled else prompts[action["name"]](response, action, run)
 
-    def _plan(self, said: ReviewResponse, _: Action, run: Run) -> ReviewResponse:
+    def _plan(self, response: ReviewResponse, _: Action, run: Run) -> ReviewResponse:
         while True:
             words = self._ask(PLAN_QUESTION)
             if words.lower() in ("e", "edit"):
-                self._say_how_to_edit(run)
+                self._show_edit_commands(run)
             elif words:
-                return _verdict(said, words)
+                return _verdict(response, words)
 
-    def _step(self, said: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
+    def _step(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
         step, tool = action["args"]["step"], action["args"]["tool"]
-        what = f"Go on behind {step}? y: go on" if tool == GATE else f"Let {step} call {tool} like this? y: call it"
-        while not (words := self._ask(f"{what}, {OTHERWISE}")):
+        question = (
+            f"Continue after {step}? y: continue"
+            if tool == GATE
+            else f"Let {step} call {tool} with these arguments? y: call"
+        )
+        while not (words := self._ask(f"{question}, {OTHERWISE}")):
             pass
-        return _verdict(said, words)
+        return _verdict(response, words)
 
-    def _question(self, said: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
-        while not (words := self._ask(f"Your answer to {action['args']['step']}, Ctrl-D: later: ")):
+    def _question(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
+        while not (words := self._ask(f"Your answer to {action['args']['step']} (Ctrl-D: later): ")):
             pass
-        return replace(said, answers={**said.answers, action["args"]["step"]: words})
+        return replace(response, answers={**response.answers, action["args"]["step"]: words})
 
-    def _settlement(self, said: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
+    def _settlement(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
         call = action["args"]
         while True:
             question = f"Did {call['step']}'s call of {call['tool']} happen? yes, no, later, or stop to end the run: "
             words = self._ask(question).lower()
             if words in ("yes", "true"):
-                result = self._ask("What did it return? JSON or text, empty for nothing: ") or None
-                return replace(said, happened=(*said.happened, True), results=(*said.results, result))
+                result = self._ask("Its result, as JSON or text (empty: none): ") or None
+                return replace(response, happened=(*response.happened, True), results=(*response.results, result))
             if words in ("no", "false"):
-                return replace(said, happened=(*said.happened, False))
+                return replace(response, happened=(*response.happened, False))
             if words == "later":
-                raise Later
+                raise Postponed
             if words == "stop":
-                return replace(said, stop=True)
+                return replace(response, stop=True)
 
-    def _budget(self, said: ReviewResponse, _: Action, __: Run) -> ReviewResponse:
+    def _budget(self, response: ReviewResponse, _: Action, __: Run) -> ReviewResponse:
         while True:
             words = self._ask(BUDGET_QUESTION)
             if words.lower() in ("f", "finish"):
-                return replace(said, finish=True)
+                return replace(response, finish=True)
             if "=" not in words:
                 if words and words.lower() not in YES:
-                    return _verdict(said, words)
+                    return _verdict(response, words)
                 continue
             try:
-                return replace(said, limits=limits_of("raise", words.replace(",", " ").split()))
+                return replace(response, limits=parse_limits("raise", words.replace(",", " ").split()))
             except InputError as error:
                 self.screen.say(str(error))
 
     def _ask(self, question: str) -> str:
         return _line(self.screen, question)
 
-    def _say_how_to_edit(self, run: Run) -> None:
-        self.screen.say("Leave with Ctrl-D, then:")
+    def _show_edit_commands(self, run: Run) -> None:
+        self.screen.say("Leave the question open with Ctrl-D, then:")
         self.screen.say(f"  {command('draw', run.id, self.database)} -o plan.json")
         self.screen.say(f"  {command('resume --edit plan.json', run.id, self.database)}")
 
 
-def asked_of_person(screen: Screen, question: str) -> str:
-    """Return what a person types now; keys that were pressed before the question do not count.
+def read_answer(screen: Screen, question: str) -> str:
+    """Prompt and return one line; keys pressed before the prompt are discarded.
 
     Raises:
-        Later: There is nothing more to read.
+        Postponed: Standard input is at its end.
     """
-    _forget_what_was_typed_before()
+    _discard_typed_ahead()
     return _line(screen, question)
 
 
@@ -134,20 +142,20 @@ def _line(screen: Screen, question: str) -> str:
     line = sys.stdin.readline()
     if not line:
         screen.say()
-        raise Later
+        raise Postponed
     return line.strip()
 
 
-def _verdict(said: ReviewResponse, words: str) -> ReviewResponse:
-    """Return what is said after an approval, an end, or words to plan again with."""
+def _verdict(response: ReviewResponse, words: str) -> ReviewResponse:
+    """Return the response with an approval, a stop, or feedback."""
     if words.lower() in YES:
-        return replace(said, approve=True)
+        return replace(response, approve=True)
     ends = words.lower() in (*NO, *FINAL)
-    return replace(said, stop=True) if ends else replace(said, feedback=words)
+    return replace(response, stop=True) if ends else replace(response, feedback=words)
 
 
-def _forget_what_was_typed_before() -> None:
-    """Keys pressed while the plan was made are no decision about it."""
+def _discard_typed_ahead() -> None:
+    """Drop keys pressed before the prompt: they were not typed in view of the request."""
     try:
         import termios
     except ImportError:

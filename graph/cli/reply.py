@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Reply:
-    """The value that the run is resumed with; `unseen` if no person looked at the request."""
+    """The value a run is resumed with; `unseen` if no person saw the request."""
 
     decisions: dict[str, Any]
     unseen: bool = False

@@ -1,4 +1,4 @@
-"""A review request on the screen, and the commands that answer it."""
+"""Display of a review request and of the commands that respond to it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,33 +16,33 @@ from graph.text.drawing import plan_text
 
 
 def show_request(screen: Screen, run: Run) -> None:
-    """Print everything that is asked, drawings as wide as the screen."""
+    """Print every action of the request, drawings fitted to the screen."""
     assert run.request is not None
     if error := run.request["error"]:
         screen.show_text(asked_again(error), style="red")
     for action in run.request["action_requests"]:
         screen.say()
-        screen.show_text(_fitted(screen, run, _without_error(unfenced(action["description"]), error)))
+        screen.show_text(_fit_to_screen(screen, run, _strip_error(unfenced(action["description"]), error)))
     screen.say()
 
 
-def say_how_to_decide(screen: Screen, run: Run, database: Path) -> None:
-    """Print the commands that answer the open request."""
+def show_decision_commands(screen: Screen, run: Run, database: Path) -> None:
+    """Print the commands that respond to the open request."""
     assert run.request is not None
-    screen.say(f"{run.id} waits for your decision; go on with one of:")
-    for words in _answers(run.request):
+    screen.say(f"{run.id} waits for your decision; continue with one of:")
+    for words in _responses(run.request):
         screen.say(f"  {command(f'resume {words}', run.id, database)}")
     if asked(run.request, "run_plan"):
-        screen.say(f"the plan to edit: {command('draw', run.id, database)} -o plan.json")
+        screen.say(f"to edit the plan, write it to a file: {command('draw', run.id, database)} -o plan.json")
 
 
-def _answers(request: RequestJson) -> list[str]:
-    """Return the options that answer all that is asked, one way a line."""
+def _responses(request: RequestJson) -> list[str]:
+    """Return complete sets of options, one per possible response."""
     kinds = {action["name"] for action in request["action_requests"]}
     shown = f"--digest {digest_of_all(request)[:DIGEST_CHARACTERS]}"
     happened = ["--happened true|false"] * len(asked(request, "settle_effect"))
     rest = [f"--answer {action['args']['step']}=TEXT" for action in asked(request, "answer_question")] + happened
-    rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _reached(action)]
+    rest += [f"--raise {name}=NUMBER" for action in asked(request, "raise_budget") for name in _spent_limits(action)]
     approve = ["--approve"] if kinds & {"run_plan", "run_step"} else []
     ways = [] if request["issues"] else [[*approve, *rest, shown]]
     if "run_plan" in kinds and "run_step" not in kinds:
@@ -54,20 +54,20 @@ def _answers(request: RequestJson) -> list[str]:
     return [" ".join(way) for way in [*ways, ["--reject"]]]
 
 
-def _reached(action: Mapping[str, Any]) -> list[str]:
-    """Return the limits of a budget that are spent; all of them where it is another one that the next call needs."""
+def _spent_limits(action: Mapping[str, Any]) -> list[str]:
+    """Return the limits that are spent, or all if the next call would exceed one that is not."""
     budget, spent = read_budget(action["args"]["budget"])[0], action["args"]["spent"]
     usage = Usage(**spent)
     reached = [name for name in budget.names if usage.of(name) >= (budget.of(name) or 0)]
     return reached or list(budget.names)
 
 
-def _without_error(description: str, error: str | None) -> str:
+def _strip_error(description: str, error: str | None) -> str:
     return description.removeprefix(f"{visible(asked_again(error))}\n\n") if error else description
 
 
-def _fitted(screen: Screen, run: Run, description: str) -> str:
-    """Draw the plan anew within the description: as wide as the screen, and with what is done already."""
+def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:
+    """Redraw the plan in a description: as wide as the screen, with the status of each step."""
     if run.plan is None:
         return description
     status = run.step_status if run.results else None

@@ -1,7 +1,7 @@
-"""What `resume` takes up of the settings that a run was started with, and how they differ from those here.
+"""Setup of a resumed run: the current settings, completed by those that the run recorded (decision 0022).
 
-The settings here (options, environment, settings file) are the operator's. What a run remembers completes them and
-never weakens them, and each difference is shown before a folder, a model or a server is used.
+The current settings (options, environment, settings file) belong to the operator. Recorded settings complete them but
+never weaken them, and each difference is shown before a folder, a model or a server is used.
 """
 
 import json
@@ -13,7 +13,7 @@ from shlex import quote
 from typing import Any
 
 from graph.cli.model_options import recorded_models
-from graph.cli.prompts import Later, asked_of_person
+from graph.cli.prompts import Postponed, read_answer
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup, absolute
 from graph.errors import InputError
@@ -32,83 +32,82 @@ OPTIONS = {
     "max_concurrency": "--max-concurrency",
 }
 PROGRAM_CHARACTERS = 200
-QUESTION = "Use these settings? y: use them, n: go on with those here: "
+QUESTION = "Use the recorded settings? y: yes, n: continue with the current ones: "
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A setting that is one thing where the run was started and another here."""
+class SettingDifference:
+    """A setting with different recorded and current values."""
 
     name: str
-    then: Any
-    here: Any
+    recorded: Any
+    current: Any
 
-    def told(self, used: Any) -> str:
-        """Return the difference in words, with what is used."""
-        if used == self.here:
-            then = shown(self.name, self.then)
-            return f"{self.name}: {shown(self.name, used)}, as it is here; the run was started with: {then}"
-        return f"{self.name}: {shown(self.name, used)}, as the run was started; here: {shown(self.name, self.here)}"
+    def describe(self, used: Any) -> str:
+        """Return the difference as a sentence, given the value in use."""
+        if used == self.current:
+            return f"{self.name}: {shown(self.name, used)} (current); recorded: {shown(self.name, self.recorded)}"
+        return f"{self.name}: {shown(self.name, used)} (recorded); current: {shown(self.name, self.current)}"
 
     @property
     def options(self) -> list[str]:
-        """The options that name what the run was started with."""
+        """The options that set the recorded value."""
         if self.name in OPTIONS:
-            return [f"{OPTIONS[self.name]} {quote(str(self.then))}"]
+            return [f"{OPTIONS[self.name]} {quote(str(self.recorded))}"]
         role = self.name.removeprefix("model of ")
-        return [f"--set {quote(f'{role}.{name}={json.dumps(value)}')}" for name, value in (self.then or {}).items()]
+        return [f"--set {quote(f'{role}.{name}={json.dumps(value)}')}" for name, value in (self.recorded or {}).items()]
 
 
 def setup_to_resume(screen: Screen, run: Run, options: Mapping[str, Any], own_settings: bool) -> Setup:
-    """Return what a run goes on with, and show how that differs from what it was started with.
+    """Return the setup to resume a run with, and show where recorded and current settings differ.
 
     Args:
-        screen: Where the differences are shown, and a person may be asked.
+        screen: Shows the differences, and prompts for a confirmation if one is needed.
         run: The run.
-        options: The options of the command line, None where one was not given; they always hold.
-        own_settings: Whether nothing is to be taken up that the run remembers.
+        options: Options of the command line, None if not given; they always win.
+        own_settings: Whether to ignore the recorded settings.
 
     Raises:
-        InputError: An older record names settings that a client may have written, and nobody says whether to use them;
-            or what a record names cannot be read.
+        InputError: The recorded settings cannot be read, or come from an older version, in which a client may have
+            written them, and are not confirmed.
         ConfigError: A policy or a settings file cannot be read.
     """
-    here = Setup.default().changed(**options)
+    current = Setup.default().changed(**options)
     known = run.setup or run.unproven_setup
     if own_settings or not known:
-        return here
-    then = _read(run, known)
-    found = list(differences(known, then, here))
+        return current
+    recorded = _read(run, known)
+    found = list(differences(known, recorded, current))
     if not run.setup:
         given = {name for name, value in options.items() if value not in (None, {})}
-        unnamed = [each for each in found if each.then is not None and not _is_given(each.name, given)]
+        unnamed = [each for each in found if each.recorded is not None and not _is_given(each.name, given)]
         if not unnamed or not _confirmed(screen, run, unnamed):
-            return here
-    used = _with_own_policy(then.changed(**options), then, here, options)
-    for each in found:
-        screen.say(each.told(_value(used, each.name)))
+            return current
+    used = _with_current_policy(recorded.changed(**options), recorded, current, options)
+    for difference in found:
+        screen.say(difference.describe(_value(used, difference.name)))
     return used
 
 
-def differences(known: Mapping[str, Any], then: Setup, here: Setup) -> Iterator[Difference]:
-    """Yield what is not as it was when the run was started.
+def differences(known: Mapping[str, Any], recorded: Setup, current: Setup) -> Iterator[SettingDifference]:
+    """Yield the settings whose recorded and current values differ.
 
     Args:
-        known: What the record names.
-        then: The same as a setup.
-        here: The settings here.
+        known: The recorded settings as JSON.
+        recorded: The same as a setup.
+        current: The current setup.
     """
     for name in OPTIONS:
-        if name in known and getattr(then, name) != _value(here, name):
-            yield Difference(name, getattr(then, name), _value(here, name))
-    before, now = known.get("models") or {}, recorded_models(here.models, here.config)
+        if name in known and getattr(recorded, name) != _value(current, name):
+            yield SettingDifference(name, getattr(recorded, name), _value(current, name))
+    before, now = known.get("models") or {}, recorded_models(current.models, current.config)
     for role in dict.fromkeys((*before, *now)):
         if before.get(role) != now.get(role):
-            yield Difference(f"model of {role}", before.get(role), now.get(role))
+            yield SettingDifference(f"model of {role}", before.get(role), now.get(role))
 
 
 def shown(name: str, value: Any) -> str:
-    """Return a setting in words; of a file of MCP servers also what it starts and where it leads."""
+    """Return a setting as text; for a file of MCP servers, with the commands and addresses in it."""
     if value is None:
         return "none"
     if isinstance(value, Mapping):
@@ -118,7 +117,7 @@ def shown(name: str, value: Any) -> str:
 
 
 def _value(setup: Setup, name: str) -> Any:
-    """Return a setting; a policy may come from the environment or the settings file too."""
+    """Return a setting; the policy may also come from the environment or the settings file."""
     if name.startswith("model of "):
         return recorded_models(setup.models, setup.config).get(name.removeprefix("model of "))
     return _policy(setup) if name == "policy" else getattr(setup, name)
@@ -131,24 +130,24 @@ def _policy(setup: Setup) -> str | None:
     return named and absolute(Path(named))
 
 
-def _with_own_policy(used: Setup, then: Setup, here: Setup, options: Mapping[str, Any]) -> Setup:
-    """Return the setup with the policy here, unless the run was started with one that is as strict everywhere."""
+def _with_current_policy(used: Setup, recorded: Setup, current: Setup, options: Mapping[str, Any]) -> Setup:
+    """Return the setup with the current policy, unless the recorded one is at least as strict in every point."""
     from graph.configuration import policy_of
     from graph.policy.strictness import looser_points
 
-    own = _policy(here)
+    own = _policy(current)
     if options.get("policy") is not None or own is None:
         return used
-    if then.policy is not None and not looser_points(policy_of(then.policy), policy_of(own)):
+    if recorded.policy is not None and not looser_points(policy_of(recorded.policy), policy_of(own)):
         return used
     return replace(used, policy=own)
 
 
 def _read(run: Run, known: Mapping[str, Any]) -> Setup:
-    """Return what a record names as a setup.
+    """Return the recorded settings as a setup.
 
     Raises:
-        InputError: It cannot be one.
+        InputError: They cannot be read.
     """
     faults = [name for name in OPTIONS if not isinstance(known.get(name), str | int | None)]
     try:
@@ -156,9 +155,7 @@ def _read(run: Run, known: Mapping[str, Any]) -> Setup:
             raise TypeError(f"{faults[0]} is {json.dumps(known[faults[0]])[:60]}")
         return Setup.default().from_record(known)
     except (TypeError, ValueError, AttributeError, InputError) as error:
-        why = (
-            f"the settings that {run.id} was started with cannot be read ({error}); leave them out with --own-settings"
-        )
+        why = f"the recorded settings of {run.id} cannot be read ({error}); ignore them with --own-settings"
         raise InputError("run", why) from error
 
 
@@ -166,30 +163,30 @@ def _is_given(name: str, given: set[str]) -> bool:
     return "models" in given if name.startswith("model of ") else name in given
 
 
-def _confirmed(screen: Screen, run: Run, found: list[Difference]) -> bool:
-    """Return whether a person wants the settings of an older record, which a client of a server may have written."""
+def _confirmed(screen: Screen, run: Run, found: list[SettingDifference]) -> bool:
+    """Ask a person whether to use the settings of an older record, which a server's client may have written."""
     if not screen.interactive:
         named = " ".join(option for each in found for option in each.options)
-        why = f"{run.id} was begun by an older version, in which clients could write settings; name them or others"
-        raise InputError("run", f"{why}: {named}; or leave them out with --own-settings")
-    screen.say(f"{run.id} was begun by an older version, in which clients could write these settings:")
+        why = f"the settings of {run.id} are from an older version, in which clients could write them"
+        raise InputError("run", f"{why}; confirm them with {named}, or ignore them with --own-settings")
+    screen.say(f"{run.id} is from an older version, in which clients could write these settings:")
     for each in found:
-        screen.say(f"  {each.name}: {shown(each.name, each.then)}; here: {shown(each.name, each.here)}")
-    ask = partial(asked_of_person, screen, QUESTION)
+        screen.say(f"  {each.name}: {shown(each.name, each.recorded)}; current: {shown(each.name, each.current)}")
+    ask = partial(read_answer, screen, QUESTION)
     try:
         while (words := ask().lower()) not in ("y", "yes", "n", "no"):
             pass
-    except Later:
-        raise InputError("run", "nothing was decided; look at the settings, or use --own-settings") from None
+    except Postponed:
+        raise InputError("run", "the settings were not confirmed; answer y or n, or use --own-settings") from None
     return words in ("y", "yes")
 
 
 def _programs(file: Path) -> Iterator[str]:
-    """Yield what the servers of a file start, or where they are."""
+    """Yield the commands and addresses of the servers in a file."""
     try:
         servers = json.loads(file.read_text("utf-8"))["mcpServers"].values()
         for server in servers:
             words = [server.get("command") or server.get("url"), *server.get("args", ())]
             yield " ".join(map(str, words))[:PROGRAM_CHARACTERS]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return  # what is wrong with the file is told once it is used
+        return  # a broken file is reported when it is used

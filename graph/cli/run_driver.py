@@ -1,4 +1,4 @@
-"""Driving a run: start or resume it, decide what it asks, resume it, until it ends or waits."""
+"""Drives a run: start or resume, decide, resume, until it ends or waits."""
 
 import asyncio
 import secrets
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from graph.cli.decision_source import DecisionSource
-from graph.cli.interruption import tell_interruption
+from graph.cli.interruption import report_interruption
 from graph.cli.json_stream import json_observers, write_open_request
 from graph.cli.outcome import show_outcome
 from graph.cli.progress import Progress
@@ -28,14 +28,14 @@ Stage = Callable[["AsyncAgent", Progress], Awaitable[Run]]
 
 
 def new_thread() -> str:
-    """Return a name for a run that is about to start; it is known before the run is, so that a pause can name it."""
+    """Return a new thread name; chosen before the run starts, so that an interruption can name it."""
     return secrets.token_hex(4)
 
 
 class RunDriver:
-    """One event loop for one run; the database is open only while the run goes on, never while a person thinks.
+    """Runs one run on an event loop of its own; the database is closed while a person decides.
 
-    Its methods raise KeyboardInterrupt where Ctrl-C or SIGTERM came; the run is paused then.
+    Its methods raise KeyboardInterrupt on Ctrl-C or SIGTERM; the run is then paused.
     """
 
     def __init__(self, screen: Screen, database: Path, options: Mapping[str, Any], decide: Decide) -> None:
@@ -53,94 +53,96 @@ class RunDriver:
         self._open.__exit__(kind, error, trace)
 
     def start(self, thread: str, **asked: Any) -> Run:
-        """Start a run, with arguments of `AsyncAgent.start`, and return it at its end, or waiting."""
+        """Start a run with arguments of `AsyncAgent.start`; return it when it has ended or waits."""
 
         async def begin(agent: "AsyncAgent", progress: Progress) -> Run:
             return await agent.start(**asked, thread=thread, on_progress=progress)
 
         if asked["plan"] is None and not self._screen.is_live:
             self._screen.say("planning …")
-        return self._on(self._stage(begin, "planning"))
+        return self._decide_until_done(self._stage(begin, "planning"))
 
     def resume(self, run: str) -> Run:
-        """Go on with a run and return it at its end, or waiting."""
+        """Continue a run; return it when it has ended or waits."""
 
-        async def go_on(agent: "AsyncAgent", progress: Progress) -> Run:
+        async def continue_run(agent: "AsyncAgent", progress: Progress) -> Run:
             return await agent.resume(run, on_progress=progress)
 
-        return self._on(self._stage(go_on, "working"))
+        return self._decide_until_done(self._stage(continue_run, "working"))
 
-    def _on(self, run: Run) -> Run:
-        while run.request is not None and (answer := self._decide(run)) is not None:
-            run = self._answered(run, answer)
+    def _decide_until_done(self, run: Run) -> Run:
+        while run.request is not None and (reply := self._decide(run)) is not None:
+            run = self._resume_with(run, reply)
         return run
 
-    def _answered(self, run: Run, answer: Reply) -> Run:
-        async def decided(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.resume(run.id, answer.decisions, unseen=answer.unseen, on_progress=progress)
+    def _resume_with(self, run: Run, reply: Reply) -> Run:
+        async def resume(agent: "AsyncAgent", progress: Progress) -> Run:
+            return await agent.resume(run.id, reply.decisions, unseen=reply.unseen, on_progress=progress)
 
-        return self._stage(decided, "working")
+        return self._stage(resume, "working")
 
-    def _stage(self, stage: Stage, words: str) -> Run:
+    def _stage(self, stage: Stage, activity: str) -> Run:
         try:
-            return self._runner.run(self._opened(stage, words))
-        except asyncio.CancelledError:
+            return self._runner.run(self._run_stage(stage, activity))
+        except asyncio.CancelledError:  # SIGTERM cancelled the task; for Ctrl-C the runner raises by itself
             raise KeyboardInterrupt from None
 
-    async def _opened(self, stage: Stage, words: str) -> Run:
+    async def _run_stage(self, stage: Stage, activity: str) -> Run:
         from graph.agent import AsyncAgent
 
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         with on_sigterm(lambda: loop.call_soon_threadsafe(task.cancel)):
             async with AsyncAgent.open(self._database, **self._options) as agent:
-                with Progress(self._screen, words) as progress:
+                with Progress(self._screen, activity) as progress:
                     return await stage(agent, progress)
 
 
 def start(
-    screen: Screen, database: Path, deciding: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any]
+    screen: Screen, database: Path, decisions: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any]
 ) -> Run:
-    """Start a run with these models and tools, and return it at its end, or waiting.
+    """Start a run; return it when it has ended or waits.
 
     Args:
-        screen: Where it is told.
-        database: The file it is kept in.
-        deciding: Answers what the run asks.
+        screen: Receives the output.
+        database: The database file.
+        decisions: Decides review requests.
         built: Options of `graph.build_graph`.
         asked: `goal`, `constraints`, `tags`, `plan` and `setup`, as `graph.agent.AsyncAgent.start` takes them.
     """
     thread = new_thread()
-    with tell_interruption(screen, database, thread), RunDriver(screen, database, built, deciding) as driver:
+    with report_interruption(screen, database, thread), RunDriver(screen, database, built, decisions) as driver:
         ended = driver.start(thread, **asked)
     show_outcome(screen, ended, database)
     return ended
 
 
-def go_on(screen: Screen, database: Path, deciding: DecisionSource, run: Run, build: Build, json: bool = False) -> Run:
-    """Go on with a run and return it at its end, or waiting.
+def continue_run(
+    screen: Screen, database: Path, decisions: DecisionSource, run: Run, build: Build, json: bool = False
+) -> Run:
+    """Continue a run; return it when it has ended or waits.
 
     Args:
-        screen: Where it is told.
-        database: The file it is kept in.
-        deciding: Answers what the run asks.
-        run: The run as the ledger has it.
-        build: Opens the options of `graph.build_graph`; a run that has ended needs none.
-        json: Whether events are written to standard output as lines of JSON.
+        screen: Receives the output.
+        database: The database file.
+        decisions: Decides review requests.
+        run: The run as recorded in the ledger.
+        build: Opens the options of `graph.build_graph`; not called if the run has ended.
+        json: Whether to write events to standard output as JSON lines.
 
     Raises:
-        NothingToDecideError: There is a decision, and the run does not wait for one.
+        NothingToDecideError: A decision was given, but the run is not waiting for one.
     """
-    if deciding.has_answer and run.status != "waiting":
+    if decisions.has_response and run.status != "waiting":
         raise NothingToDecideError(run.id, run.status)
     if not run.ended:
-        with build() as built, tell_interruption(screen, database, run.id):
-            run = _driven(RunDriver(screen, database, {**built, **json_observers(json)}, deciding), run)
+        with build() as built, report_interruption(screen, database, run.id):
+            run = _drive(RunDriver(screen, database, {**built, **json_observers(json)}, decisions), run)
     show_outcome(screen, run, database)
     write_open_request(run, json)
     return run
 
 
-def _driven(driver: RunDriver, run: Run) -> Run:
+def _drive(driver: RunDriver, run: Run) -> Run:
     with driver:
         return driver.resume(run.id)

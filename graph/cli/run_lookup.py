@@ -1,4 +1,4 @@
-"""Reading runs without a model, a tool or a graph; looking makes no database where there is none."""
+"""Read access to recorded runs, without models, tools or a graph; never creates a database."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run, the events it is read from, and what the nodes read in them."""
+    """A run, its events, and the run state projected from them."""
 
     run: Run
     events: list[Event]
@@ -28,7 +28,7 @@ def find_run(database: Path, name: str) -> Run:
     """Return a run.
 
     Raises:
-        UnknownRunError: There is no such run.
+        UnknownRunError: The run does not exist.
         LedgerError: The database cannot be read.
     """
     return recorded_run(database, name).run
@@ -38,48 +38,48 @@ def recorded_run(database: Path, name: str) -> RecordedRun:
     """Return a run with its events.
 
     Raises:
-        UnknownRunError: There is no such run.
+        UnknownRunError: The run does not exist.
         LedgerError: The database cannot be read.
     """
 
-    async def look(runs: Runs) -> RecordedRun:
+    async def read(runs: Runs) -> RecordedRun:
         key = await runs.find(name)
         events = await runs.ledger.events(key)
         return RecordedRun(await runs.show(key), events, project(events))
 
-    return with_run(database, name, look)
+    return with_run(database, name, read)
 
 
-def with_run(database: Path, name: str, look: Callable[[Runs], Awaitable[Result]]) -> Result:
-    """Open the database that a run is in, look, and close it.
+def with_run(database: Path, name: str, query: Callable[[Runs], Awaitable[Result]]) -> Result:
+    """Return the result of a query about one run.
 
     Raises:
-        UnknownRunError: There is no such database.
+        UnknownRunError: The database does not exist.
     """
     if is_missing(database):
         raise UnknownRunError(name, str(database))
-    return with_runs(database, look)
+    return with_runs(database, query)
 
 
-def page(database: Path, **wanted: Any) -> RunPage:
-    """Return a page of runs, the latest first, empty if there is no database; see `graph.record.run_filter.RunFilter`.
+def page(database: Path, **filters: Any) -> RunPage:
+    """Return a page of runs, latest first; empty without a database. Filters: `graph.record.run_filter.RunFilter`.
 
     Raises:
         LedgerUnavailableError: The database cannot be read.
     """
-    return RunPage(()) if is_missing(database) else with_runs(database, lambda runs: runs.list(**wanted))
+    return RunPage(()) if is_missing(database) else with_runs(database, lambda runs: runs.list(**filters))
 
 
-def with_runs(database: Path, look: Callable[[Runs], Awaitable[Result]]) -> Result:
-    """Open the database, look, and close it."""
+def with_runs(database: Path, query: Callable[[Runs], Awaitable[Result]]) -> Result:
+    """Open the database, await the query, and close it."""
 
     async def opened() -> Result:
         async with open_runs(database) as runs:
-            return await look(runs)
+            return await query(runs)
 
     return asyncio.run(opened())
 
 
 def is_missing(database: Path) -> bool:
-    """Whether there is no such file yet in a folder that there is."""
+    """Whether the file does not exist yet, in a folder that does."""
     return not database.exists() and database.absolute().parent.is_dir()

@@ -1,4 +1,4 @@
-"""What a run works with, as options: tools and their folders, models, and the limits of planning."""
+"""Option groups of commands that use tools, ask models or execute runs."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ToolOptions:
-    """Tools, and the folders that they work in."""
+    """Tools and their folders."""
 
     docs: options.Documents = None
     workspace: options.Workspace = None
@@ -24,13 +24,13 @@ class ToolOptions:
         """Check the folders; see `check_folders`.
 
         Raises:
-            InputError: There is no such folder.
+            InputError: A folder does not exist.
         """
         check_folders(self.docs, self.workspace)
 
     @property
     def tool_settings(self) -> dict[str, Any]:
-        """What `Setup.changed` takes; None if an option was not given."""
+        """Arguments of `Setup.changed`; None if an option was not given."""
         return {
             "documents": self.docs,
             "workspace": self.workspace,
@@ -54,7 +54,7 @@ class ModelOptions:
         """The settings of each role's model.
 
         Raises:
-            InputError: An entry of `--set` cannot be read.
+            InputError: An entry of `--set` is invalid.
         """
         names = {
             "planner": self.planner,
@@ -67,7 +67,7 @@ class ModelOptions:
 
 @dataclass(frozen=True)
 class RunOptions(ModelOptions, ToolOptions):
-    """All of it, and how a run is planned and approved: the options of commands that execute."""
+    """Everything a run is started with: the options of commands that execute."""
 
     config: options.ConfigFile = None
     policy: options.PolicyFile = None
@@ -79,10 +79,10 @@ class RunOptions(ModelOptions, ToolOptions):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `Setup.changed` takes; None if an option was not given.
+        """Arguments of `Setup.changed`; None if an option was not given.
 
         Raises:
-            InputError: An entry of `--set` cannot be read.
+            InputError: An entry of `--set` is invalid.
         """
         return {
             **self.tool_settings,

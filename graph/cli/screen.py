@@ -1,4 +1,4 @@
-"""Where commands print, and whether there is a person at the other end."""
+"""Output of the commands, made safe for terminals."""
 
 import sys
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from rich.text import Text
 
 from graph.sanitize import document, escaped, one_line, visible
 
-PIPE_COLUMNS = 100
-"""How wide drawings are where no terminal says how wide it is."""
+DEFAULT_COLUMNS = 100
+"""Width of drawings if the output is not a terminal."""
 
-PIPE_TABLE_COLUMNS = 1000
-"""How wide tables may be there: nothing is cut or wrapped."""
+DEFAULT_TABLE_COLUMNS = 1000
+"""Width of tables if the output is not a terminal: wide enough that nothing is cut or wrapped."""
 
 DIGEST_CHARACTERS = 12
-"""How much of a digest people are shown."""
+"""Length of digests shown to people."""
 
 
 @dataclass(frozen=True)
 class Screen:
-    """Standard output and standard error; whatever is said here is made safe for a terminal first.
+    """Standard output and standard error; all text is escaped for the terminal first (decision 0030).
 
-    `interactive` says that a person can be asked: both sides of the conversation are a terminal.
+    `interactive`: standard input and output are both terminals, so a person can be prompted.
     """
 
     out: Console
@@ -33,7 +33,7 @@ class Screen:
 
     @classmethod
     def here(cls) -> "Screen":
-        """Return the process's own screen; letters that its encoding lacks become question marks."""
+        """Return the screen of this process; characters that its encoding lacks become question marks."""
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="replace")
@@ -41,55 +41,55 @@ class Screen:
 
     @classmethod
     def beside_json(cls) -> "Screen":
-        """Return a screen on standard error alone, with nobody to ask: standard output is for a program."""
+        """Return a non-interactive screen on standard error; standard output is left to the JSON lines."""
         err = cls.here().err
         return cls(err, err)
 
     @property
     def is_live(self) -> bool:
-        """Whether lines can be redrawn."""
+        """Whether the terminal can redraw lines."""
         return self.out.is_terminal and not self.out.is_dumb_terminal
 
     @property
     def columns(self) -> int:
-        """How wide a drawing may be."""
-        return self.out.width if self.out.is_terminal else PIPE_COLUMNS
+        """Width of drawings, in columns."""
+        return self.out.width if self.out.is_terminal else DEFAULT_COLUMNS
 
     def say(self, sentence: str = "", style: str = "") -> None:
-        """Print one line; its words may come from anywhere."""
+        """Print one line of untrusted text."""
         self.out.print(Text(escaped(sentence), style), soft_wrap=True)
 
     def show_text(self, text: str, style: str = "") -> None:
-        """Print lines that were laid out by us, words from outside in them escaped (see `graph.sanitize`)."""
+        """Print lines laid out by this program, in which untrusted text is already escaped (see `graph.sanitize`)."""
         self.out.print(Text(visible(text), style), soft_wrap=True)
 
     def write(self, text: str) -> None:
-        """Print a whole text from outside, of any length, and nothing else beside it."""
+        """Print an untrusted document of any length, unwrapped and unstyled."""
         self.out.file.write(f"{document(text)}\n")
 
     def ask(self, question: str) -> None:
-        """Print a question and leave the cursor behind it; its words may come from anywhere."""
+        """Print a prompt and leave the cursor after it."""
         self.out.print(Text(escaped(question), "bold"), soft_wrap=True, end="")
         self.out.file.flush()
 
     def complain(self, sentence: str) -> None:
-        """Print a sentence on standard error; its words may come from anywhere."""
+        """Print one line of untrusted text on standard error."""
         self.err.print(Text(escaped(sentence)), soft_wrap=True)
 
     def show(self, table: RenderableType) -> None:
-        """Print a table; its cells are made safe by `cell`."""
+        """Print a table whose cells were made by `cell`."""
         self.out.print(table)
 
 
 def cell(text: str, style: str = "", most: int | None = None) -> Text:
-    """Return text from anywhere for a table, on one line and free of markup, cut to `most` characters."""
+    """Return untrusted text as a table cell: one line, no markup, cut to `most` characters."""
     return Text(one_line(text, most), style)
 
 
 def _console(stream: TextIO) -> Console:
     console = Console(file=stream, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
-        console.width = PIPE_TABLE_COLUMNS
+        console.width = DEFAULT_TABLE_COLUMNS
     return console
 
 

@@ -1,4 +1,4 @@
-"""What a run works with: folders, models and limits, kept in the ledger so that `resume` uses the same."""
+"""The setup of a run: folders, models and limits, recorded in the ledger so that `resume` uses the same ones."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graph.cli.model_options import completed_by, models_to_build, recorded_models, settings_of
+from graph.cli.model_options import build_arguments, merge_layers, recorded_models, settings_of
 from graph.errors import InputError, ToolConfigError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setup:
-    """Paths are absolute; `models` is what is said of each role's model here; without `approval` the policy decides."""
+    """The setup of a run; paths are absolute. If `approval` is None, the policy decides."""
 
     documents: str
     workspace: str
@@ -35,19 +35,20 @@ class Setup:
 
     @classmethod
     def default(cls) -> "Setup":
-        """Return what holds where nothing is said."""
+        """Return the defaults."""
         return cls(documents=absolute(Path("docs")), workspace=absolute(Path("workspace")))
 
     def from_record(self, setup: Mapping[str, Any]) -> "Setup":
-        """Return the setup of a run that may have been started by other means than this command."""
-        names = [
-            entry.name for entry in fields(self) if entry.name != "own_tools"
-        ]  # which are not imported by a record
+        """Return the setup that a run recorded, missing values taken from this one.
+
+        `own_tools` is left out: a record never causes an import.
+        """
+        names = [entry.name for entry in fields(self) if entry.name != "own_tools"]
         known: dict[str, Any] = {name: setup.get(name) for name in names}
         return self.changed(**known | {"models": settings_of(setup.get("models") or {})})
 
     def changed(self, **given: Any) -> "Setup":
-        """Return the setup with what is given; None is not given, and of models what is not said stays as it was."""
+        """Return the setup with the given values; None means not given. Models are merged, own tools appended."""
         named = {name: value for name, value in given.items() if value is not None}
         for path in ("documents", "workspace", "config", "mcp", "policy"):
             if path in named:
@@ -55,11 +56,11 @@ class Setup:
         if "own_tools" in named:
             named["own_tools"] = (*self.own_tools, *named["own_tools"])
         if "models" in named:
-            named["models"] = completed_by(named["models"], self.models)
+            named["models"] = merge_layers(named["models"], self.models)
         return replace(self, **named)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the ledger keeps: of models and policy what all places say, but no key."""
+        """Return the setup as recorded: models and policy as merged from all sources, without keys."""
         from graph.configuration import policy_named
 
         plain = {entry.name: getattr(self, entry.name) for entry in fields(self)}
@@ -69,30 +70,30 @@ class Setup:
 
     @cached_property
     def role_models(self) -> "RoleModels":
-        """The models themselves.
+        """The models of the roles.
 
         Raises:
-            ConfigError: A place says what cannot be, or a model cannot be made.
+            ConfigError: A setting is invalid, or a model cannot be created.
         """
-        from graph.chat_models.roles import made
+        from graph.chat_models.roles import create_models
         from graph.chat_models.sources import sources
 
-        return made((self.models, *sources(self.config)))
+        return create_models((self.models, *sources(self.config)))
 
     def options(self) -> dict[str, Any]:
-        """Return the options of `graph.build_graph`: models, tools and what they may do.
+        """Return the options of `graph.build_graph`.
 
         Raises:
-            ConfigError: A model or a tool cannot be made, or the policy is not understood.
+            ConfigError: A model or a tool cannot be created, or the policy is invalid.
         """
         from graph.configuration import policy_named, policy_of
 
-        _ = self.role_models  # a fault is told before a database is opened
+        _ = self.role_models  # fail before a database is opened
         policy_of(policy_named(self.policy, self.config))
         planning = {"replan": self.replan, "horizon": self.horizon, "max_replans": self.max_replans}
         approval = {"approval": self.approval} if self.approval else {}
         return {
-            **models_to_build(self.models),
+            **build_arguments(self.models),
             "config": self.config,
             "tools": self.tools(),
             "policy": self.policy,
@@ -102,11 +103,11 @@ class Setup:
         }
 
     def tools(self) -> "list[Tool]":
-        """Return the project's own tools over these folders; those that were named take the place of own ones.
+        """Return the built-in tools over these folders, and the user's own tools, which win if names clash.
 
         Raises:
-            ToolConfigError: The environment names a host that cannot be understood, or tools that cannot be imported.
-            ConfigError: The settings file names tools, and nobody named or trusted it.
+            ToolConfigError: The environment names an invalid host, or tools cannot be imported.
+            ConfigError: The settings file names tools but is not trusted.
         """
         from graph.configuration import tools_in_file
         from graph.own_tools import beside, tools_named
@@ -121,10 +122,10 @@ class Setup:
 
     @contextmanager
     def opened(self) -> Iterator[dict[str, Any]]:
-        """Yield the same, and until the end of the block the tools of the MCP servers beside the others.
+        """Yield the options with the tools of the MCP servers, which are connected until the end of the block.
 
         Raises:
-            ConfigError: A model cannot be made, or an MCP server cannot be started or reached.
+            ConfigError: A model cannot be created, or an MCP server cannot be started or reached.
         """
         from graph.tool_servers import with_servers
 
@@ -134,17 +135,19 @@ class Setup:
 
 
 def check_folders(documents: Path | None, workspace: Path | None) -> None:
-    """Refuse folders that were named and cannot serve; the workspace is made when it is first written to.
+    """Refuse folders that cannot be used; a missing workspace is fine, it is created on the first write.
 
     Raises:
-        InputError: There is no such folder.
+        InputError: The path is not a folder.
     """
     if documents is not None and not documents.is_dir():
-        raise InputError("--docs", f"{documents} is no folder; name the folder that holds the documents")
+        raise InputError("--docs", f"{documents} is not a folder; name the folder of the documents")
     if workspace is not None and workspace.exists() and not workspace.is_dir():
-        raise InputError("--workspace", f"{workspace} is no folder; name a folder, or one that does not exist yet")
+        raise InputError(
+            "--workspace", f"{workspace} is not a folder; name a folder, or a path that does not exist yet"
+        )
 
 
 def absolute(path: Path) -> str:
-    """Return a path as the ledger keeps it."""
+    """Return the absolute path as recorded in the ledger."""
     return str(path.absolute())

@@ -1,4 +1,4 @@
-"""SIGTERM pauses like Ctrl-C does."""
+"""Handling of SIGTERM, which pauses a run like Ctrl-C."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from types import FrameType
 
 @contextmanager
 def on_sigterm(act: Callable[[], object]) -> Iterator[None]:
-    """Call `act` when the process is asked to end."""
+    """Call `act` on SIGTERM until the end of the block."""
 
     def handle(_number: int, _frame: FrameType | None) -> None:
         act()
@@ -21,5 +21,5 @@ def on_sigterm(act: Callable[[], object]) -> Iterator[None]:
 
 
 def interrupt() -> None:
-    """Do what Ctrl-C does outside of an event loop."""
+    """Raise KeyboardInterrupt, as Ctrl-C does outside of an event loop."""
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""What a run waits for, and what it may spend, as the ledger has it."""
+"""The open request and the effective budget of a recorded run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,14 @@ from graph.cli.run_lookup import RecordedRun
 from graph.record.budget import Budget, read_budget
 from graph.record.events import ReviewRequested
 from graph.record.values import to_text
-from graph.review.response import action_words
+from graph.review.response import describe_action
 from graph.sanitize import escaped, one_line
 
 VALUE_CHARACTERS = 500
 
 
 def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
-    """Return what the open request asks about, as it was shown; of a plan its name only, since it stands above."""
+    """Return the actions of the open request as shown; a plan by name only, since `show` prints it anyway."""
     if found.record.request is None:
         return []
     shown = next(event.data for event in reversed(found.events) if isinstance(event.data, ReviewRequested))
@@ -23,12 +23,12 @@ def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
 
 
 def asked_line(action: Mapping[str, Any]) -> str:
-    """Return what is asked on one line, with the arguments of a call."""
+    """Return an action on one line, with the arguments of a call."""
     args = action["args"].get("args")
-    return f"{escaped(action_words(action))}{f' {one_line(to_text(args), VALUE_CHARACTERS)}' if args else ''}"
+    return f"{escaped(describe_action(action))}{f' {one_line(to_text(args), VALUE_CHARACTERS)}' if args else ''}"
 
 
 def bounds(found: RecordedRun) -> Budget:
-    """Return what the run may spend: its budget within the hard limits of the policy it went on under last."""
+    """Return the run's budget, capped by the hard limits of the latest policy."""
     policy = found.record.configuration.settings.get("policy", {})
     return found.record.budget.within(read_budget(policy.get("limits", {}))[0])

@@ -1,7 +1,7 @@
-"""The arm without a plan: LangChain's agent, which calls tools as it goes, under the terms of the other arms.
+"""The arm without a plan: LangChain's agent, under the same terms as the other arms (decision 0020).
 
-It has the same tools through the same toolbox, the same policy, time limits, budget and prices. Nobody approves its
-calls, which work on a copy; how often a person would have been asked is counted.
+Tools, toolbox, policy, time limits, budget and prices are those of the other arms. Calls work on a copy and need no
+approval; the run counts how often a person would have been asked.
 """
 
 import asyncio
@@ -35,8 +35,8 @@ from graph.record.budget import Usage
 from graph.record.values import normalise, to_text
 from tools.idempotency import calling
 
-MOST_TURNS = 100
-"""How often the model is asked at most, whatever the budget says."""
+MAX_TURNS = 100
+"""Model calls of one run, at most, independent of the budget."""
 
 ERROR_CHARACTERS = 2_000
 
@@ -48,73 +48,73 @@ FLAWS: Mapping[Flaw, str] = {
 }
 
 
-class NoResult(Exception):
-    """The agent came to no answer. It never leaves this module."""
+class NoAnswer(Exception):
+    """The agent ended without an answer. Internal to this module."""
 
 
 @dataclass
 class DirectRun:
-    """One run of the agent; `name` is another for each, and tells its calls from those of others."""
+    """One run of the agent; its unique `name` is part of the idempotency keys of its calls."""
 
     name: str
     model: RoleModel
     toolbox: Toolbox
     settings: Settings
-    turns: RateLimiter
+    rate_limiter: RateLimiter
     spent: Spent = field(default_factory=lambda: Spent(cost_usd=0.0))
     called: Counter[str] = field(default_factory=Counter)
     outage: str | None = None
 
     def __post_init__(self) -> None:
-        self._begun_s = time.perf_counter()
-        self._meter = Meter(self.settings.budget, Usage(), self.settings.policy.prices, self._worked_s)
+        self._started_s = time.perf_counter()
+        self._meter = Meter(self.settings.budget, Usage(), self.settings.policy.prices, self._elapsed_s)
         self._reached: BudgetReached | None = None
 
     async def run(self, goal: str, constraints: Sequence[str]) -> Ending:
-        """Return how it ended: with the agent's last words, at a limit, or without its model."""
+        """Run the agent to its final message, to a limit of the budget, or to a failure of its model."""
         status, reason, answer, limit = "succeeded", None, "", None
         try:
-            answer = await self._answer(goal, constraints)
+            answer = await self._invoke(goal, constraints)
         except BudgetReached as reached:
             status, reason, limit = "budget_exhausted", str(reached), reached.limit
-        except (ModelCallError, NoResult) as failure:
+        except (ModelCallError, NoAnswer) as failure:
             status, reason = "failed", str(failure)
-        spent = replace(self.spent, seconds=self._worked_s())
+        spent = replace(self.spent, seconds=self._elapsed_s())
         return Ending(status, reason, answer, spent, dict(self.called), limit, self.outage)
 
-    async def _answer(self, goal: str, constraints: Sequence[str]) -> str:
+    async def _invoke(self, goal: str, constraints: Sequence[str]) -> str:
         from langchain.agents import create_agent
         from langchain.agents.middleware import wrap_tool_call
 
         @wrap_tool_call
         async def through_toolbox(request: Any, _: Any) -> ToolMessage:
-            return await self._answered(request.tool_call)
+            return await self._call_tool(request.tool_call)
 
         policy = self.settings.policy
         tools = [bound.tool for bound in self.toolbox.values() if policy.verdict(bound.spec) != "deny"]
-        agent = create_agent(DirectModel(self._asked), tools, system_prompt=DIRECT, middleware=[through_toolbox])
-        given: Any = {"messages": [direct_message(goal, constraints)]}
-        last = (await agent.ainvoke(given))["messages"][-1]
+        agent = create_agent(DirectModel(self._ask_model), tools, system_prompt=DIRECT, middleware=[through_toolbox])
+        agent_input: Any = {"messages": [direct_message(goal, constraints)]}
+        last = (await agent.ainvoke(agent_input))["messages"][-1]
         text = str(last.text).strip()
         if flaw := flaw_of(last) or (None if text else "empty"):
-            raise NoResult(f"{FLAWS[flaw]}; it said: {text[:ERROR_CHARACTERS]}" if text else FLAWS[flaw])
+            raise NoAnswer(f"{FLAWS[flaw]}: {text[:ERROR_CHARACTERS]}" if text else FLAWS[flaw])
         return text
 
-    async def _asked(self, request: Request) -> AIMessage:
+    async def _ask_model(self, request: Request) -> AIMessage:
         if self._reached:
             raise self._reached
-        if self.spent.model_calls == MOST_TURNS:
-            raise NoResult(f"the agent came to no end within {MOST_TURNS} turns")
+        if self.spent.model_calls == MAX_TURNS:
+            raise NoAnswer(f"the agent did not finish within {MAX_TURNS} turns")
         characters = sum(len(str(message.content)) for message in request.messages)
-        aside = self._meter.reserve_model(self.model.name, characters)
-        await asyncio.sleep(self.turns.wait_s(self.model.name))
+        reservation = self._meter.reserve_model(self.model.name, characters)
+        await asyncio.sleep(self.rate_limiter.wait_s(self.model.name))
         self._add(model_calls=1)
         try:
             answer = await self.model.ask(request)
         except ModelCallError as failure:
-            self.outage = outage_in(failure.attempts)
+            self.outage = find_outage(failure.attempts)
             raise
-        self._count(answer, self._meter.settle(aside, answer.usage, answer.model))
+        self._count(answer, self._meter.settle(reservation, answer.usage, answer.model))
         return answer.message
 
     def _count(self, answer: Answer, paid_usd: float | None) -> None:
@@ -122,58 +122,59 @@ class DirectRun:
         self._add(
             input_tokens=used["input_tokens"],
             output_tokens=used["output_tokens"],
-            questions=self._would_ask(answer.message),
+            questions=self._needs_review(answer.message),
         )
         known_usd = None if before.cost_usd is None or paid_usd is None else before.cost_usd + paid_usd
         estimated = before.estimated or bool(used.get("estimated"))
         self.spent = replace(self.spent, cost_usd=known_usd, estimated=estimated)
 
-    def _would_ask(self, message: AIMessage) -> bool:
-        """Whether a person would be asked about the calls of this turn; once for all of them."""
+    def _needs_review(self, message: AIMessage) -> bool:
+        """Whether the tool calls of this turn would need a person; one question covers all of them."""
         named = [call["name"] for call in message.tool_calls if call["name"] in self.toolbox]
         plan = Plan(steps=tuple(Step(id=f"call_{n}", objective=name, tool=name) for n, name in enumerate(named)))
         policy, mode = self.settings.policy, self.settings.approval
         return bool(named) and policy.needs_person(plan, self.toolbox.specs, mode)
 
-    async def _answered(self, request: Mapping[str, Any]) -> ToolMessage:
-        """Make a call that the model asked for, or say why it may not be made."""
+    async def _call_tool(self, request: Mapping[str, Any]) -> ToolMessage:
+        """Make a tool call and return its result, or the reason for its refusal or failure."""
         name, args = request["name"], request["args"]
         try:
-            text = await self._result(name, args)
+            text = await self._execute(name, args)
         except (Refused, BudgetReached) as refusal:
+            # The agent gets a tool message; its next model call then ends the run (decision 0020).
             self._reached = refusal if isinstance(refusal, BudgetReached) else self._reached
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
-            words = str(failure) if isinstance(failure, ToolException) else f"{type(failure).__name__}: {failure}"
-            return ToolMessage(shortened(words, ERROR_CHARACTERS), tool_call_id=request["id"], status="error")
+            error = str(failure) if isinstance(failure, ToolException) else f"{type(failure).__name__}: {failure}"
+            return ToolMessage(shortened(error, ERROR_CHARACTERS), tool_call_id=request["id"], status="error")
         self.called[name] += 1
         return ToolMessage(text, tool_call_id=request["id"])
 
-    async def _result(self, name: str, args: Mapping[str, Any]) -> str:
+    async def _execute(self, name: str, args: Mapping[str, Any]) -> str:
         bound = self.toolbox.get(name)
         if bound is None:
             raise Refused(f"there is no tool {name}")
         if faults := bound.spec.argument_faults(args) or self.settings.policy.faults(bound.spec, args):
-            raise Refused("; ".join(f"{place}: {why}" for place, why in faults))
+            raise Refused("; ".join(f"{place}: {fault}" for place, fault in faults))
         self._meter.reserve_call(name, self.name, begins=False)
-        await asyncio.sleep(self.turns.wait_s(name))
+        await asyncio.sleep(self.rate_limiter.wait_s(name))
         self._add(tool_calls=1)
         with calling(digest([self.name, self.spent.tool_calls])):
-            return to_text(normalise(await _within_time(bound, args)))
+            return to_text(normalise(await _with_time_limit(bound, args)))
 
     def _add(self, **more: int) -> None:
         self.spent = replace(self.spent, **{name: getattr(self.spent, name) + count for name, count in more.items()})
 
-    def _worked_s(self) -> float:
-        return time.perf_counter() - self._begun_s
+    def _elapsed_s(self) -> float:
+        return time.perf_counter() - self._started_s
 
 
-def outage_in(attempts: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return how the server of a model failed that gave no answer, None where it was not the server's fault."""
+def find_outage(attempts: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the server failure behind a failed model call, or None if the server was not at fault."""
     last = attempts[-1] if attempts else {}
     return f"{last['model']}: {last['error']}" if last.get("kind") in OUTAGES else None
 
 
-async def _within_time(bound: BoundTool, args: Mapping[str, Any]) -> Any:
+async def _with_time_limit(bound: BoundTool, args: Mapping[str, Any]) -> Any:
     work, limit_s = bound.call(args), bound.spec.timeout_s
     return await (work if limit_s is None else within(limit_s, work, bound.awaitable))

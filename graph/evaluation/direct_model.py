@@ -1,4 +1,4 @@
-"""A role's model as LangChain's agent asks it: with the same patience, fallbacks and counting as in a plan."""
+"""Adapter that lets LangChain's agent ask a role's model, with the retries, fallbacks and metering of a planned run."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ Ask = Callable[[Request], Awaitable[AIMessage]]
 
 
 class DirectModel(BaseChatModel):
-    """Hands each call on to `ask`, with the tools that are bound."""
+    """Chat model that passes each call, with the bound tools, to `ask`."""
 
     _ask: Ask = PrivateAttr()
 
@@ -29,7 +29,7 @@ class DirectModel(BaseChatModel):
         return "role"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        """Return the model with tools; whether it can call them shows when it is asked."""
+        """Return the model with tools bound; a model without tool calling fails when asked."""
         return self.bind(tools=list(tools), **kwargs)
 
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:

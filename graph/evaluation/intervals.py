@@ -1,7 +1,7 @@
-"""How sure a figure is: intervals of 95 % confidence, in which each case counts once.
+"""Confidence intervals (95 %) in which each case counts once (decision 0020).
 
-Trials of one case are alike, so repeating a case says less than another case would. Means are therefore taken over the
-cases' means, and rates know how many independent trials theirs are worth.
+Trials of one case are correlated, so a repetition adds less information than another case. Means are therefore taken
+over the means of the cases, and rates use the effective number of independent trials.
 
 Source: Miller, "Adding Error Bars to Evals", 2024: standard errors clustered by question, differences paired by it.
 """
@@ -17,7 +17,7 @@ Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure and the bounds it is within; without bounds where nothing tells them."""
+    """A value with its confidence bounds, which are None if unknown."""
 
     value: float
     low: float | None = None
@@ -25,7 +25,7 @@ class Interval:
 
     @property
     def sign(self) -> int:
-        """1 or -1 where the whole interval is above or below zero, else 0: nothing is told."""
+        """1 or -1 if the whole interval is above or below zero, else 0."""
         if self.low is None or self.high is None:
             return 0
         return (self.low > 0) - (self.high < 0)
@@ -36,11 +36,11 @@ class Interval:
 
 
 def rate_interval(rates: Sequence[float], trials: int) -> Interval:
-    """Return how often something succeeds.
+    """Return the success rate and its interval.
 
     Args:
-        rates: For each case, the share of its trials that succeeded.
-        trials: How many trials there were in all.
+        rates: Share of successful trials, one per case.
+        trials: Number of trials of all cases.
 
     Source: Wilson, "Probable inference, the law of succession, and statistical inference", 1927; with the effective
     number of trials as in Dean and Pagano, "Evaluating confidence interval methods for binomial proportions in
@@ -53,7 +53,7 @@ def rate_interval(rates: Sequence[float], trials: int) -> Interval:
 
 
 def effective_trials(rates: Sequence[float], trials: int) -> float:
-    """Return how many independent trials these are worth: as many as there are cases at least, and all at most.
+    """Return the effective number of independent trials, between the number of cases and that of trials.
 
     >>> effective_trials([1.0, 0.0, 1.0, 0.0], 12), effective_trials([0.5, 0.5], 8)
     (4.0, 8.0)
@@ -67,7 +67,7 @@ def effective_trials(rates: Sequence[float], trials: int) -> float:
 
 
 def mean_interval(values: Sequence[float], least: float = float("-inf")) -> Interval:
-    """Return the mean of values, one for each case; nothing of its kind is below `least`.
+    """Return the mean of values, one per case; the lower bound is at least `least`.
 
     Source: Student, "The probable error of a mean", 1908.
     """
@@ -79,28 +79,28 @@ def mean_interval(values: Sequence[float], least: float = float("-inf")) -> Inte
 
 
 def rate_difference(ours: Sequence[float], theirs: Sequence[float], trials: tuple[int, int]) -> Interval:
-    """Return by how much our rate is above theirs, paired by case.
+    """Return the difference between two success rates, paired by case.
 
     Args:
-        ours: For each case, the share of our trials that succeeded.
-        theirs: The same for theirs, case by case.
-        trials: How many trials there were, of ours and of theirs.
+        ours: Share of our successful trials, one per case.
+        theirs: The same for theirs, in the same order.
+        trials: Number of our trials and of theirs.
 
     Source: Newcombe, "Improved confidence intervals for the difference between binomial proportions based on paired
-    data", 1998, method 10; for rates of repeated trials read as in Zou and Donner, "Construction of confidence limits
+    data", 1998, method 10; applied to repeated trials as in Zou and Donner, "Construction of confidence limits
     about effect measures", 2008.
     """
     one, other = rate_interval(ours, trials[0]), rate_interval(theirs, trials[1])
-    alike = _correlation(ours, theirs)
+    correlation = _correlation(ours, theirs)
     difference = one.value - other.value
-    down, up = _reach(one), _reach(other)
-    low = difference - _together(down[0], up[1], alike)
-    high = difference + _together(down[1], up[0], alike)
+    down, up = _half_widths(one), _half_widths(other)
+    low = difference - _combined(down[0], up[1], correlation)
+    high = difference + _combined(down[1], up[0], correlation)
     return Interval(difference, max(-1.0, low), min(1.0, high))
 
 
 def t_quantile(freedom: int) -> float:
-    """Return what Student's t stays within, on either side of zero, at this confidence; `freedom` is 1 or more.
+    """Return the two-sided quantile of Student's t at this confidence; degrees of freedom are 1 or more.
 
     Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964, 26.7.3 and 26.7.4.
 
@@ -110,12 +110,12 @@ def t_quantile(freedom: int) -> float:
     low, high = 0.0, 20.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _share_within(middle, freedom) < CONFIDENCE else (low, middle)
+        low, high = (middle, high) if _probability_within(middle, freedom) < CONFIDENCE else (low, middle)
     return high
 
 
-def _share_within(t: float, freedom: int) -> float:
-    """Return the probability that Student's t is between -t and t."""
+def _probability_within(t: float, freedom: int) -> float:
+    """Return the probability that Student's t lies between -t and t."""
     angle = atan(t / sqrt(freedom))
     odd = freedom % 2 == 1
     term = cos(angle) if odd else 1.0
@@ -126,18 +126,18 @@ def _share_within(t: float, freedom: int) -> float:
     return 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
 
 
-def _reach(interval: Interval) -> tuple[float, float]:
-    """Return how far an interval reaches down and up from its value."""
+def _half_widths(interval: Interval) -> tuple[float, float]:
+    """Return the distances from an interval's value to its lower and upper bound."""
     assert interval.low is not None and interval.high is not None
     return interval.value - interval.low, interval.high - interval.value
 
 
-def _together(one: float, other: float, alike: float) -> float:
-    return sqrt(max(0.0, one * one - 2 * alike * one * other + other * other))
+def _combined(one: float, other: float, correlation: float) -> float:
+    return sqrt(max(0.0, one * one - 2 * correlation * one * other + other * other))
 
 
 def _correlation(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Return how much two arms agree case by case; agreement is taken for a little less than it seems."""
+    """Return the correlation of two arms over the cases; a positive one is reduced by the continuity correction."""
     spread = pstdev(ours) * pstdev(theirs)
     if spread == 0:
         return 0.0

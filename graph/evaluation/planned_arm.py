@@ -1,4 +1,4 @@
-"""The arms with a plan: a whole run of the agent, in which a person who approves all plans is played."""
+"""The arms with a plan: a run of the agent in which a simulated person approves every plan."""
 
 import time
 from collections import Counter
@@ -16,78 +16,80 @@ from graph.chat_models.roles import RoleModels
 from graph.checkpoint import ledger_of, open_checkpointer
 from graph.configuration import check_reach
 from graph.context import Services, Settings
-from graph.evaluation.direct import outage_in
+from graph.evaluation.direct import find_outage
 from graph.evaluation.trial import Ending, Spent
 from graph.record.events import BudgetReached, Event, ModelFinished
 from graph.record.projection import project
 from graph.runs import Run, open_runs
 
 APPROVED = ("run_plan", "run_step")
-"""What the played person approves; what else a person may be asked, nobody can answer here."""
+"""Actions that the simulated person approves; it cannot answer any other request."""
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of the agent, on a thread of its own in the records of the evaluation."""
+    """One run of the agent, on its own thread in the evaluation's database."""
 
     thread: str
     database: Path
     models: RoleModels
     toolbox: Toolbox
     settings: Settings
-    turns: RateLimiter
+    rate_limiter: RateLimiter
 
     async def run(self, goal: str, constraints: Sequence[str]) -> Ending:
-        """Return how it ended.
+        """Run the agent and return how the run ended.
 
         Raises:
-            ConfigError: A tool could write the records.
+            ConfigError: A tool could write to the records.
             LedgerError: The records cannot be written.
         """
         async with open_runs(self.database) as runs, open_checkpointer(self.database) as checkpointer:
             ledger = ledger_of(runs.ledger, checkpointer, partial(check_reach, self.toolbox.specs))
-            services = Services(self.settings, self.toolbox, self.models, ledger, self.turns)
+            services = Services(self.settings, self.toolbox, self.models, ledger, self.rate_limiter)
             agent = AsyncAgent.over(compiled(services, checkpointer), runs)
-            begun_s = time.perf_counter()
+            started_s = time.perf_counter()
             run = await agent.start(goal, constraints=constraints, thread=self.thread)
             questions, last = 0, run.request
             while run.request is not None:
                 last = run.request
                 questions += last["error"] is None
-                run = await agent.resume(run.id, decision_about(last), unseen=is_plan_alone(last))
-            seconds = time.perf_counter() - begun_s
+                run = await agent.resume(run.id, decide(last), unseen=is_single_plan(last))
+            seconds = time.perf_counter() - started_s
             answer = await agent.value(run.id) if run.answer is not None else None
             events = (await agent.log(run.id)).events
-        if last is not None and (left := unanswered(last)) and run.status == "rejected":
-            run = replace(run, reason=f"it asked what nobody answers in an evaluation: {left}")
+        if last is not None and (actions := unanswerable(last)) and run.status == "rejected":
+            run = replace(run, reason=f"an evaluation cannot answer these requests: {actions}")
         return ended(run, answer, events, seconds, questions)
 
 
-def unanswered(request: Mapping[str, Any]) -> str:
-    """Return what of a request nobody can answer here."""
+def unanswerable(request: Mapping[str, Any]) -> str:
+    """Return the actions of a request that only a real person could decide."""
     names = (action["name"] for action in request["action_requests"])
     return ", ".join(dict.fromkeys(name for name in names if name not in APPROVED))
 
 
-def is_plan_alone(request: Mapping[str, Any]) -> bool:
-    """Whether the approval can stand in the records as what it is: given with nobody looking; a plan's alone can."""
+def is_single_plan(request: Mapping[str, Any]) -> bool:
+    """Whether the request is for one plan only: the only approval that can be recorded as unseen."""
     names = {action["name"] for action in request["action_requests"]}
     return names == {"run_plan"} and request["error"] is None
 
 
-def decision_about(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an approval, or a rejection where it is asked again, or where it asks what nobody can answer."""
-    fine = request["error"] is None and not unanswered(request)
-    one = {"type": "approve"} if fine else {"type": "reject", "final": True}
-    return {"decisions": [one for _ in request["action_requests"]], "digest": request["digest"]}
+def decide(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an approval, or a rejection if the request is repeated or cannot be answered."""
+    can_approve = request["error"] is None and not unanswerable(request)
+    decision = {"type": "approve"} if can_approve else {"type": "reject", "final": True}
+    return {"decisions": [decision for _ in request["action_requests"]], "digest": request["digest"]}
 
 
 def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questions: int) -> Ending:
-    """Return how a run ended, from its record."""
+    """Return how a run ended, as recorded."""
     calls = project(events).calls.values()
     limits = [event.data.limit for event in events if isinstance(event.data, BudgetReached)]
     asked = [event.data for event in events if isinstance(event.data, ModelFinished)]
-    outages = [outage_in([one.to_json() for one in call.attempts]) for call in asked if call.error is not None]
+    outages = [
+        find_outage([attempt.to_json() for attempt in call.attempts]) for call in asked if call.error is not None
+    ]
     return Ending(
         status=run.status,
         reason=run.reason,

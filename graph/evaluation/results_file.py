@@ -1,4 +1,4 @@
-"""The results of an evaluation: one JSON file, written anew after each trial, so that what is finished is not lost."""
+"""Results of an evaluation: a JSON file, rewritten after each trial so that finished trials are never lost."""
 
 import fcntl
 import json
@@ -15,13 +15,13 @@ from graph.evaluation.summary import Summary, summarise
 from graph.evaluation.trial import Slot, Trial
 from graph.record.budget import Usage
 
-RESULTS, PICTURE, RECORDS, TRIALS, LOCK = "results.json", "results.svg", "runs.db", "trials", "results.lock"
-"""What lies in an evaluation's folder; each trial has a folder in `TRIALS`."""
+RESULTS, CHART, RECORDS, TRIALS, LOCK = "results.json", "results.svg", "runs.db", "trials", "results.lock"
+"""File names in an evaluation's folder; each trial has a folder in `TRIALS`."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What an evaluation has found so far; `about` says what it was of: suite, models, tools, versions."""
+    """The trials so far; `about` describes the evaluation: suite, models, tools, versions."""
 
     about: Mapping[str, Any]
     trials: tuple[Trial, ...] = ()
@@ -29,12 +29,12 @@ class Results:
 
     @cached_property
     def summary(self) -> Summary:
-        """What the trials say."""
+        """Summary of the trials."""
         return summarise(self.trials)
 
     @property
     def usage(self) -> Usage:
-        """What all trials have spent, those that do not count too."""
+        """Usage of all trials, void ones included."""
         spent = Usage()
         for trial in self.trials:
             used = trial.spent.usage
@@ -47,17 +47,17 @@ class Results:
             )
         return spent
 
-    def left(self, slots: Iterable[Slot]) -> list[Slot]:
-        """Return the trials that are still to be made; what is void is made again."""
+    def remaining(self, slots: Iterable[Slot]) -> list[Slot]:
+        """Return the trials that are missing or void."""
         made = {trial.slot for trial in self.trials if trial.void is None}
         return [slot for slot in slots if slot not in made]
 
     def plus(self, trial: Trial) -> "Results":
-        """Return the results with another trial."""
+        """Return the results with a trial added."""
         return replace(self, trials=(*self.trials, trial))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the results as the file has them."""
+        """Return the results in the file's format."""
         return {
             "about": dict(self.about),
             "stopped": self.stopped,
@@ -67,7 +67,8 @@ class Results:
         }
 
     def write(self, folder: Path) -> None:
-        """Write the file; whoever reads it finds the old or the new one whole."""
+        """Write the file atomically."""
+        # A crash must leave the old or the new file complete: flush to disk, then rename.
         new = folder / f"{RESULTS}.new"
         with new.open("w", encoding="utf-8") as stream:
             json.dump(self.to_json(), stream, ensure_ascii=False, indent=1)
@@ -77,11 +78,11 @@ class Results:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Keep a folder, which is made where it is missing, from other evaluations until the end of the block.
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Hold an exclusive lock on a folder, created if missing, until the end of the block.
 
     Raises:
-        ResultsError: Another evaluation is at work in it, or it cannot be made.
+        ResultsError: Another evaluation uses the folder, or it cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -92,28 +93,26 @@ def held(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ResultsError(
-                str(folder), "another evaluation is at work in it; wait, or use another --out"
-            ) from error
+            raise ResultsError(str(folder), "another evaluation is using it; wait, or use another --out") from error
         yield
 
 
 def read_results(folder: Path, about: Mapping[str, Any], slots: Iterable[Slot]) -> Results:
-    """Return what a folder has of these trials, or empty results.
+    """Return the results stored in a folder, or empty results.
 
     Raises:
-        ResultsError: The file cannot be read, or holds trials of something else.
+        ResultsError: The file cannot be read, or belongs to another evaluation.
     """
     file = folder / RESULTS
     if not file.exists():
         return Results(about)
     try:
-        trials = tuple(Trial.of(told) for told in json.loads(file.read_text("utf-8"))["trials"])
+        trials = tuple(Trial.from_json(each) for each in json.loads(file.read_text("utf-8"))["trials"])
     except (OSError, ValueError, TypeError, LookupError) as error:
         raise ResultsError(str(file), f"cannot be read: {error}; name another folder with --out") from error
     expected = set(slots)
     for trial in trials:
         if trial.slot not in expected:
-            why = "is of another suite, other models or other files than now; name another folder with --out"
-            raise ResultsError(str(file), f"its trial {trial.slot.name} {why}")
+            reason = "was run with another suite, models or files; name another folder with --out"
+            raise ResultsError(str(file), f"trial {trial.slot.name} {reason}")
     return Results(about, trials)

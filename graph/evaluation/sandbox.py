@@ -1,4 +1,4 @@
-"""Where a trial works: a folder of its own with a fresh copy of the workspace, and only tools that stay within it."""
+"""The sandbox of a trial: a folder with a fresh copy of the workspace, and only tools confined to it."""
 
 import hashlib
 import shutil
@@ -18,9 +18,9 @@ from tools.errors import ToolError
 from tools.files.root import Root
 
 Toolset = Callable[[Path, Path], Sequence[BaseTool | Callable[..., Any]]]
-"""Takes a folder of documents and a workspace, returns tools over them."""
+"""Factory of tools over a folder of documents and a workspace."""
 
-MOST_READ_BYTES = 1_000_000
+MAX_READ_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Sandbox:
 
     @classmethod
     def fresh(cls, suite: Suite, case: Case, folder: Path) -> "Sandbox":
-        """Make a trial's folder, which must not be there yet.
+        """Create a trial's folder, which must not exist yet.
 
         Raises:
             SuiteError: The workspace cannot be copied.
@@ -44,16 +44,16 @@ class Sandbox:
             if source is None:
                 workspace.mkdir()
             else:
-                shutil.copytree(source, workspace, symlinks=True)
+                shutil.copytree(source, workspace, symlinks=True)  # copied links are never followed by the tools
             if documents is None:
                 documents = folder / "documents"
                 documents.mkdir()
         except OSError as error:
-            raise SuiteError(suite.name, f"case {case.id}: no workspace can be made for it: {error}") from error
+            raise SuiteError(suite.name, f"case {case.id}: its workspace cannot be created: {error}") from error
         return cls(documents, workspace)
 
-    def look(self, path: str) -> str | None:
-        """Say what regular file is at a path in the workspace, None for none; no link is followed."""
+    def describe_file(self, path: str) -> str | None:
+        """Return the size of a regular file in the workspace as text, or None; links are not followed."""
         try:
             with self._root.place(path) as place:
                 found = place.look()
@@ -62,10 +62,10 @@ class Sandbox:
         return f"{found.st_size} bytes" if found is not None and stat.S_ISREG(found.st_mode) else None
 
     def text(self, path: str) -> str | None:
-        """Return the text of a file in the workspace, at most a megabyte of it; None where there is none."""
+        """Return the text of a workspace file, at most `MAX_READ_BYTES` of it, or None if there is no file."""
         try:
             with closing(self._root.open(path)) as stream:
-                return stream.read(MOST_READ_BYTES).decode("utf-8", errors="replace")
+                return stream.read(MAX_READ_BYTES).decode("utf-8", errors="replace")
         except (ToolError, OSError):
             return None
 
@@ -74,46 +74,46 @@ class Sandbox:
         return Root(self.workspace, "workspace")
 
 
-def usable(specs: Iterable[ToolSpec], suite: Suite, workspace: Path) -> list[str]:
-    """Return the names of the tools that the arms may use; the policy of a trial denies all others.
+def allowed_tools(specs: Iterable[ToolSpec], suite: Suite, workspace: Path) -> list[str]:
+    """Return the names of the tools that the arms may use; the trial's policy denies all others.
 
-    A tool that only reads this machine may be used, and one that writes in the workspace. Any other could do in earnest
-    what is only tried, so it may be used where the suite names it in `allow`.
+    Allowed are tools that only read this machine and tools confined to the workspace. Any other tool would have real
+    effects, so it must be named in the suite's `allow`.
 
     Raises:
-        ToolConfigError: The suite names a tool that is not there, or that could reach beyond the workspace.
+        ToolConfigError: The suite names an unknown tool, or one that could reach beyond the workspace.
     """
     known = {spec.name: spec for spec in specs}
     for name in (*(suite.tools or ()), *suite.allow):
         if name not in known:
-            raise ToolConfigError(name, f"there is no such tool; there are {listed(list(known), 40)}")
-    stay = [name for name, spec in known.items() if name in suite.allow or stays_within(spec, workspace)]
+            raise ToolConfigError(name, f"it does not exist; known tools: {listed(list(known), 40)}")
+    allowed = [name for name, spec in known.items() if name in suite.allow or is_confined(spec, workspace)]
     if suite.tools is None:
-        return stay
-    if beyond := [name for name in suite.tools if name not in stay]:
-        why = f"its effect is {known[beyond[0]].effect}, beyond the copy that a trial works on"
-        raise ToolConfigError(beyond[0], f"{why}; name it in allow if each trial may do this in earnest")
+        return allowed
+    if beyond := [name for name in suite.tools if name not in allowed]:
+        reason = f"its effect is {known[beyond[0]].effect}, beyond the trial's copy of the workspace"
+        raise ToolConfigError(beyond[0], f"{reason}; name it in allow if trials may have this real effect")
     return list(suite.tools)
 
 
-def stays_within(spec: ToolSpec, workspace: Path) -> bool:
-    """Whether a tool changes nothing but files in the workspace, and lets nothing leave the machine."""
+def is_confined(spec: ToolSpec, workspace: Path) -> bool:
+    """Whether a tool only reads this machine, or writes only in the workspace."""
     if spec.effect != "write" or spec.folder is None:
         return spec.effect == "read"
     return Path(spec.folder).resolve().is_relative_to(workspace.resolve())
 
 
 def contents_digest(folder: Path | None) -> str | None:
-    """Return a digest of the names and bytes of all files in a folder, None for no folder.
+    """Return a digest of the names and contents of all files in a folder, None for None.
 
     Raises:
         OSError: A file cannot be read.
     """
     if folder is None:
         return None
-    summed = hashlib.sha256()
+    hasher = hashlib.sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-        summed.update(file.relative_to(folder).as_posix().encode(errors="surrogateescape") + b"\0")
+        hasher.update(file.relative_to(folder).as_posix().encode(errors="surrogateescape") + b"\0")
         with file.open("rb") as stream:
-            summed.update(hashlib.file_digest(stream, "sha256").digest())
-    return summed.hexdigest()
+            hasher.update(hashlib.file_digest(stream, "sha256").digest())
+    return hasher.hexdigest()

@@ -1,4 +1,4 @@
-"""A suite: goals whose outcomes a machine can check, and the terms under which each arm tries to reach them."""
+"""A suite: goals with checkable outcomes, and the terms that are the same for all arms."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -10,16 +10,16 @@ from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
 
 Arm = Literal["direct", "static", "replanning"]
 ARMS: tuple[Arm, ...] = get_args(Arm)
-"""An agent that calls tools as it goes; a plan that stays as it is; a plan that is revised when a step fails."""
+"""An agent without a plan; a static plan; a plan that is revised when a step fails."""
 
-Form = Literal["text", "json"] | dict[str, JsonValue]
-"""What an answer is read as: text, JSON, or JSON that fits this schema."""
+AnswerFormat = Literal["text", "json"] | dict[str, JsonValue]
+"""Format of an answer: text, JSON, or JSON that fits a schema."""
 
 REPLANNING = ("replan", "horizon", "max_replans", "max_rounds", "max_repairs", "max_depth")
-"""Settings that the arm with replanning may have of its own."""
+"""Settings that a suite may set for the replanning arm."""
 
 BOUNDED = ("model_calls", "tokens", "cost_usd", "tool_calls", "wall_s")
-"""Limits that make sense for a whole evaluation."""
+"""Limits that a whole evaluation can have."""
 
 
 def _read_budget(given: Any) -> Budget:
@@ -27,21 +27,21 @@ def _read_budget(given: Any) -> Budget:
         return given
     budget, faults = read_budget(given)
     if faults:
-        raise ValueError("; ".join(f"{name} {why}" for name, why in faults))
+        raise ValueError("; ".join(f"{name} {fault}" for name, fault in faults))
     return budget
 
 
 def _read_whole_budget(given: Any) -> Budget:
     budget = _read_budget(given)
     if others := [name for name in budget.names if name not in BOUNDED]:
-        raise ValueError(f"{others[0]} is no limit of a whole evaluation; it has {', '.join(BOUNDED)}")
+        raise ValueError(f"{others[0]} cannot limit a whole evaluation; use {', '.join(BOUNDED)}")
     return budget
 
 
 class Case(BaseModel):
-    """A goal and what is checked when a run has ended; `documents` and `workspace` stand in for those of the suite.
+    """A goal and the checks of its outcome; `documents` and `workspace` override those of the suite.
 
-    A check is one of those that a step may have, and is about the answer, or with `file` about the text of that file.
+    Checks are those of plan steps. They apply to the answer or, with the key `file`, to the text of that file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,18 +49,18 @@ class Case(BaseModel):
     id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$", max_length=60)
     goal: str = Field(min_length=1)
     constraints: tuple[str, ...] = ()
-    answer: Form = "text"
+    answer: AnswerFormat = "text"
     checks: tuple[dict[str, JsonValue], ...] = Field(min_length=1)
     documents: str | None = None
     workspace: str | None = None
 
 
 class Suite(BaseModel):
-    """Cases, each tried `repetitions` times in each arm; paths begin at `folder`.
+    """Cases, each run `repetitions` times in each arm; paths are relative to `folder`.
 
-    `tools` are those that may be used, all by default; of them, those that reach beyond a trial's own copy of the
-    workspace only where `allow` names them. `budget` bounds the whole evaluation, `run_budget` each run, in all arms.
-    `prices` are in US dollars per million tokens, over those of the policy. `replanning` are settings of that arm.
+    `tools` limits the tools (None: all); `allow` names tools that may reach beyond a trial's copy of the workspace.
+    `budget` bounds the whole evaluation, `run_budget` each run of every arm. `prices` override those of the policy, in
+    US dollars per million tokens. `replanning` holds settings of that arm.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,19 +83,19 @@ class Suite(BaseModel):
 
     @field_validator("replanning")
     @classmethod
-    def _settings_of_plans(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _check_replanning(cls, given: dict[str, Any]) -> dict[str, Any]:
         if other := [name for name in given if name not in REPLANNING]:
-            raise ValueError(f"{other[0]} cannot be set here; there are {', '.join(REPLANNING)}")
+            raise ValueError(f"{other[0]} cannot be set here; use {', '.join(REPLANNING)}")
         return given
 
     def path(self, name: str | None) -> Path | None:
-        """Return where something lies that the suite names."""
+        """Return a path named in the suite, relative to its folder."""
         return None if name is None else self.folder / name
 
     def documents_of(self, case: Case) -> Path | None:
-        """Return the folder that a case's tools read."""
+        """Return the documents folder of a case."""
         return self.path(case.documents or self.documents)
 
     def workspace_of(self, case: Case) -> Path | None:
-        """Return the folder that each trial of a case gets a copy of."""
+        """Return the folder that is copied for each trial of a case."""
         return self.path(case.workspace or self.workspace)

@@ -1,4 +1,4 @@
-"""Reading a suite from a TOML file; its cases stand in it, or in a JSON-lines file that it names."""
+"""Reads a suite from a TOML file; its cases are in the file, or in a JSON-lines file that it names."""
 
 import json
 import tomllib
@@ -13,10 +13,10 @@ from graph.evaluation.suite import Suite
 
 
 def read_suite(path: str | Path) -> Suite:
-    """Return the suite that a file describes; without a name it is called as the file is.
+    """Return the suite in a file; its default name is the file's.
 
     Raises:
-        SuiteError: A file cannot be read, or says what is not understood.
+        SuiteError: A file cannot be read, or its content is invalid.
     """
     file = Path(path)
     raw = _table(file)
@@ -42,23 +42,24 @@ def _lines(file: Path) -> list[Any]:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise SuiteError(str(file), f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    found = []
+    cases = []
     for number, line in enumerate(lines, 1):
         try:
-            found += [json.loads(line)] if line.strip() else []
+            cases += [json.loads(line)] if line.strip() else []
         except (ValueError, RecursionError) as error:
-            raise SuiteError(str(file), f"line {number} is no JSON: {error}") from error
-    return found
+            raise SuiteError(str(file), f"line {number} is not JSON: {error}") from error
+    return cases
 
 
 def _check(file: Path, suite: Suite) -> None:
-    twice = [name for name, count in Counter(case.id for case in suite.cases).items() if count > 1]
-    if twice:
-        raise SuiteError(str(file), f"two cases are called {twice[0]}; rename one")
+    duplicates = [name for name, count in Counter(case.id for case in suite.cases).items() if count > 1]
+    if duplicates:
+        raise SuiteError(str(file), f"two cases have the id {duplicates[0]}; rename one")
     for case in suite.cases:
-        for named in (suite.documents_of(case), suite.workspace_of(case)):
-            if named is not None and not named.is_dir():
-                raise SuiteError(str(file), f"case {case.id}: {named} is no folder; paths begin where the suite lies")
+        for folder in (suite.documents_of(case), suite.workspace_of(case)):
+            if folder is not None and not folder.is_dir():
+                hint = "paths are relative to the suite's folder"
+                raise SuiteError(str(file), f"case {case.id}: {folder} is not a folder; {hint}")
 
 
 def _fault(part: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the trials say of each arm, and of the plans beside the direct agent."""
+"""Summary of the trials: each arm, and the difference of each arm from the first."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,17 +17,17 @@ MEASURES: Mapping[str, str] = {
     "seconds": "time, seconds",
     "questions": "questions asked",
 }
-"""What a trial takes, by the name of a property of `Spent`, in words."""
+"""Label of each measure, by the name of the `Spent` property that holds it."""
 
 Cases = Mapping[str, Sequence[Trial]]
 
 
 @dataclass(frozen=True)
 class ArmSummary:
-    """One arm: how often it succeeded, and the mean of each measure for a trial.
+    """One arm: its success rate, and the mean of each measure per trial.
 
-    `mistaken` counts trials that ended as succeeded while a check fails. A measure that is not known of every trial,
-    such as the cost of a model without a price, is left out of `means`.
+    `mistaken` counts trials that ended as succeeded although a check failed. A measure that is unknown for some trial,
+    such as the cost of a model without a price, is missing from `means`.
     """
 
     arm: Arm
@@ -39,35 +39,35 @@ class ArmSummary:
     means: Mapping[str, Interval]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the summary as the results have it."""
+        """Return the summary in the format of the results file."""
         counts = {"arm": self.arm, "cases": self.cases, "trials": self.trials, "met": self.met}
-        return {**counts, "mistaken": self.mistaken, **_told(self.success, self.means)}
+        return {**counts, "mistaken": self.mistaken, **_result_json(self.success, self.means)}
 
 
 @dataclass(frozen=True)
-class Difference:
-    """By how much one arm is above another, over the `cases` that both have tried."""
+class ArmDifference:
+    """Difference of an arm from a baseline arm, over the `cases` that both ran."""
 
     arm: Arm
-    beside: Arm
+    baseline: Arm
     cases: int
     success: Interval
     means: Mapping[str, Interval]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the difference as the results have it."""
-        return {"arm": self.arm, "beside": self.beside, "cases": self.cases, **_told(self.success, self.means)}
+        """Return the difference in the format of the results file."""
+        return {"arm": self.arm, "beside": self.baseline, "cases": self.cases, **_result_json(self.success, self.means)}
 
 
 @dataclass(frozen=True)
 class Summary:
-    """All arms that were tried, and each but the first beside the first."""
+    """All arms with trials, and the difference of each later arm from the first."""
 
     arms: tuple[ArmSummary, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[ArmDifference, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the summary as the results have it."""
+        """Return the summary in the format of the results file."""
         return {
             "arms": [arm.to_json() for arm in self.arms],
             "differences": [difference.to_json() for difference in self.differences],
@@ -75,18 +75,18 @@ class Summary:
 
 
 def summarise(trials: Iterable[Trial]) -> Summary:
-    """Return what trials say; those that are void say nothing."""
-    found: dict[Arm, defaultdict[str, list[Trial]]] = {}
+    """Return the summary of trials; void ones are ignored."""
+    by_arm: dict[Arm, defaultdict[str, list[Trial]]] = {}
     for trial in trials:
         if trial.void is None:
-            found.setdefault(trial.slot.arm, defaultdict(list))[trial.slot.case].append(trial)
-    tried = [arm for arm in ARMS if arm in found]
-    arms = tuple(_of_arm(arm, found[arm]) for arm in tried)
-    beside = [_difference(arm, tried[0], found) for arm in tried[1:]]
-    return Summary(arms, tuple(difference for difference in beside if difference is not None))
+            by_arm.setdefault(trial.slot.arm, defaultdict(list))[trial.slot.case].append(trial)
+    tried = [arm for arm in ARMS if arm in by_arm]
+    arms = tuple(_summarise_arm(arm, by_arm[arm]) for arm in tried)
+    differences = [_difference(arm, tried[0], by_arm) for arm in tried[1:]]
+    return Summary(arms, tuple(difference for difference in differences if difference is not None))
 
 
-def _of_arm(arm: Arm, cases: Cases) -> ArmSummary:
+def _summarise_arm(arm: Arm, cases: Cases) -> ArmSummary:
     trials = [trial for tries in cases.values() for trial in tries]
     known = [name for name in MEASURES if all(_value(trial.spent, name) is not None for trial in trials)]
     return ArmSummary(
@@ -100,18 +100,18 @@ def _of_arm(arm: Arm, cases: Cases) -> ArmSummary:
     )
 
 
-def _difference(arm: Arm, beside: Arm, found: Mapping[Arm, Cases]) -> Difference | None:
-    """Return one arm beside another over the cases that both have tried, None where there are none."""
-    shared = [case for case in found[arm] if case in found[beside]]
+def _difference(arm: Arm, baseline: Arm, by_arm: Mapping[Arm, Cases]) -> ArmDifference | None:
+    """Return the difference over the cases that both arms ran, or None if there is no such case."""
+    shared = [case for case in by_arm[arm] if case in by_arm[baseline]]
     if not shared:
         return None
-    ours, theirs = ([found[one][case] for case in shared] for one in (arm, beside))
+    ours, theirs = ([by_arm[one][case] for case in shared] for one in (arm, baseline))
     counts = sum(map(len, ours)), sum(map(len, theirs))
     all_of = [trial for tries in (*ours, *theirs) for trial in tries]
     known = [name for name in MEASURES if all(_value(trial.spent, name) is not None for trial in all_of)]
-    return Difference(
+    return ArmDifference(
         arm=arm,
-        beside=beside,
+        baseline=baseline,
         cases=len(shared),
         success=rate_difference([_rate(tries) for tries in ours], [_rate(tries) for tries in theirs], counts),
         means={
@@ -136,5 +136,5 @@ def _value(spent: Spent, measure: str) -> float | None:
     return found
 
 
-def _told(success: Interval, means: Mapping[str, Interval]) -> dict[str, Any]:
+def _result_json(success: Interval, means: Mapping[str, Interval]) -> dict[str, Any]:
     return {"success": success.to_json(), "means": {name: interval.to_json() for name, interval in means.items()}}

@@ -1,4 +1,4 @@
-"""One try of one arm at one case: how it ended, what it took, and what the checks found."""
+"""A trial: one run of one case in one arm, with its end, its usage and the findings of the checks."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -11,14 +11,14 @@ from graph.evaluation.suite import Arm
 from graph.record.budget import Usage
 
 OUTAGES: frozenset[FailureKind] = frozenset({"rate_limit", "timeout", "connection", "server", "key", "unknown_model"})
-"""Kinds of failure of a model's server that say nothing of the arm that met them."""
+"""Kinds of model failure that are the server's fault, so that the trial is void."""
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a run took; `cost_usd` is None where a model has no price, `estimated` says that tokens were not counted.
+    """Usage of a run; `cost_usd` is None if a model has no price, `estimated` is true if tokens were not reported.
 
-    `seconds` are of work, `questions` counts how often a person would have been asked.
+    `seconds` excludes the time of reviews, `questions` counts how often a person would have been asked.
     """
 
     model_calls: int = 0
@@ -32,12 +32,12 @@ class Spent:
 
     @property
     def tokens(self) -> int:
-        """Tokens of prompts and answers together."""
+        """Input and output tokens."""
         return self.input_tokens + self.output_tokens
 
     @property
     def usage(self) -> Usage:
-        """The same as budgets count it."""
+        """The same in the units of a budget."""
         return Usage(
             model_calls=self.model_calls,
             tokens=self.tokens,
@@ -49,10 +49,10 @@ class Spent:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run of any arm ended; `status` is as of a run of the agent.
+    """How a run of any arm ended; `status` is a run status.
 
-    `called` is tool -> calls with success. `limit` is the limit of the budget that ended it. `outage` says that a
-    model's server gave no answer, which is not the arm's fault. `run` is its name in the records, where it has any.
+    `called` is the number of successful calls by tool. `limit` is the budget limit that ended the run, `outage` the
+    failure of a model's server, which is not the arm's fault, and `run` the run's name in the records, if it has one.
     """
 
     status: str
@@ -67,7 +67,7 @@ class Ending:
 
 @dataclass(frozen=True)
 class Slot:
-    """A trial that is to be made; `basis` is a digest of all that its outcome rests on."""
+    """A planned trial; `basis` is a digest of all inputs that its outcome depends on."""
 
     case: str
     arm: Arm
@@ -76,16 +76,16 @@ class Slot:
 
     @property
     def name(self) -> str:
-        """How people know it."""
+        """Name shown to people."""
         return f"{self.case} {self.arm} {self.repetition}"
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial that was made: `met` says that all checks hold, `findings` what each of them found.
+    """A finished trial; `met` is true if all checks passed, `findings` has an entry per check.
 
-    `void` says why it does not count: nothing is learned of an arm from it, and it is made again. `limit` is the limit
-    of a budget that ended it, `folder` the name of the folder with its files.
+    `void` is the reason not to count the trial, which will be repeated. `limit` is the budget limit that ended it,
+    `folder` the name of the folder with its files.
     """
 
     slot: Slot
@@ -102,17 +102,17 @@ class Trial:
 
     @property
     def claimed(self) -> bool:
-        """Whether the run said of itself that it succeeded."""
+        """Whether the run itself claimed success."""
         return self.status == "succeeded"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the trial as the results have it."""
-        told = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in ("slot", "spent")}
-        return {**asdict(self.slot), **told, "findings": list(self.findings), "spent": asdict(self.spent)}
+        """Return the trial in the format of the results file."""
+        own = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name not in ("slot", "spent")}
+        return {**asdict(self.slot), **own, "findings": list(self.findings), "spent": asdict(self.spent)}
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "Trial":
-        """Return the trial that the results have."""
-        rest = dict(told)
+    def from_json(cls, data: Mapping[str, Any]) -> "Trial":
+        """Return a trial from the results file."""
+        rest = dict(data)
         slot = Slot(**{entry.name: rest.pop(entry.name) for entry in fields(Slot)})
         return cls(**{**rest, "slot": slot, "spent": Spent(**rest["spent"]), "findings": tuple(rest["findings"])})

@@ -1,4 +1,4 @@
-"""What others see while the executor works: an event per change, and a message for chat surfaces."""
+"""Progress of the executor: a stream event per change, and a message for chat clients."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -14,38 +14,38 @@ MESSAGE_EVERY_S = 1.0
 
 @dataclass
 class Progress:
-    """Tells of one pass over a plan of `steps` steps, until it is closed.
+    """Reports one pass over a plan of `steps` steps, until it is closed.
 
-    The message has one id and comes at most once a second. A change within that second is told at its end: a long
-    step may follow, and the message must not speak of the step before all the while.
+    The message keeps its id and is sent at most once a second. A change within that second is sent at its end, so that
+    the message is up to date during a long step.
     """
 
     run: str
     steps: int
     status: dict[str, str] = field(default_factory=dict)
-    _told_at: float = float("-inf")
+    _sent_at: float = float("-inf")
     _due: asyncio.TimerHandle | None = None
 
     def __post_init__(self) -> None:
         self._write = get_stream_writer()
 
     def announce(self, step: str, result: StepResult) -> None:
-        """Send a step's change to the stream; values are left to the results."""
+        """Send a step's change to the stream, without its value."""
         self.status[step] = result.status
         event = {"run": self.run, "step": step, "status": result.status, "error": result.error}
         self._write({**event, "started_at": result.started_at, "ended_at": result.ended_at})
         if self._due is None:
             loop = asyncio.get_running_loop()
-            self._due = loop.call_at(max(loop.time(), self._told_at + MESSAGE_EVERY_S), self._tell)
+            self._due = loop.call_at(max(loop.time(), self._sent_at + MESSAGE_EVERY_S), self._send)
 
     def close(self) -> None:
-        """Say no more: the node is about to end, and what it returns says the rest."""
+        """Send no further message: the node is about to return its results."""
         if self._due is not None:
             self._due.cancel()
 
-    def _tell(self) -> None:
+    def _send(self) -> None:
         self._due = None
-        self._told_at = asyncio.get_running_loop().time()
+        self._sent_at = asyncio.get_running_loop().time()
         push_message(AIMessage(self._words(), id=f"{self.run}-progress"), state_key=None)
 
     def _words(self) -> str:

@@ -1,4 +1,4 @@
-"""Events as JSON lines, for programs that follow a run."""
+"""Events as JSON lines, for programs."""
 
 import json
 import time
@@ -11,18 +11,18 @@ from graph.record.run_state import run_name
 
 
 class JsonLines:
-    """Writes one object per event: `run`, `event`, `step`, `at` in Unix seconds, and what the ledger has of it."""
+    """Writes one object per event: `run`, `event`, `step`, `at` in Unix seconds, and the ledger's `payload`."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
 
     def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
-        """Write events that have just been written to the ledger."""
+        """Write a line for each event appended to the ledger."""
         for draft in drafts:
             self.write(run_name(run.thread, run.n), draft.kind, draft.step, dict(draft.payload))
 
     def write(self, run: str, event: str, step: str | None, payload: dict[str, Any]) -> None:
-        """Write one line, at once."""
+        """Write one line and flush it."""
         about = {"run": run, "event": event, "step": step, "at": time.time()}
         self._out.write(json.dumps({**about, "payload": payload}, ensure_ascii=True, allow_nan=False) + "\n")
         self._out.flush()

@@ -1,4 +1,4 @@
-"""An observer on a thread of its own, which ends with the listener: one that hangs holds up no event loop."""
+"""Runs an observer on its own thread, so that a slow one does not block the event loop (decision 0008)."""
 
 import asyncio
 import contextvars
@@ -12,47 +12,50 @@ from graph.ledger.protocol import RunKey
 from graph.record.events import Draft
 
 Observer = Callable[[RunKey, Sequence[Draft]], None]
-"""Called with a run and events that have just been written, in their order, on a thread of the observer's own."""
+"""Called with a run and newly written events, in order, on the observer's own thread."""
 
-_Heard = asyncio.Future[Exception | None]
-_Told = tuple[contextvars.Context, RunKey, Sequence[Draft], _Heard]
-_Queue = queue.SimpleQueue[_Told | None]
+_Outcome = asyncio.Future[Exception | None]
+_Item = tuple[contextvars.Context, RunKey, Sequence[Draft], _Outcome]
+_Queue = queue.SimpleQueue[_Item | None]
 
 
 class Listener:
-    """Tells one observer of events, one after the other."""
+    """Calls one observer with events, in order; its thread ends when the listener is collected."""
 
     def __init__(self, observer: Observer) -> None:
         self.observer = observer
-        self._told: _Queue = queue.SimpleQueue()
+        self._queue: _Queue = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def tell(self, run: RunKey, drafts: Sequence[Draft]) -> _Heard:
-        """Tell the observer, in the caller's context, and return the future of how it failed, if it did."""
-        heard: _Heard = asyncio.get_running_loop().create_future()
-        self._told.put((contextvars.copy_context(), run, drafts, heard))
-        if self._thread is None or not self._thread.is_alive():  # the first time, or in a forked process
+    def notify(self, run: RunKey, drafts: Sequence[Draft]) -> _Outcome:
+        """Queue events for the observer; the future holds its exception, or None.
+
+        The observer runs in a copy of the caller's context, so that tracing stays connected.
+        """
+        done: _Outcome = asyncio.get_running_loop().create_future()
+        self._queue.put((contextvars.copy_context(), run, drafts, done))
+        if self._thread is None or not self._thread.is_alive():  # first call, or in a forked process
             self._thread = threading.Thread(
-                target=_serve, args=(self.observer, self._told), name="observer", daemon=True
+                target=_serve, args=(self.observer, self._queue), name="observer", daemon=True
             )
             self._thread.start()
-            finalize(self, self._told.put, None).atexit = False
-        return heard
+            finalize(self, self._queue.put, None).atexit = False
+        return done
 
 
-def _serve(observer: Observer, told: _Queue) -> None:
-    while (one := told.get()) is not None:
-        context, run, drafts, heard = one
+def _serve(observer: Observer, pending: _Queue) -> None:
+    while (item := pending.get()) is not None:
+        context, run, drafts, done = item
         failure: Exception | None = None
         try:
             context.run(observer, run, drafts)
-        except Exception as error:  # noqa: BLE001  (anybody's code; a run does not end because of who looks on)
+        except Exception as error:  # noqa: BLE001  (foreign code; an observer must not fail the run)
             failure = error
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            heard.get_loop().call_soon_threadsafe(_settle, heard, failure)
-        del one, context, run, drafts, heard, failure
+        with suppress(RuntimeError):  # the loop is closed: the future has no waiter
+            done.get_loop().call_soon_threadsafe(_settle, done, failure)
+        del item, context, run, drafts, done, failure
 
 
-def _settle(heard: _Heard, failure: Exception | None) -> None:
-    if not heard.done():
-        heard.set_result(failure)
+def _settle(done: _Outcome, failure: Exception | None) -> None:
+    if not done.done():
+        done.set_result(failure)

@@ -1,7 +1,7 @@
-"""Events as log records: one line each, with fields for machines, and never an argument, a result or a prompt.
+"""Events as log records: one line each with structured fields, never arguments, results or prompts.
 
-The logger is `planner_executor.run`; each record has `run`, `event`, and where they apply `step`, `revision`, `role`,
-`model`, `tool`, `status`. What failed or was refused is a warning, what people want to follow is info, the rest debug.
+The logger is `planner_executor.run`. Each record has `run` and `event` and, if applicable, `step`, `revision`, `role`,
+`model`, `tool`, `status`. Failures and refusals are warnings, the milestones of a run are info, the rest is debug.
 """
 
 import json
@@ -16,16 +16,16 @@ from graph.record.run_state import run_name
 from graph.sanitize import escaped
 
 LOGGER = logging.getLogger("planner_executor.run")
-LOGGER.addHandler(logging.NullHandler())  # without it Python prints warnings of its own accord
+LOGGER.addHandler(logging.NullHandler())  # otherwise `logging.lastResort` would print warnings
 FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit")
-FOLLOWED = ("run_started", "plan_revised", "review_requested", "decided", "steered", "paused", "run_ended")
-WARNED = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain")
+MILESTONES = ("run_started", "plan_revised", "review_requested", "decided", "steered", "paused", "run_ended")
+PROBLEMS = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain")
 
 _WORD = re.compile(r'[^\s="]+')
 
 
 def log_events(run: RunKey, drafts: Sequence[Draft]) -> None:
-    """Log events that have just been written."""
+    """Log newly written events."""
     for draft in drafts:
         level = _level(draft)
         if not LOGGER.isEnabledFor(level):
@@ -41,20 +41,20 @@ def log_events(run: RunKey, drafts: Sequence[Draft]) -> None:
 
 
 def _clean(value: Any) -> Any:
-    """Return a field whose text cannot begin a line, nor hide anything, in whatever a handler writes."""
+    """Return a field with control characters escaped, so that it cannot forge a log line (decision 0030)."""
     return escaped(value) if isinstance(value, str) else value
 
 
 def _quoted(value: Any) -> str:
-    """Return a field's value as one word: names from outside may hold spaces and `status=succeeded`."""
+    """Return a value quoted unless it is one word; untrusted names may contain `status=succeeded`."""
     text = str(value)
     return text if _WORD.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _level(draft: Draft) -> int:
-    if draft.kind in WARNED or _failed(draft.data):
+    if draft.kind in PROBLEMS or _failed(draft.data):
         return logging.WARNING
-    return logging.INFO if draft.kind in FOLLOWED else logging.DEBUG
+    return logging.INFO if draft.kind in MILESTONES else logging.DEBUG
 
 
 def _failed(data: EventData) -> bool:

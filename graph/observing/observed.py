@@ -1,4 +1,4 @@
-"""A ledger that tells others of each event as it is written; nothing else has to know that somebody looks on."""
+"""A ledger that notifies observers of each event; transparent to its callers."""
 
 import asyncio
 import logging
@@ -14,18 +14,18 @@ from graph.record.values import Kept
 
 LOGGER = logging.getLogger("planner_executor.observing")
 
-HUNG_S = 10.0
-"""How long an observer may take for what it is told; a run waits for it no longer."""
+TIMEOUT_S = 10.0
+"""Seconds that an observer may take per notification; then it is dropped."""
 
 
 class ObservedLedger:
-    """The ledger behind it, the log, and observers of what is written to it.
+    """Wraps a ledger; logs each written event and notifies the observers.
 
-    An observer that fails, or does not return in time, is told nothing more.
+    An observer that fails or does not return in time is removed.
     """
 
-    def __init__(self, ledger: Ledger, observers: Sequence[Observer], hung_s: float = HUNG_S) -> None:
-        self._ledger, self._hung_s = ledger, hung_s
+    def __init__(self, ledger: Ledger, observers: Sequence[Observer], timeout_s: float = TIMEOUT_S) -> None:
+        self._ledger, self._hung_s = ledger, timeout_s
         self._listeners = [Listener(observer) for observer in observers]
 
     def __getattr__(self, name: str) -> Any:
@@ -34,14 +34,14 @@ class ObservedLedger:
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """See `Ledger.open_run`."""
         run = await self._ledger.open_run(thread, drafts, artifacts)
-        await self._tell(run, drafts)
+        await self._notify(run, drafts)
         return run
 
     @asynccontextmanager
     async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
         """See `Ledger.begun`."""
         async with self._ledger.begun(thread, drafts, artifacts) as owned:
-            await self._tell(owned.lease.run, drafts)
+            await self._notify(owned.lease.run, drafts)
             yield owned
 
     @asynccontextmanager
@@ -49,19 +49,19 @@ class ObservedLedger:
         """See `Ledger.owned_and_read`."""
         async with self._ledger.owned_and_read(run, after, opening) as owned:
             if owned.opened:
-                await self._tell(run, opening)
+                await self._notify(run, opening)
             yield owned
 
     async def append(self, lease: Lease, drafts: Sequence[Draft], **more: Any) -> int:
         """See `Ledger.append`."""
         last = await self._ledger.append(lease, drafts, **more)
-        await self._tell(lease.run, drafts)
+        await self._notify(lease.run, drafts)
         return last
 
     async def write(self, by: Lease | RunKey, drafts: Sequence[Draft], **more: Any) -> list[Event]:
         """See `Ledger.write`."""
         events = await self._ledger.write(by, drafts, **more)
-        await self._tell(by.run if isinstance(by, Lease) else by, drafts)
+        await self._notify(by.run if isinstance(by, Lease) else by, drafts)
         return events
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[str]:
@@ -74,32 +74,31 @@ class ObservedLedger:
 
         messages = await self._ledger.take_messages(lease, noted)
         if written:
-            await self._tell(lease.run, written)
+            await self._notify(lease.run, written)
         return messages
 
-    async def _tell(self, run: RunKey, drafts: Sequence[Draft]) -> None:
+    async def _notify(self, run: RunKey, drafts: Sequence[Draft]) -> None:
         log_events(run, drafts)
-        heard = [(listener, listener.tell(run, drafts)) for listener in self._listeners]
-        for listener, done in heard:
+        notified = [(listener, listener.notify(run, drafts)) for listener in self._listeners]
+        for listener, done in notified:
             try:
                 async with asyncio.timeout(self._hung_s):
                     failure = await done
             except TimeoutError:
                 failure = TimeoutError(f"it has not returned after {self._hung_s:g} s")
             if failure is not None and listener in self._listeners:
-                words = "an observer failed and is told nothing more: %r: %r"
-                LOGGER.warning(words, listener.observer, failure)
+                LOGGER.warning("an observer failed and was removed: %r: %r", listener.observer, failure)
                 self._listeners.remove(listener)
 
 
 def observed(ledger: Callable[[], Awaitable[Ledger]], observers: Sequence[Observer]) -> Callable[[], Awaitable[Ledger]]:
-    """Return how to get the ledger with its observers."""
-    found: list[Ledger] = []
+    """Return a factory of the ledger wrapped with its observers, created once."""
+    created: list[Ledger] = []
 
     async def get() -> Ledger:
         inner = await ledger()
-        if not found:
-            found.append(cast("Ledger", ObservedLedger(inner, observers)))
-        return found[0]
+        if not created:
+            created.append(cast("Ledger", ObservedLedger(inner, observers)))
+        return created[0]
 
     return get

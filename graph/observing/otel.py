@@ -1,8 +1,9 @@
-"""Events as OpenTelemetry spans, in the words of the GenAI conventions; needs the extra `otel`.
+"""Events as OpenTelemetry spans that follow the GenAI semantic conventions; needs the extra `otel`.
 
-One span stands for each stretch in which a run is worked on (`invoke_agent`); within it are what planners do (`plan`),
-reviews, steps, and in those the calls of tools (`execute_tool`) and models (`chat`). A stretch that takes a run up
-again is linked to the one before it, as far as this process has seen it. Arguments, results and prompts are not told.
+A run has one root span (`invoke_agent`) per segment, that is, from its start or resumption to its pause, review or end.
+Its children are planning (`plan`), reviews and steps, and within steps the calls of tools (`execute_tool`) and models
+(`chat`). A segment links to the previous one of the same run, if this process has seen it. Spans contain no arguments,
+results or prompts.
 
 Source: OpenTelemetry, "Semantic conventions for generative AI", agent and client spans.
 """
@@ -37,12 +38,12 @@ from graph.record.results import StepResult
 from graph.record.run_state import run_name
 
 AGENT = "planner-executor"
-STRETCH_ENDS = ("run_ended", "paused", "review_requested")
+SEGMENT_ENDS = ("run_ended", "paused", "review_requested")
 
 
 @dataclass
-class Stretch:
-    """The open spans of a run: the stretch itself, planning, steps by id, and calls by what tells them apart."""
+class Segment:
+    """The open spans of a run: the root, planning, steps by id, and calls by key."""
 
     root: Span
     planning: Span | None = None
@@ -51,29 +52,29 @@ class Stretch:
 
 
 class OtelObserver:
-    """Tells OpenTelemetry of events; one for any number of graphs.
+    """Observer that creates spans; one instance serves any number of graphs.
 
     Args:
-        provider: Where spans go; the global one by default.
+        provider: Tracer provider. Default: the global one.
     """
 
     def __init__(self, provider: TracerProvider | None = None) -> None:
         self._tracer: Tracer = trace.get_tracer(AGENT, tracer_provider=provider)
-        self._open: dict[str, Stretch] = {}
+        self._open: dict[str, Segment] = {}
         self._last: dict[str, Span] = {}
 
     def __call__(self, run: RunKey, drafts: Sequence[Draft]) -> None:
-        """Open and close the spans of events that have just been written."""
+        """Open and close spans for newly written events."""
         name = run_name(run.thread, run.n)
         for draft in drafts:
-            stretch = self._open.get(name) or self._begun(name, run)
-            self._tell(stretch, draft)
-            if draft.kind in STRETCH_ENDS:
-                self._end(name, stretch, draft)
+            segment = self._open.get(name) or self._start_segment(name, run)
+            self._record(segment, draft)
+            if draft.kind in SEGMENT_ENDS:
+                self._end(name, segment, draft)
 
-    def _begun(self, name: str, run: RunKey) -> Stretch:
-        before = self._last.get(name)
-        links = [Link(before.get_span_context())] if before is not None else []
+    def _start_segment(self, name: str, run: RunKey) -> Segment:
+        previous = self._last.get(name)
+        links = [Link(previous.get_span_context())] if previous is not None else []
         about = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": AGENT,
@@ -85,63 +86,63 @@ class OtelObserver:
             attributes={**about, "planner_executor.run": name},
             links=links,
         )
-        self._open[name] = Stretch(root)
+        self._open[name] = Segment(root)
         return self._open[name]
 
-    def _tell(self, stretch: Stretch, draft: Draft) -> None:
+    def _record(self, segment: Segment, draft: Draft) -> None:
         match draft.data:
             case CallStarted() as data:
                 about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data.tool}
                 about["gen_ai.tool.type"] = "function"
-                parent = self._step(stretch, draft.step or "")
-                self._start(stretch, _call(draft.step, data), f"execute_tool {data.tool}", parent, about)
+                parent = self._step(segment, draft.step or "")
+                self._start(segment, _call(draft.step, data), f"execute_tool {data.tool}", parent, about)
             case CallFinished() as data:
-                _close(stretch.calls.pop(_call(draft.step, data), None), data.result)
+                _close(segment.calls.pop(_call(draft.step, data), None), data.result)
                 if data.is_the_step:
-                    _close(stretch.steps.pop(draft.step or "", None), data.result)
+                    _close(segment.steps.pop(draft.step or "", None), data.result)
             case ModelStarted() as data:
                 about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(data.model)}
                 about |= {"gen_ai.provider.name": data.provider, "planner_executor.role": data.role}
-                parent = self._step(stretch, draft.step) if draft.step else self._planning(stretch, data.role)
-                self._start(stretch, (data.key,), f"chat {data.model}", parent, about, SpanKind.CLIENT)
+                parent = self._step(segment, draft.step) if draft.step else self._planning(segment, data.role)
+                self._start(segment, (data.key,), f"chat {data.model}", parent, about, SpanKind.CLIENT)
             case ModelFinished() as data:
-                _close_model(stretch.calls.pop((data.key,), None), data)
+                _close_model(segment.calls.pop((data.key,), None), data)
             case StepFinished() as data:
-                _close(stretch.steps.pop(draft.step or "", None), data.result)
+                _close(segment.steps.pop(draft.step or "", None), data.result)
             case PlanRevised() | PlanRefused() as data:
-                self._planned(stretch, data)
+                self._end_planning(segment, data)
             case ReviewRequested() | Decided() as data:
-                self._reviewed(stretch, data)
+                self._record_review(segment, data)
             case CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | Steered():
-                stretch.root.add_event(draft.kind, {"step": draft.step or ""})
+                segment.root.add_event(draft.kind, {"step": draft.step or ""})
 
     def _start(
         self,
-        stretch: Stretch,
+        segment: Segment,
         key: tuple[Any, ...],
         name: str,
         parent: Span,
         about: dict[str, str],
         kind: SpanKind = SpanKind.INTERNAL,
     ) -> None:
-        stretch.calls[key] = self._tracer.start_span(name, trace.set_span_in_context(parent), kind, attributes=about)
+        segment.calls[key] = self._tracer.start_span(name, trace.set_span_in_context(parent), kind, attributes=about)
 
-    def _step(self, stretch: Stretch, step: str) -> Span:
-        if step not in stretch.steps:
-            stretch.steps[step] = self._child(stretch, f"step {step}", {"planner_executor.step": step})
-        return stretch.steps[step]
+    def _step(self, segment: Segment, step: str) -> Span:
+        if step not in segment.steps:
+            segment.steps[step] = self._child(segment, f"step {step}", {"planner_executor.step": step})
+        return segment.steps[step]
 
-    def _planning(self, stretch: Stretch, role: str) -> Span:
-        if stretch.planning is None:
-            stretch.planning = self._child(stretch, f"plan {role}", {"planner_executor.role": role})
-        return stretch.planning
+    def _planning(self, segment: Segment, role: str) -> Span:
+        if segment.planning is None:
+            segment.planning = self._child(segment, f"plan {role}", {"planner_executor.role": role})
+        return segment.planning
 
-    def _child(self, stretch: Stretch, name: str, about: dict[str, Any]) -> Span:
-        return self._tracer.start_span(name, trace.set_span_in_context(stretch.root), attributes=about)
+    def _child(self, segment: Segment, name: str, about: dict[str, Any]) -> Span:
+        return self._tracer.start_span(name, trace.set_span_in_context(segment.root), attributes=about)
 
-    def _planned(self, stretch: Stretch, data: PlanRevised | PlanRefused) -> None:
-        span = stretch.planning or self._child(stretch, f"plan {data.author}", {})
-        stretch.planning = None
+    def _end_planning(self, segment: Segment, data: PlanRevised | PlanRefused) -> None:
+        span = segment.planning or self._child(segment, f"plan {data.author}", {})
+        segment.planning = None
         if isinstance(data, PlanRevised):
             span.set_attribute("planner_executor.revision", data.revision)
             span.set_attribute("planner_executor.steps", len(data.plan.get("steps", ())))
@@ -149,31 +150,31 @@ class OtelObserver:
             span.set_status(Status(StatusCode.ERROR, "no valid plan"))
         span.end()
 
-    def _reviewed(self, stretch: Stretch, data: ReviewRequested | Decided) -> None:
+    def _record_review(self, segment: Segment, data: ReviewRequested | Decided) -> None:
         about: dict[str, Any] = (
             {"decision": data.decision, "by": data.by, "approver": data.approver}
             if isinstance(data, Decided)
             else {"revision": data.revision, "asked": list(data.asked)}
         )
         named = {f"planner_executor.{name}": value for name, value in about.items() if value is not None}
-        self._child(stretch, "review", named).end()
+        self._child(segment, "review", named).end()
 
-    def _end(self, name: str, stretch: Stretch, draft: Draft) -> None:
-        """Close what is open: what is under way now goes on in another stretch, if at all."""
+    def _end(self, name: str, segment: Segment, draft: Draft) -> None:
+        """Close all open spans; work in progress continues, if at all, in another segment."""
         for span in (
-            *stretch.calls.values(),
-            *stretch.steps.values(),
-            *([stretch.planning] if stretch.planning else []),
+            *segment.calls.values(),
+            *segment.steps.values(),
+            *([segment.planning] if segment.planning else []),
         ):
             span.set_attribute("planner_executor.interrupted", True)
             span.end()
         ended = draft.data if isinstance(draft.data, RunEnded) else None
         status = ended.status if ended is not None else {"paused": "paused"}.get(draft.kind, "waiting")
-        stretch.root.set_attribute("planner_executor.status", status)
+        segment.root.set_attribute("planner_executor.status", status)
         if ended is not None and status == "failed":
-            stretch.root.set_status(Status(StatusCode.ERROR, ended.reason[:200]))
-        stretch.root.end()
-        self._last[name] = stretch.root
+            segment.root.set_status(Status(StatusCode.ERROR, ended.reason[:200]))
+        segment.root.end()
+        self._last[name] = segment.root
         del self._open[name]
         if draft.kind == "run_ended":
             del self._last[name]

@@ -1,4 +1,4 @@
-"""Counts over all runs in the formats that Prometheus reads (decision 0040)."""
+"""Counts over all runs in Prometheus formats (decision 0040)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -15,27 +15,27 @@ PREFIX = "planner_executor_"
 
 
 class RunCollector:
-    """Reads the counts anew for each scrape; prometheus-client calls `collect`."""
+    """Collector that reads the counts on each scrape."""
 
     def __init__(self, read: Callable[[], Counters]) -> None:
         self._read = read
 
     def collect(self) -> "Iterable[Metric]":
-        """Return a metric for each name, also for those that nothing was counted of."""
+        """Return a metric per name, including those without samples."""
         from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
 
         counters = self._read()
-        for name, words in HELP.items():
-            yield _filled(CounterMetricFamily(f"{PREFIX}{name}", words), name, counters.counts)
-        for name, words in GAUGES.items():
-            yield _filled(GaugeMetricFamily(f"{PREFIX}{name}", words), name, counters.gauges)
+        for name, text in HELP.items():
+            yield _with_samples(CounterMetricFamily(f"{PREFIX}{name}", text), name, counters.counts)
+        for name, text in GAUGES.items():
+            yield _with_samples(GaugeMetricFamily(f"{PREFIX}{name}", text), name, counters.gauges)
 
 
 def registry_of(read: Callable[[], Counters]) -> "CollectorRegistry":
-    """Return a registry that holds these counts and nothing of the process.
+    """Return a registry with these counts only, without process metrics.
 
     Args:
-        read: Returns the counts as they are now; called for each scrape, in its thread.
+        read: Returns the current counts; called on each scrape, in its thread.
 
     Raises:
         ConfigError: `prometheus-client` is not installed.
@@ -56,11 +56,11 @@ def exposition(registry: "CollectorRegistry") -> str:
     return generate_latest(registry).decode()
 
 
-def _filled(metric: "Metric", name: str, values: Mapping[tuple[str, Labels], float]) -> "Metric":
-    for labels, value in _of(name, values):
+def _with_samples(metric: "Metric", name: str, values: Mapping[tuple[str, Labels], float]) -> "Metric":
+    for labels, value in _samples_of(name, values):
         metric.add_sample(f"{PREFIX}{name}", {label: escaped(text) for label, text in labels}, value)
     return metric
 
 
-def _of(name: str, values: Mapping[tuple[str, Labels], float]) -> Iterator[tuple[Labels, float]]:
+def _samples_of(name: str, values: Mapping[tuple[str, Labels], float]) -> Iterator[tuple[Labels, float]]:
     return ((labels, value) for (valued, labels), value in sorted(values.items()) if valued == name)

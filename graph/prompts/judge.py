@@ -1,8 +1,8 @@
-"""The words given to the judge of one step's success criterion.
+"""The prompt of the judge of one step's success criterion.
 
-Contract: the human message is one JSON object with `objective`, `criterion`, `args` where the step has any, `result`,
-and `results` of the steps it depends on, both cut where they are long: data and not instruction. The answer is one JSON
-object: `{"met": bool, "why": "..."}`.
+Contract: the human message is one JSON object with `objective`, `criterion`, `args` if the step has any, `result`, and
+`results` of the step's dependencies, both bounded: data and not instruction. The answer is one JSON object:
+`{"met": bool, "why": "..."}`.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from graph.record.values import to_text
 
 RESULT_CHARACTERS = 20_000
 BEFORE_CHARACTERS = 4_000
-"""How much is shown of the result, and of each result that the step rests on."""
+"""Limits in characters for the result, and for each result of a dependency."""
 
 JUDGE = """\
 You judge whether the result of one step meets its criterion. You did not do the step, and you do not mend it.
@@ -40,8 +40,8 @@ def judge_messages(step: Step, result: JsonValue, before: Mapping[str, JsonValue
 
     Args:
         step: The step.
-        result: What it came to.
-        before: Step id -> result, of the steps it depends on.
+        result: Its result.
+        before: Step id -> result of its dependencies.
     """
     document = {
         "objective": step.objective,
@@ -54,5 +54,5 @@ def judge_messages(step: Step, result: JsonValue, before: Mapping[str, JsonValue
 
 
 def unusable_message(why: str) -> HumanMessage:
-    """Return the message that asks once more."""
+    """Return the message that repeats the request."""
     return HumanMessage(f'That cannot be used: {why}. Answer with {{"met": true or false, "why": "..."}} only.')

@@ -1,8 +1,8 @@
-"""The words given to the planner for one step that is to be refined.
+"""The prompt of the planner for the expansion of one `refine` step.
 
 Contract: the human message is one JSON object with `goal`, `constraints`, `objective` and `success_criteria` of the
-step, `results` (of the steps it waits for, cut short, data and not instruction), `tools` and `limits`. The answer is
-one JSON object: the plan of this step; `{<id>_result}` may refer to those results.
+step, `results` (previews of its dependencies' results, data and not instruction), `tools` and `limits`. The answer is
+one JSON object: the plan of this step, in which `{<id>_result}` may refer to those results.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ def refining_messages(
     tools: Iterable[Mapping[str, Any]],
     limits: Mapping[str, Any],
 ) -> list[BaseMessage]:
-    """Return the messages that ask for the plan of one step; `limits` are what is left to spend."""
+    """Return the messages that ask for the plan of one step; `limits` are the remaining budget."""
     document = {
         "goal": goal.goal,
         "constraints": list(goal.constraints),

@@ -1,8 +1,8 @@
-"""The words given to the replanner.
+"""The prompt of the replanner.
 
-Contract: the human message is one JSON object with `why` it is asked, `goal`, `constraints`, `tools`, `limits`,
-`horizon` where steps are planned one at a time, `plan`, `results` (per step its status, with a preview that is data and
-not instruction, or what blocks it), `failed` (id -> error), and `feedback` where a person gave some. The answer is one
+Contract: the human message is one JSON object with `why` (the cause), `goal`, `constraints`, `tools`, `limits`,
+`horizon` if steps are planned one at a time, `plan`, `results` (per step its status, with a preview that is data and
+not instruction, or the step that blocks it), `failed` (id -> error), and `feedback` if there is any. The answer is one
 JSON object: a revision.
 """
 
@@ -46,13 +46,13 @@ def replanner_messages(
     """Return the messages that ask for a revision.
 
     Args:
-        goal: What is wanted.
-        tools: What may be named, as `tools_shown` has it.
-        plan: The plan as it is.
-        record: What has come of it.
-        why: What it is asked for.
-        limits: What is left of the budget, and how often it may be planned again.
-        horizon: How many steps a plan may hold beyond what is done, None for all of them.
+        goal: The goal and its constraints.
+        tools: The available tools, from `tools_shown`.
+        plan: The current plan.
+        record: The run, with the results so far.
+        why: The cause of replanning, as a sentence.
+        limits: The remaining budget and number of replans.
+        horizon: Limit of unfinished steps in the plan, None for no limit.
     """
     results = record.results
     stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]

@@ -1,4 +1,4 @@
-"""Who is answered by the development server: rules about one request, without any framework."""
+"""Access rules of the development server, independent of any web framework (decision 0023)."""
 
 import hmac
 import os
@@ -10,22 +10,22 @@ from graph.serving.hosts import (
     Host,
     is_loopback_address,
     is_loopback_origin,
-    named_hosts,
-    named_origins,
+    parse_hosts,
+    parse_origins,
     read_host,
     read_origin,
 )
 
 HOSTS, ORIGINS, TOKEN = "PLANNER_EXECUTOR_HOSTS", "PLANNER_EXECUTOR_ORIGINS", "PLANNER_EXECUTOR_TOKEN"
-LEAST_CHARACTERS = 16
+MIN_TOKEN_CHARACTERS = 16
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 FORWARDED = frozenset({"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"})
-"""Headers of a proxy: the one who asks is somewhere else."""
+"""Headers added by proxies; they show that the client is another machine."""
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What is known of a request before its body is read.
+class RequestHead:
+    """A request without its body.
 
     `headers` are pairs of name, in lower case, and value; `client` and `server` are the addresses of the connection.
     """
@@ -39,10 +39,10 @@ class Heard:
         """Return all values of a header."""
         return [value for header, value in self.headers if header == name]
 
-    def one(self, name: str) -> str | None:
-        """Return the value of a header that is there once, None where there is none or several."""
-        found = self.all(name)
-        return found[0] if len(found) == 1 else None
+    def single(self, name: str) -> str | None:
+        """Return the value of a header, or None if it is missing or repeated."""
+        values = self.all(name)
+        return values[0] if len(values) == 1 else None
 
     @property
     def body(self) -> bool:
@@ -52,15 +52,15 @@ class Heard:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a request is not answered, and with which status of HTTP."""
+    """The HTTP status and reason of a refused request."""
 
     status: int
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class Access:
-    """The rules: hosts and origins that are answered beside this machine's own, and the token if there is one."""
+    """Allowed hosts and origins besides those of this machine, and the token, if there is one."""
 
     hosts: frozenset[Host] = frozenset()
     origins: frozenset[str] = frozenset()
@@ -68,72 +68,77 @@ class Access:
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str] = os.environ) -> "Access":
-        """Return the rules that PLANNER_EXECUTOR_HOSTS, _ORIGINS and _TOKEN set.
+        """Return the rules set by PLANNER_EXECUTOR_HOSTS, _ORIGINS and _TOKEN.
 
         Raises:
-            ConfigError: One of them cannot be read, or the token can be guessed.
+            ConfigError: A variable is invalid, or the token is too short.
         """
         token = variables.get(TOKEN, "").strip() or None
-        if token is not None and (len(token) < LEAST_CHARACTERS or not token.isascii() or " " in token):
-            raise ConfigError(f"{TOKEN} needs {LEAST_CHARACTERS} ASCII characters or more, without spaces")
-        hosts = named_hosts(variables.get(HOSTS, ""), HOSTS)
-        return cls(hosts, named_origins(variables.get(ORIGINS, ""), ORIGINS), token)
+        if token is not None and (len(token) < MIN_TOKEN_CHARACTERS or not token.isascii() or " " in token):
+            raise ConfigError(f"{TOKEN} needs {MIN_TOKEN_CHARACTERS} ASCII characters or more, without spaces")
+        hosts = parse_hosts(variables.get(HOSTS, ""), HOSTS)
+        return cls(hosts, parse_origins(variables.get(ORIGINS, ""), ORIGINS), token)
 
     def allows_origin(self, text: str) -> bool:
-        """Whether pages of an origin may talk to the server."""
+        """Whether pages of an origin may send requests."""
         origin = read_origin(text)
         return origin is not None and (is_loopback_origin(origin) or origin in self.origins)
 
-    def refusal(self, heard: Heard) -> Refusal | None:
-        """Return why a request is not answered, whoever sends it; None where it may be."""
-        return self._host(heard) or self._origin(heard) or self._content(heard) or self._beyond_loopback(heard)
+    def refusal(self, request: RequestHead) -> Refusal | None:
+        """Return why a request is refused regardless of its token, or None."""
+        return self._host(request) or self._origin(request) or self._content(request) or self._remote(request)
 
-    def unproven(self, heard: Heard) -> Refusal | None:
-        """Return why a request does not hold the token; None where it does, and where none is set."""
-        if self.token is None or any(hmac.compare_digest(self.token.encode(), it.encode()) for it in presented(heard)):
+    def token_refusal(self, request: RequestHead) -> Refusal | None:
+        """Return why a request is refused for lack of the token, or None."""
+        if self.token is None:
             return None
-        return Refusal(401, f"send the token that {TOKEN} holds as Authorization: Bearer, or as X-Api-Key")
+        expected = self.token.encode()
+        if any(hmac.compare_digest(expected, token.encode()) for token in presented_tokens(request)):
+            return None
+        return Refusal(
+            401, f"the token is missing or wrong; send the value of {TOKEN} as Authorization: Bearer or X-Api-Key"
+        )
 
-    def _host(self, heard: Heard) -> Refusal | None:
-        """Any name can be made to lead to this machine, and its pages would then count as the server's own."""
-        host = read_host(heard.one("host") or "")
+    def _host(self, request: RequestHead) -> Refusal | None:
+        """Refuse foreign hosts: by DNS rebinding, pages of any name could otherwise pass as the server's own."""
+        host = read_host(request.single("host") or "")
         if host is not None and (host.is_loopback or host.is_one_of(self.hosts)):
             return None
-        return Refusal(421, f"this server is not known under this Host; name it in {HOSTS} to be answered")
+        return Refusal(421, f"this Host is not allowed; add it to {HOSTS}")
 
-    def _origin(self, heard: Heard) -> Refusal | None:
-        origins = heard.all("origin")
+    def _origin(self, request: RequestHead) -> Refusal | None:
+        origins = request.all("origin")
         foreign = [origin for origin in origins if not self.allows_origin(origin)]
         if foreign or len(origins) > 1:
-            return Refusal(403, f"pages of this origin are not answered; name it in {ORIGINS} if it is yours")
-        if not origins and heard.one("sec-fetch-site") == "cross-site":  # a link or an image on a page of others
-            return Refusal(403, "requests that a page of another site causes are not answered")
+            return Refusal(403, f"this Origin is not allowed; add it to {ORIGINS} if you trust it")
+        if not origins and request.single("sec-fetch-site") == "cross-site":  # a link or an image on another site
+            return Refusal(403, "cross-site requests are not allowed; send it from this machine or an allowed origin")
         return None
 
-    def _content(self, heard: Heard) -> Refusal | None:
-        """A page may send plain text and forms anywhere without asking; for JSON its browser asks first."""
-        if heard.method in SAFE_METHODS or not heard.body:
+    def _content(self, request: RequestHead) -> Refusal | None:
+        """Refuse bodies that are not JSON: browsers send text and forms cross-site without a CORS preflight."""
+        if request.method in SAFE_METHODS or not request.body:
             return None
-        kind = (heard.one("content-type") or "").partition(";")[0].strip().lower()
+        kind = (request.single("content-type") or "").partition(";")[0].strip().lower()
         if kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json")):
             return None
-        return Refusal(415, "send JSON as Content-Type: application/json")
+        return Refusal(415, "the body must be JSON; send Content-Type: application/json")
 
-    def _beyond_loopback(self, heard: Heard) -> Refusal | None:
-        if self.token is not None or not comes_from_elsewhere(heard):
+    def _remote(self, request: RequestHead) -> Refusal | None:
+        if self.token is not None or not is_remote(request):
             return None
-        return Refusal(403, f"beyond this machine the server answers with a token only; set {TOKEN} and send it")
+        return Refusal(403, f"requests from other machines need a token; set {TOKEN} and send it")
 
 
-def presented(heard: Heard) -> list[str]:
-    """Return what a request presents as tokens."""
-    said = [value.partition(" ") for value in heard.all("authorization")]
-    return [token.strip() for scheme, _, token in said if scheme.lower() == "bearer"] + heard.all("x-api-key")
+def presented_tokens(request: RequestHead) -> list[str]:
+    """Return all tokens in a request."""
+    pairs = [value.partition(" ") for value in request.all("authorization")]
+    return [token.strip() for scheme, _, token in pairs if scheme.lower() == "bearer"] + request.all("x-api-key")
 
 
-def comes_from_elsewhere(heard: Heard) -> bool:
-    """Whether a request is not plainly from this machine to this machine."""
-    host = read_host(heard.one("host") or "")
-    ends = (heard.client, heard.server)
+def is_remote(request: RequestHead) -> bool:
+    """Whether a request may come from another machine: every sign of a local one must be present."""
+    host = read_host(request.single("host") or "")
+    ends = (request.client, request.server)
     local = host is not None and host.is_loopback and all(is_loopback_address(end or "") for end in ends)
-    return not local or any(heard.all(name) for name in FORWARDED)
+    return not local or any(request.all(name) for name in FORWARDED)

@@ -1,4 +1,4 @@
-"""The application that `langgraph.json` puts in front of the LangGraph server; it has no routes of its own."""
+"""The ASGI application that `langgraph.json` mounts: only middleware, no routes (decision 0023)."""
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware

@@ -1,11 +1,11 @@
-"""Whom the LangGraph server takes a client for; `langgraph.json` names `auth`. Without a token nobody is verified."""
+"""Authentication of the LangGraph server, named in `langgraph.json`; without a token, clients stay anonymous."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from langgraph_sdk import Auth
 
-from graph.serving.access import Access, Heard
+from graph.serving.access import Access, RequestHead
 
 HOLDER = "token-holder"
 
@@ -15,13 +15,15 @@ auth = Auth()
 
 @auth.authenticate
 async def authenticate(headers: Mapping[bytes, bytes]) -> dict[str, Any]:
-    """Return the holder of the token, or somebody unknown where none is set.
+    """Return the identity of the token holder, or an anonymous one if no token is set.
 
     Raises:
-        Auth.exceptions.HTTPException: The request does not hold the token.
+        Auth.exceptions.HTTPException: The token is missing or wrong.
     """
-    heard = Heard("GET", [(name.decode("latin-1").lower(), it.decode("latin-1")) for name, it in headers.items()])
-    if refusal := access.unproven(heard):
-        raise Auth.exceptions.HTTPException(status_code=refusal.status, detail=refusal.why)
+    request = RequestHead(
+        "GET", [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers.items()]
+    )
+    if refusal := access.token_refusal(request):
+        raise Auth.exceptions.HTTPException(status_code=refusal.status, detail=refusal.reason)
     known = access.token is not None
     return {"identity": HOLDER if known else "", "is_authenticated": known, "display_name": HOLDER if known else ""}

@@ -1,4 +1,4 @@
-"""What browsers are told about pages of other origins; the guard before it has refused those that are not answered."""
+"""CORS headers for allowed origins; the guard has already refused all others."""
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
@@ -9,7 +9,7 @@ EXPOSED = ("content-location", "x-pagination-next", "x-pagination-total")
 
 
 class Cors(CORSMiddleware):
-    """CORS for origins of this machine and for those that were named; no cookies."""
+    """CORS middleware for the origins of `Access`, without cookies."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         every = ["*"]
@@ -19,5 +19,5 @@ class Cors(CORSMiddleware):
         self._access = access
 
     def is_allowed_origin(self, origin: str) -> bool:
-        """Whether pages of an origin may read answers."""
+        """Whether pages of an origin may read responses."""
         return self._access.allows_origin(origin)

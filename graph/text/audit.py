@@ -1,4 +1,4 @@
-"""The audit of a run: its events as a story that a person can read."""
+"""The audit of a run: its events as readable text."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,21 +12,21 @@ from graph.text.event_text import SECTIONS, EventText, Section, event_text
 
 @dataclass(frozen=True)
 class Audit:
-    """What happened in a run, event by event; `artifacts` holds the JSON texts that the events name, by id."""
+    """The events of a run; `artifacts` maps ids in the events to JSON texts."""
 
     run: str
     events: Sequence[Event]
     artifacts: Mapping[str, str]
 
     def only(self, *sections: Section) -> "Audit":
-        """Return the story of these sections; its beginning, its end and what is not understood stay."""
+        """Return the audit restricted to sections; start, end and unknown events are always included."""
         wanted = set(sections or SECTIONS)
         return Audit(
             self.run, [event for event in self.events if wanted & set(event_text(event).sections)], self.artifacts
         )
 
     def lines(self) -> Iterator[str]:
-        """Yield the story line by line: time of day, number and sentence, and below it what goes into detail."""
+        """Yield the audit by line: time of day, number and sentence of each event, followed by its details."""
         day = ""
         for event in self.events:
             words, today = self._told(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
@@ -37,7 +37,7 @@ class Audit:
             yield from (f"{'':15}{detail}" for detail in words.details)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the events whole, each with the words it is told in, and the artifacts that they name."""
+        """Return the complete events, each with its text, and their artifacts."""
         events = []
         for event in self.events:
             words = self._told(event)
@@ -50,5 +50,5 @@ class Audit:
         return event_text(replace(event, payload=with_values(event.payload, self.artifacts)))
 
     def __str__(self) -> str:
-        """Return the story."""
+        """Return the audit as text."""
         return "\n".join(self.lines())

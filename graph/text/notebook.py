@@ -1,4 +1,4 @@
-"""Plans as notebooks show them; a plan itself knows no drawing."""
+"""Display of plans in notebooks, registered from outside so that `graph.plan` does not depend on drawings."""
 
 import sys
 from typing import Any
@@ -8,7 +8,7 @@ from graph.text.drawing import plan_svg, plan_text
 
 
 def draw_plans() -> None:
-    """Have this process's notebook draw plans; without a notebook nothing happens."""
+    """Register the drawing of plans in this process's notebook; without a notebook, do nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     if shell is not None:
@@ -16,6 +16,6 @@ def draw_plans() -> None:
 
 
 def draw_plans_with(display: Any) -> None:
-    """Have an IPython `DisplayFormatter` draw each plan that is shown."""
+    """Register the drawing of plans with an IPython `DisplayFormatter`."""
     display.formatters.get("image/svg+xml").for_type(Plan, plan_svg)
     display.formatters.get("text/plain").for_type(Plan, lambda plan, printer, _: printer.text(plan_text(plan)))

@@ -1,4 +1,4 @@
-"""What ran when, as a drawing: one bar per step, in the order of the plan."""
+"""A timeline of a run as a drawing: one bar per step, in plan order."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -13,7 +13,7 @@ INK, FAINT = "#0f172a", "#64748b"
 
 
 def timeline_svg(steps: Sequence[str], results: Mapping[str, StepResult]) -> str:
-    """Return an SVG of the steps' times; steps that never began have a row without a bar, rows beyond 200 are cut.
+    """Return an SVG of the steps' times, at most 200 rows; steps that never started have no bar.
 
     >>> timeline_svg(["a"], {}).startswith("<svg")
     True

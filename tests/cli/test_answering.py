@@ -82,8 +82,11 @@ def test_the_digest_of_one_question_answers_no_other(cli: Cli, run: str, folder:
     gate = printed(cli(*[word.replace("TEXT", "here.txt") for word in asked]), "--approve")
     cli(*gate)
 
-    assert "something else is asked now" in cli(*gate).stderr
-    assert "something else is asked now" in cli("resume", run, "--approve", "--digest", told(cli, run)["digest"]).stderr
+    assert "the open request has another digest" in cli(*gate).stderr
+    assert (
+        "the open request has another digest"
+        in cli("resume", run, "--approve", "--digest", told(cli, run)["digest"]).stderr
+    )
     assert not (folder / "workspace/there.txt").exists()
 
 
@@ -98,11 +101,11 @@ def test_a_call_may_be_sent_back_with_words_or_end_the_run(cli: Cli, run: str, f
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--approve"], "not decided yet: name: Under which name?"),
-        (["--answer", "name=x"], "not decided yet: the plan"),
-        (["--approve", "--answer", "nam=x"], "nam asks nothing; asked is name: Under which name?"),
-        (["--approve", "--answer", "here.txt"], "write STEP=TEXT"),
-        (["--approve", "--answer", "name= "], "write STEP=TEXT"),
+        (["--approve"], "undecided: name: Under which name?"),
+        (["--answer", "name=x"], "undecided: the plan"),
+        (["--approve", "--answer", "nam=x"], "nam has no open question; open questions: name: Under which name?"),
+        (["--approve", "--answer", "here.txt"], "is not STEP=TEXT"),
+        (["--approve", "--answer", "name= "], "is not STEP=TEXT"),
         (["--approve", "--answer", "name=x", "--answer", "name=y"], "name is answered twice"),
         (["--approve", "--answer", "name=x", "--raise", "steps=2"], "no limit of the budget is reached"),
         (["--finish"], "no limit of the budget is reached"),

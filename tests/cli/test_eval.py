@@ -34,10 +34,10 @@ def test_without_a_model_the_rules_plan_and_it_says_which_arm_is_left_out(cli: C
     result = cli("eval", "sums.toml")
 
     assert result.exit_code == 0
-    assert "cannot play the direct agent" in result.output
+    assert "cannot act as the direct agent" in result.output
     assert "✓ 1/4 sum replanning 1" in result.output
     assert "✗ 3/4 wrong static 1" in result.output and "not found in '6'" in result.output
-    assert "replanning beside static" in result.output
+    assert "replanning vs static" in result.output
     kept = json.loads(Path("evaluations/sums/results.json").read_text())
     assert [arm["met"] for arm in kept["summary"]["arms"]] == [1, 1]
     assert Path("evaluations/sums/results.svg").read_text().startswith("<svg")

@@ -30,12 +30,12 @@ def test_runs_are_listed_with_the_latest_first(cli: Cli, waiting: str) -> None:
     assert "0/2" in lines[2]
     first = cli("runs", "--last", "1").stdout.splitlines()
     newest = first[1].split()[0]
-    assert first[-1] == f"there are more; go on with: --before {newest}"
+    assert first[-1] == f"next page: --before {newest}"
     assert cli("runs", "--before", newest).stdout.splitlines()[1].split() == lines[2].split()
 
 
 def test_show_tells_who_approved_which_digest_and_what_came_of_it(cli: Cli, waiting: str) -> None:
-    assert f"go on with: planner-executor resume {waiting}" in cli("show", waiting).stdout
+    assert f"continue with: planner-executor resume {waiting}" in cli("show", waiting).stdout
     cli("resume", waiting, "--approve")
 
     shown = cli("show", waiting).stdout
@@ -73,7 +73,7 @@ def test_a_run_that_succeeded_cannot_be_cancelled(cli: Cli, waiting: str) -> Non
     result = cli("cancel", waiting)
 
     assert result.exit_code == 1
-    assert "had ended already, succeeded" in result.stdout
+    assert "had already ended, succeeded" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ Cli = Callable[..., Result]
 
 
 def plain(*sets: str, **names: str | None) -> dict[str, Any]:
-    return {role: said.said for role, said in models_from_options(names, sets).items()}  # type: ignore[union-attr]
+    return {role: said.explicit for role, said in models_from_options(names, sets).items()}  # type: ignore[union-attr]
 
 
 def test_a_flag_names_a_model_and_set_says_how_it_is_asked() -> None:

@@ -66,7 +66,7 @@ def test_show_lists_what_is_asked_what_is_denied_what_stops_a_run_and_the_prompt
         "- 3 tool calls in a run",
         "- 1 call of write_file in a run",
         "- 30 calls of web_search a minute",
-        "- 2 times the replanner is asked after failures (max_replans)",
+        "- 2 revisions after failures (max_replans)",
     ):
         assert line in lines
     for role in PROMPTS:
@@ -86,7 +86,7 @@ def test_show_without_a_file_shows_what_runs_get(cli: Cli, monkeypatch: pytest.M
 def test_a_policy_that_is_understood_is_said_to_be(cli: Cli) -> None:
     result = cli("policy", "check", "policy.toml")
 
-    assert (result.exit_code, "policy.toml is understood" in result.stdout) == (0, True)
+    assert (result.exit_code, "policy.toml is valid" in result.stdout) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_policy_that_is_understood_is_said_to_be(cli: Cli) -> None:
         ('[tools.write_fil]\nverdict = "deny"', "line 1: tools.write_fil is about no tool"),
         ('[tools.write_file]\nargs.pat = { one_of = ["x"] }', "line 2: tools.write_file.args.pat is no argument"),
         ("[limits]\ncost_usd = 1", "has no price, so cost_usd cannot hold"),
-        ("[limits", "no TOML"),
+        ("[limits", "not valid TOML"),
     ],
 )
 def test_what_is_not_understood_is_named_with_its_line(
@@ -114,7 +114,7 @@ def test_what_is_not_understood_is_named_with_its_line(
 def test_a_plan_that_nobody_is_asked_about(cli: Cli, folder: Path) -> None:
     result = cli("policy", "check", "policy.toml", steps(folder, ("calculator", {"expression": "1 + 1"})))
 
-    assert (result.exit_code, result.stdout.splitlines()[1:]) == (0, ["nothing is denied and nobody is asked"])
+    assert (result.exit_code, result.stdout.splitlines()[1:]) == (0, ["nothing is denied, no review is needed"])
 
 
 def test_what_is_asked_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
@@ -150,14 +150,14 @@ def test_what_is_denied_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
 
     assert result.exit_code == 1
     assert "denied: a: tool: the policy denies move_file" in result.stdout
-    assert "denied: b: args.path: the policy does not allow write_file this value" in result.stdout
+    assert "denied: b: args.path: the policy forbids this value to write_file" in result.stdout
     assert cli("run", "move", "--plan", file, "--policy", "policy.toml", "--yes").exit_code == 1
 
 
 def test_a_plan_that_cannot_run_is_no_matter_of_policy(cli: Cli, folder: Path) -> None:
     result = cli("policy", "check", "policy.toml", steps(folder, ("nope", {})))
 
-    assert (result.exit_code, "the plan cannot run: a" in result.stderr) == (2, True)
+    assert (result.exit_code, "the plan is invalid: a" in result.stderr) == (2, True)
 
 
 def test_tools_of_servers_are_known(cli: Cli, policy: Path, small: Any, folder: Path) -> None:

@@ -90,7 +90,7 @@ def test_the_policy_may_be_named_by_the_environment_or_the_settings_file(
     [
         ('approval = "sometimes"', "policy.toml, line 1: approval is 'sometimes'"),
         ('\n[effects]\nwrites = "deny"', "policy.toml, line 3: effects.writes is unknown"),
-        ("approval", "policy.toml: no TOML"),
+        ("approval", "policy.toml: not valid TOML"),
         (None, "policy.toml: cannot be read"),
     ],
 )
@@ -138,8 +138,8 @@ def test_the_budget_of_a_run_is_the_one_it_was_started_with(cli: Cli, folder: Pa
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ("tool_calls", "write NAME=VALUE"),
-        ("tool_calls=many", "'many' is no number"),
+        ("tool_calls", "is not NAME=VALUE"),
+        ("tool_calls=many", "'many' is not a number"),
         ("tool_calls=1.5", "tool_calls is no whole number"),
         ("tool_call=1", "tool_call is no limit of a budget"),
         ("tool_calls=-1", "tool_calls is no whole number of at least 0"),

@@ -20,7 +20,7 @@ STUCK = """
 import threading
 from pathlib import Path
 from graph.cli.decision_source import DecisionSource
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.run_driver import start
 from graph.cli.screen import Screen
 from graph.cli.setup import Setup
@@ -105,7 +105,7 @@ def test_an_interrupted_run_is_paused_and_goes_on_where_it_was(
         said = rest()
 
     assert stuck.returncode == 130
-    assert f"paused; go on with: planner-executor resume {latest()}" in said
+    assert f"paused; continue with: planner-executor resume {latest()}" in said
     shown = json.loads(process("show", latest(), "--json").stdout)
     assert shown["status"] == "paused"
     assert shown["steps"] == {"sum": "succeeded", "write": "interrupted"}
@@ -121,7 +121,7 @@ def test_a_killed_run_goes_on_where_it_was(
     with stuck_in_the_second_step(read_until) as (stuck, _):
         stuck.kill()
 
-    assert f"its process died; `planner-executor resume {latest()}`" in process("doctor").stdout
+    assert f"its process died; continue it: planner-executor resume {latest()}" in process("doctor").stdout
     steps = json.loads(process("show", latest(), "--json").stdout)["steps"]
     assert steps == {"sum": "succeeded", "write": "interrupted"}
     resumed = process("resume", latest())
@@ -137,11 +137,11 @@ def test_a_run_is_looked_at_and_cancelled_while_another_process_executes_it(
         assert process("runs").returncode == 0
         assert (folder / "planner-executor.db-wal").exists()  # it belongs to the one who executes
         told = process("cancel", latest()).stdout
-        assert told == f"{latest()} executes elsewhere and ends before its next call\n"
+        assert told == f"{latest()} runs in another process and ends before its next call\n"
         stuck.send_signal(signal.SIGTERM)
         said = rest()
 
-    assert f"the run had ended; look at it: planner-executor show {latest()}" in said
+    assert f"the run had already ended; see: planner-executor show {latest()}" in said
     shown = json.loads(process("show", latest(), "--json").stdout)
     assert shown["status"] == "cancelled"
     assert shown["results"]["sum"]["value"] == 42

@@ -14,7 +14,7 @@ from typer.testing import Result
 from warm_process import WarmProcess
 
 Cli = Callable[..., Result]
-QUESTION = "plan again with them: "
+QUESTION = "replan with this feedback: "
 
 pytestmark = pytest.mark.slow
 
@@ -119,7 +119,7 @@ def test_interrupting_the_question_leaves_it_open(
 
     said, code = at.ends()
     assert code == 130
-    assert f"it waits for your decision; go on with: planner-executor resume {latest()}" in said
+    assert f"it waits for your decision; continue with: planner-executor resume {latest()}" in said
 
 
 def test_keys_pressed_before_the_plan_was_shown_approve_nothing(terminal: Callable[..., Terminal], cli: Cli) -> None:
@@ -154,11 +154,11 @@ def test_a_person_answers_a_question_passes_a_gate_and_lets_a_call_be_made(
     at = terminal("run", "copy", "--plan", "plan.json")
     assert "name asks: Under which name?" in at.says(QUESTION)
     at.type("y\n")
-    at.says("Your answer to name, Ctrl-D: later: ")
+    at.says("Your answer to name (Ctrl-D: later): ")
     at.type("\nAda\n")
-    assert "Is this the note?" in at.says("Go on behind look? y: go on, n: end the run, other words: plan again")
+    assert "Is this the note?" in at.says("Continue after look? y: go on, n: end the run, other words: plan again")
     at.type("y\n")
-    assert "Not to be trusted: path from read_file" in at.says("Let copy call write_file like this? y: call it")
+    assert "Not to be trusted: path from read_file" in at.says("Let copy call write_file with these arguments? y: call")
     assert not (folder / "workspace/there.txt").exists()
     at.type("y\n")
 
@@ -174,7 +174,7 @@ def test_a_person_may_end_the_run_where_a_call_is_asked_about_and_is_asked_nothi
     at = terminal("run", "copy", "--plan", "plan.json", "--yes")
     at.says(QUESTION)
     at.type("y\nAda\n")
-    at.says("Go on behind look?")
+    at.says("Continue after look?")
     at.type("stop\n")
 
     assert at.ends()[1] == 1
@@ -183,9 +183,9 @@ def test_a_person_may_end_the_run_where_a_call_is_asked_about_and_is_asked_nothi
 
 def test_a_person_raises_a_budget_so_far_as_it_is_understood(terminal: Callable[..., Terminal], folder: Path) -> None:
     at = terminal("run", "add", "--plan", "plan.json", "--budget", "tool_calls=1", "--yes")
-    at.says("More? NAME=VALUE: raise it so far, f: finish with what there is")
+    at.says("More budget? NAME=VALUE: raise to, f: finish with the results so far")
     at.type("tool_calls=more\n")
-    assert "'more' is no number" in at.says("More? ")
+    assert "'more' is not a number" in at.says("More budget? ")
     at.type("tool_calls=2\n")
 
     assert at.ends()[1] == 0

@@ -19,7 +19,7 @@ def test_a_value_from_standard_input_is_taken_out(cli: Cli, waiting: str) -> Non
     done = redact(waiting, "40 + 2\n", "--yes")
 
     assert done.exit_code == 0 and f"run {waiting}: events 2, 3" in done.stdout
-    assert "the value is nowhere in the file" in done.stdout
+    assert "the value is no longer in the file" in done.stdout
     assert b"40 + 2" not in Path("planner-executor.db").read_bytes()
     assert "redacted: events 2, 3 by os:" in cli("verify", waiting).stdout
     assert "[redacted]" in cli("show", waiting).stdout

@@ -138,7 +138,7 @@ def test_in_a_terminal_a_person_decides_about_an_older_record(
 
     assert found.workspace == str(folder / workspace)
     shown = "".join(out.getvalue().split())
-    assert f"workspace:{folder}/elsewhere;here:{folder}/workspace" in shown
+    assert f"workspace:{folder}/elsewhere;current:{folder}/workspace" in shown
 
 
 def resumed(cli: Cli, folder: Path, then: str | None, here: str | None, monkeypatch: pytest.MonkeyPatch) -> Result:
@@ -160,8 +160,8 @@ def test_a_remembered_policy_that_allows_more_gives_way_to_the_operators(
 
     assert done.exit_code != 0 and "the policy denies write_report" in done.output
     assert not (folder / "workspace").exists()
-    then = f"the run was started with: {folder}/then.toml"
-    assert f"policy: {folder}/here.toml, as it is here; {then}" in done.stdout
+    then = f"recorded: {folder}/then.toml"
+    assert f"policy: {folder}/here.toml (current); {then}" in done.stdout
 
 
 def test_the_operators_policy_holds_for_a_run_that_was_started_without_one(
@@ -183,7 +183,7 @@ def test_a_remembered_policy_that_is_as_strict_everywhere_goes_on_to_hold(
     done = resumed(cli, folder, STRICTER, STRICT, monkeypatch)
 
     assert done.exit_code == 0
-    assert f"policy: {folder}/then.toml, as the run was started; here: {folder}/here.toml" in done.stdout
+    assert f"policy: {folder}/then.toml (recorded); current: {folder}/here.toml" in done.stdout
 
 
 def test_differences_are_shown_before_a_server_is_started_that_the_run_remembers(
@@ -197,9 +197,9 @@ def test_differences_are_shown_before_a_server_is_started_that_the_run_remembers
     failed = cli("resume", run)
 
     assert failed.exit_code == 2 and "'small'" in failed.stderr
-    assert f"workspace: {folder}/out, as the run was started; here: {folder}/workspace" in failed.stdout
+    assert f"workspace: {folder}/out (recorded); current: {folder}/workspace" in failed.stdout
     (mcp,) = (line for line in failed.stdout.splitlines() if line.startswith("mcp: "))
-    assert f"{folder}/servers.json (" in mcp and "small_server.py" in mcp and mcp.endswith("here: none")
+    assert f"{folder}/servers.json (" in mcp and "small_server.py" in mcp and mcp.endswith("current: none")
 
 
 def test_nothing_is_shown_where_nothing_differs(cli: Cli, waiting: str) -> None:

@@ -49,7 +49,7 @@ def test_without_a_model_the_embedded_rules_plan_and_that_is_said(cli: Cli) -> N
     result = cli("run", "What is 6 * 7?", "--yes")
 
     assert result.exit_code == 0
-    assert "planning with the embedded rules (offline)" in result.stdout
+    assert "planner: the embedded rules (offline)" in result.stdout
     assert "\n42\n" in result.stdout
 
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from graph.cli.decision_source import DecisionSource
-from graph.cli.run_driver import go_on, start
+from graph.cli.run_driver import continue_run, start
 from graph.cli.run_lookup import find_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
@@ -44,9 +44,9 @@ def begin(screen: Screen, answers: list[Any], tools: list[Any], yes: bool = True
 
 
 def resumed(screen: Screen, run: Run, tools: list[Any], answers: list[Any] | None = None, **decides: Any) -> Run:
-    deciding = DecisionSource(screen, DATABASE, **decides)
+    decisions = DecisionSource(screen, DATABASE, **decides)
     built = {"planner": ScriptedModel(answers or []), "tools": tools}
-    return go_on(screen, DATABASE, deciding, find_run(DATABASE, run.id), lambda: nullcontext(built))
+    return continue_run(screen, DATABASE, decisions, find_run(DATABASE, run.id), lambda: nullcontext(built))
 
 
 def fetch_from_there_only(**args: Any) -> str:
@@ -74,7 +74,7 @@ def test_feedback_shows_the_next_plan_and_waits_again(screen: Screen) -> None:
     fetch = LoggedTools().tool("fetch", effect="read")
     run = begin(screen, [FETCH], [fetch], yes=False)
 
-    again = resumed(screen, run, [fetch], [ELSEWHERE], said=ReviewResponse(feedback="not here"))
+    again = resumed(screen, run, [fetch], [ELSEWHERE], response=ReviewResponse(feedback="not here"))
 
     assert again.status == "waiting"
     assert again.revision == 2
@@ -91,7 +91,7 @@ def paused_in_a_call(screen: Screen, tools: LoggedTools) -> Run:
     send = tools.tool("send", end_here, effect="external")
     run = begin(screen, [SEND], [send], yes=False)
     with pytest.raises(KeyboardInterrupt):
-        resumed(screen, run, [send], said=ReviewResponse(approve=True))
+        resumed(screen, run, [send], response=ReviewResponse(approve=True))
     return find_run(DATABASE, run.id)
 
 
@@ -99,7 +99,7 @@ def test_a_pause_cancels_what_runs_and_says_how_to_go_on(screen: Screen) -> None
     run = paused_in_a_call(screen, LoggedTools())
 
     assert run.status == "paused"
-    assert said(screen).endswith(f"paused; go on with: planner-executor resume {run.id}\n")
+    assert said(screen).endswith(f"paused; continue with: planner-executor resume {run.id}\n")
 
 
 def test_yes_never_settles_an_uncertain_call(screen: Screen) -> None:
@@ -122,7 +122,7 @@ def test_a_person_settles_an_uncertain_call(screen: Screen, happened: bool, call
     resumed(screen, run, [send])
 
     settled = ReviewResponse(happened=(happened,), results=('{"id": 17}',) if happened else ())
-    ended = resumed(screen, run, [send], said=settled)
+    ended = resumed(screen, run, [send], response=settled)
 
     assert ended.status == "succeeded"
     assert ended.answer == answer
@@ -136,10 +136,10 @@ def test_an_approval_does_not_settle_an_uncertain_call(screen: Screen) -> None:
     resumed(screen, run, [send])
 
     with pytest.raises(InputError):
-        resumed(screen, run, [send], said=ReviewResponse(approve=True))
+        resumed(screen, run, [send], response=ReviewResponse(approve=True))
 
     assert find_run(DATABASE, run.id).status == "waiting"
-    assert resumed(screen, run, [send], said=ReviewResponse(stop=True)).status == "rejected"
+    assert resumed(screen, run, [send], response=ReviewResponse(stop=True)).status == "rejected"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_run_that_was_steered_plans_again_when_it_is_resumed(cli: Cli, latest:
 
 @pytest.mark.parametrize(
     ("words", "part"),
-    [([], "say what changes"), (["--withdraw", "be slow"], "no constraint 'be slow'"), ([" "], "say something")],
+    [([], "no change given"), (["--withdraw", "be slow"], "no constraint 'be slow'"), ([" "], "the text is blank")],
 )
 def test_what_cannot_be_changed_is_said(cli: Cli, waiting: str, words: list[str], part: str) -> None:
     result = cli("steer", waiting, *words)

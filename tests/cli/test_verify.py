@@ -28,7 +28,7 @@ def test_a_record_is_verified(cli: Cli, waiting: str) -> None:
     found = cli("verify", waiting)
 
     assert found.exit_code == 0 and f"run {waiting}: 3 events, 1 artifacts" in found.stdout
-    assert "the record is what was written" in found.stdout and "not sealed" in found.stdout
+    assert "the record is unchanged" in found.stdout and "not sealed" in found.stdout
 
 
 def test_the_first_bad_event_is_named_with_the_exit_code_of_damaged_records(cli: Cli, waiting: str) -> None:
@@ -99,7 +99,7 @@ def test_the_key_in_the_environment_seals_runs(
     assert cli("verify", run, "--key-file", "key").exit_code == 4
     monkeypatch.delenv(VARIABLE)
 
-    assert "is not at hand" in cli("verify", run).stdout
+    assert "is not available" in cli("verify", run).stdout
     assert cli("resume", run, "--approve").exit_code == 4
     Path("key").write_text("a secret of many letters")
     assert cli("verify", run, "--key-file", "key").exit_code == 0

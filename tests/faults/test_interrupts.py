@@ -81,7 +81,7 @@ def test_an_interrupted_process_leaves_a_paused_run_that_another_takes_up(
     assert process.wait() in (-signal.SIGINT, 130), log.read_text()
     assert {"stopped read_async", "stopped pay_async"} <= set(folder.lines())
     assert ("then paused" in folder.lines()) == (way == "facade_kept_open")
-    assert ("paused; go on with" in log.read_text()) == (way == "command_line")
+    assert ("paused; continue with" in log.read_text()) == (way == "command_line")
     with Agent.open(folder.database, **folder.options()) as agent:
         run = agent.show(agent.list()[0].id)
         assert run.status == "paused" and run.step_status == {**CUT, "last": "pending"}

@@ -25,7 +25,7 @@ def asked(context: dict[str, Any], **options: Any) -> Any:
 
 
 def test_a_client_cannot_send_the_server_elsewhere() -> None:
-    with pytest.raises(ModelConfigError, match="is no server that this graph's settings name"):
+    with pytest.raises(ModelConfigError, match="the settings of this graph do not name the server"):
         asked({"model_settings": {"executor": {"base_url": "http://169.254.169.254/v1"}}})
 
 

@@ -6,27 +6,27 @@ import pytest
 
 from graph.fork import is_after_the_end, is_fork
 from graph.ledger.protocol import RunKey
-from graph.record.events import Event, Kind
+from graph.record.events import Event
 from graph.record.projection import project
 from graph.run_context import RunContext
-from graph.testing import step
+from graph.testing import step, whole_payload
 
 PLAN = {"steps": [step("a", "look")]}
 OTHER = {"steps": [step("b", "look")]}
 
 
-def run_at(checkpoint: str, *events: tuple[Kind, dict[str, Any]]) -> RunContext:
+def run_at(checkpoint: str, *events: tuple[str, dict[str, Any]]) -> RunContext:
     """Return a run with these events after its plan, as a node at a checkpoint reads it."""
-    first: tuple[tuple[Kind, dict[str, Any]], ...] = (
+    first: tuple[tuple[str, dict[str, Any]], ...] = (
         ("run_started", {"thread": "t", "n": 1, "goal": "g", "constraints": []}),
         ("plan_revised", {"revision": 1, "plan": PLAN, "digest": "d", "author": "planner", "checkpoint": "c1"}),
     )
     told = enumerate((*first, *events), 1)
-    record = project([Event(seq, kind, None, 1.0, payload) for seq, (kind, payload) in told])
+    record = project([Event(seq, kind, None, 1.0, whole_payload(kind, payload)) for seq, (kind, payload) in told])
     return RunContext(None, None, RunKey("t", 1), record, checkpoint)  # type: ignore[arg-type]
 
 
-def decided(by: str, checkpoint: str = "c2") -> tuple[Kind, dict[str, Any]]:
+def decided(by: str, checkpoint: str = "c2") -> tuple[str, dict[str, Any]]:
     return "decided", {"decision": "approve", "by": by, "digest": "d", "binding": "b", "checkpoint": checkpoint}
 
 
@@ -34,8 +34,8 @@ def state(seq: int, plan: Any = PLAN) -> dict[str, Any]:
     return {"run": {"thread": "t", "n": 1, "seq": seq}, "plan": plan}
 
 
-SETTLED: tuple[Kind, dict[str, Any]] = ("decided", {**decided("person", "c3")[1], "decision": "settle"})
-ENDED: tuple[Kind, dict[str, Any]] = ("run_ended", {"status": "succeeded", "reason": "done", "value": 1})
+SETTLED: tuple[str, dict[str, Any]] = ("decided", {**decided("person", "c3")[1], "decision": "settle"})
+ENDED: tuple[str, dict[str, Any]] = ("run_ended", {"status": "succeeded", "reason": "done", "value": 1})
 
 
 def test_a_state_that_knows_the_last_decision_is_no_fork() -> None:

@@ -6,32 +6,33 @@ import pytest
 
 from graph.ledger.protocol import RunKey
 from graph.plan.schema import Plan, Step
-from graph.record.events import Event, Kind
+from graph.record.events import Event
 from graph.record.projection import project
 from graph.run_context import RunContext
 from graph.state import is_proven
 from graph.state_view import is_shown_by, state_at_end, state_update, state_while_waiting, state_with_plan
+from graph.testing import whole_payload
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="pay", tool="pay")))
-DONE: tuple[Kind, str | None, dict[str, Any]] = (
+DONE: tuple[str, str | None, dict[str, Any]] = (
     "step_finished",
     "a",
     {"status": "succeeded", "value": "x", "inputs": "i", "revision": 1, "started_at": 1.0},
 )
-ENDED: tuple[Kind, str | None, dict[str, Any]] = (
+ENDED: tuple[str, str | None, dict[str, Any]] = (
     "run_ended",
     None,
     {"status": "partial", "reason": "b failed", "value": "x"},
 )
 
 
-def run_with(*events: tuple[Kind, str | None, dict[str, Any]], **more: Any) -> RunContext:
-    first: tuple[tuple[Kind, str | None, dict[str, Any]], ...] = (
+def run_with(*events: tuple[str, str | None, dict[str, Any]], **more: Any) -> RunContext:
+    first: tuple[tuple[str, str | None, dict[str, Any]], ...] = (
         ("run_started", None, {"thread": "t", "n": 1, "goal": "g", "constraints": ["c"]}),
         ("plan_revised", None, {"revision": 1, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "planner"}),
     )
     told = enumerate((*first, *events), 1)
-    record = project([Event(seq, kind, of, 1.0, payload) for seq, (kind, of, payload) in told])
+    record = project([Event(seq, kind, of, 1.0, whole_payload(kind, payload)) for seq, (kind, of, payload) in told])
     return RunContext(None, None, RunKey("t", 1), record, "c", **more)  # type: ignore[arg-type]
 
 

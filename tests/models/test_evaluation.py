@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graph.chat_models.roles import role_models
-from graph.evaluation.evaluating import evaluate
+from graph.evaluation.evaluation import evaluate
 from graph.evaluation.suite_file import read_suite
 from graph.testing import step
 from tools import default_tools

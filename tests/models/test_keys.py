@@ -49,8 +49,8 @@ FAILURES: dict[str, tuple[Any, int, str]] = {
     "too many": (ECHO, 429, "too many requests (429)"),
     "failed": (ECHO, 500, "the server failed (500)"),
     "failed with success": (ECHO, 200, "the server failed"),
-    "a page": (f"<html>{QUOTE}</html>".encode(), 200, "no chat completion"),
-    "broken JSON": (f'{{"choices": "{QUOTE}'.encode(), 200, "no chat completion"),
+    "a page": (f"<html>{QUOTE}</html>".encode(), 200, "not a chat completion"),
+    "broken JSON": (f'{{"choices": "{QUOTE}'.encode(), 200, "not a chat completion"),
     "a broken stream": (QUOTE.encode(), 200, "the stream ended before the answer did"),
     "no answer": (b"", 0, "no answer in time"),
 }

@@ -126,7 +126,7 @@ def test_a_server_that_takes_too_long_is_tried_again(aimock: Any) -> None:
     answer = ask(aimock.settings(timeout_s=0.5, options=STREAMING))
 
     assert [(attempt.kind, attempt.error) for attempt in answer.attempts] == [
-        ("timeout", "no answer in time: 0.5 s were given")
+        ("timeout", "no answer in time: the limit is 0.5 s")
     ]
 
 
@@ -190,8 +190,8 @@ NO_CHOICES = {"id": "c", "object": "chat.completion", "created": 1, "model": "m"
         (ERROR, "server", "the server failed (502): upstream overloaded"),
         ({"error": {"message": "overloaded"}}, "server", "the server failed: overloaded"),
         (b"<html>please log in</html>", "broken_answer", "please log in"),
-        ({}, "broken_answer", "the server's answer is no chat completion"),
-        (NO_CHOICES, "broken_answer", "the server's answer is no chat completion"),
+        ({}, "broken_answer", "the server's response is not a chat completion"),
+        (NO_CHOICES, "broken_answer", "the server's response is not a chat completion"),
         ({**NO_CHOICES, "choices": []}, "broken_answer", "it sent nothing"),
     ],
     ids=["an error", "an error without code", "a page", "nothing", "no choices", "an empty list"],

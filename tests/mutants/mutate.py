@@ -7,6 +7,7 @@ change nothing anybody could see, with the reason. The process ends with 1 if an
 """
 
 import argparse
+import ast
 import importlib.util
 import os
 import random
@@ -14,8 +15,9 @@ import signal
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from multiprocessing import get_context
@@ -23,6 +25,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from hypothesis import Phase, settings
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -32,14 +35,24 @@ from mutations import Mutation, mutations  # noqa: E402
 
 PATIENCE, SHORTEST_S, LONGEST_S = 8, 20.0, 600.0
 """How many times longer its tests may take with a mutation, the least that they are given, and the most without."""
+QUIET = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin")
+SAME_EXAMPLES = ("--hypothesis-seed=0", "--hypothesis-profile=mutants")
+ALONE = "--noconftest"
+settings.register_profile(
+    "mutants", max_examples=30, deadline=None, database=None, phases=(Phase.explicit, Phase.generate)
+)
 
 
 @dataclass(frozen=True)
 class Module:
-    """A module that carries a promise, and the tests that are to hold it."""
+    """A module that carries a promise, and the tests that are to hold it.
+
+    `options` are those of pytest: tests that need nothing of `conftest.py` start faster without it.
+    """
 
     name: str
     tests: tuple[str, ...]
+    options: tuple[str, ...] = (ALONE,)
 
     @property
     def path(self) -> Path:
@@ -78,6 +91,18 @@ class Mutated(MetaPathFinder, Loader):
         exec(compile(self.source, str(self.module.path), "exec"), module.__dict__)
 
 
+class Missing(MetaPathFinder):
+    """Refuses to import a module, and so whatever needs it."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+    def find_spec(self, name: str, _path: object, _target: object = None) -> None:
+        """Refuse the module alone."""
+        if name == self.module.name:
+            raise ImportError(name)
+
+
 def modules() -> list[Module]:
     """Return the modules that carry a promise."""
     named = tomllib.loads((HERE / "modules.toml").read_text())
@@ -99,10 +124,10 @@ def passes(module: Module, source: str, limit_s: float) -> bool:
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         sys.meta_path.insert(0, Mutated(module, source))
-        quiet = ["-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "--hypothesis-seed=0"]
+        tests = (str(ROOT / test) for test in module.tests)
         code = 1
         try:
-            code = int(pytest.main([*quiet, *(str(ROOT / test) for test in module.tests)]))
+            code = int(pytest.main([*QUIET, *SAME_EXAMPLES, *module.options, *tests]))
         finally:
             os._exit(code)  # nothing of the parent is to be closed twice
     deadline = time.monotonic() + limit_s
@@ -116,18 +141,38 @@ def passes(module: Module, source: str, limit_s: float) -> bool:
     return False
 
 
-def warm() -> None:
-    """Import what every child needs, and nothing that a mutation could be in."""
-    for name in ("hypothesis", "langchain_core.messages", "langgraph.graph", "langchain.agents.middleware", "httpx"):
-        importlib.import_module(name)
+def warm(module: Module) -> None:
+    """Import what every child needs, as far as it does not need the module itself."""
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    missing = Missing(module)
+    sys.meta_path.insert(0, missing)
+    needed = [module.path, *(ROOT / test for test in module.tests)]
+    for path in needed if ALONE in module.options else [*needed, ROOT / "tests/conftest.py"]:
+        for name in _imports(path):
+            with suppress(ImportError):
+                importlib.import_module(name)
+    sys.meta_path.remove(missing)
 
 
-def limit_s(module: Module) -> float:
-    """Return how long the module's tests may take with a mutation, in seconds; they must pass without one."""
-    begun = time.monotonic()
-    if not passes(module, module.path.read_text(), LONGEST_S):
-        raise SystemExit(f"the tests of {module.name} fail without a mutation: {', '.join(module.tests)}")
-    return max(SHORTEST_S, PATIENCE * (time.monotonic() - begun))
+def _imports(path: Path) -> Iterator[str]:
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def limited(module: Module) -> tuple[Module, float]:
+    """Return the module with the options that its tests need, and how long they may take with a mutation, in seconds.
+
+    The tests must pass without one.
+    """
+    for options in ((ALONE,), ()):
+        begun, tested = time.monotonic(), replace(module, options=options)
+        if passes(tested, module.path.read_text(), LONGEST_S):
+            return tested, max(SHORTEST_S, PATIENCE * (time.monotonic() - begun))
+    raise SystemExit(f"the tests of {module.name} fail without a mutation: {', '.join(module.tests)}")
 
 
 def mutants(module: Module, sample: int, seed: int) -> list[Mutation]:
@@ -164,12 +209,11 @@ def main(args: Sequence[str]) -> int:
     wanted = [module for module in modules() if not asked.module or module.name in asked.module]
     if unknown := set(asked.module) - {module.name for module in wanted}:
         parser.error(f"modules.toml does not list {', '.join(sorted(unknown))}")
-    warm()
     known, total, left = equivalent(), 0, 0
     for module in wanted:
-        limit = limit_s(module)
-        jobs = [(module, mutation, limit) for mutation in mutants(module, asked.sample, asked.seed)]
-        with get_context("fork").Pool(asked.workers) as pool:
+        tested, limit = limited(module)
+        jobs = [(tested, mutation, limit) for mutation in mutants(module, asked.sample, asked.seed)]
+        with get_context("fork").Pool(asked.workers, warm, (tested,)) as pool:
             outcomes = pool.map(tried, jobs, chunksize=1)
         total, left = total + len(jobs), left + reported(module, outcomes, known)
     print(f"{total} mutants, {left} survived")

@@ -18,21 +18,26 @@ SWAPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add}
 QUANTIFIER = {"all": "any", "any": "all", "min": "max", "max": "min"}
+SHORT = 12
+"""Fewer characters do not say which place of a module they are."""
+UNSEEN = ("init", "repr", "strict")
+"""Arguments that change what a programmer sees, and no result."""
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """A changed module: the line that it changes, as it was, what was written instead, and the whole source."""
+    """A changed module: the line that it changes, what stood there, what was written instead, and the whole source."""
 
     line: int
     was: str
     change: str
+    text: str
     source: str
 
     @property
     def name(self) -> str:
-        """The mutation without its line number, which moves with every edit above it."""
-        return f"{self.was} -> {self.change}"
+        """The mutation without its line number, which moves with every edit above it; a short one with its line."""
+        return f"{self.was} -> {self.change}" + (f" in {self.text}" if len(self.was) < SHORT else "")
 
 
 def mutations(source: str) -> Iterator[Mutation]:
@@ -48,7 +53,7 @@ def mutations(source: str) -> Iterator[Mutation]:
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         changed = (data[:begin] + change.encode() + data[end:]).decode()
         was = " ".join(data[begin:end].decode().split())
-        found.append(Mutation(node.lineno, was, change, changed))
+        found.append(Mutation(node.lineno, was, change, lines[node.lineno - 1].strip(), changed))
     yield from sorted(found, key=lambda mutation: mutation.line)
 
 
@@ -61,12 +66,13 @@ def _changes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
 
 
 def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes that run: no annotations, no formatted texts, no arguments of type variables."""
+    """Yield all nodes that run: no annotations, no formatted texts, no arguments that nobody sees."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list") or isinstance(value, ast.JoinedStr):
             continue
         for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
+            unseen = isinstance(child, ast.JoinedStr) or (isinstance(child, ast.keyword) and child.arg in UNSEEN)
+            if isinstance(child, ast.AST) and not unseen:
                 yield child
                 yield from _code(child)
 

@@ -18,6 +18,7 @@ from graph.calls.toolbox import Toolbox
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.ledger import SqliteLedger
 from graph.plan.catalog import ToolSpec
+from graph.record.events.run import Configuration
 from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 FIRST_VERSION = Path(__file__).parent / "first_version.jsonl"
@@ -148,6 +149,6 @@ def test_the_configuration_of_a_run_of_the_first_version_is_known_to_be_the_same
     with Agent(tmp_path / "runs.db", tools=[tool], **models) as agent:
         services = agent._do(agent._agent._open.get).graph.nodes["planner"].bound._services
 
-    assert services.is_configured_as(started["configured"])
+    assert services.is_configured_as(Configuration.from_json(started["configured"]))
     other = {**started["configured"], "tools": {"value": []}}
-    assert not services.is_configured_as(other)
+    assert not services.is_configured_as(Configuration.from_json(other))

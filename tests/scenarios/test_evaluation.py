@@ -18,8 +18,8 @@ from graph import Agent
 from graph.chat_models.offline.model import answer_to
 from graph.chat_models.roles import RoleModels, role_models
 from graph.errors import ConfigError, ResultsError, SuiteError, ToolConfigError
-from graph.evaluation.evaluating import evaluate
-from graph.evaluation.results_file import Results, held
+from graph.evaluation.evaluation import evaluate
+from graph.evaluation.results_file import Results, lock_folder
 from graph.evaluation.suite import Arm, Suite
 from graph.evaluation.suite_file import read_suite
 from graph.evaluation.trial import Trial
@@ -96,8 +96,8 @@ def careful(role: str, messages: Sequence[BaseMessage]) -> Words:
     if role != "direct":
         return PLAN if role == "planner" else REVISION
     seen = [message for message in messages if isinstance(message, ToolMessage)]
-    turns = ([call("look", place="old shelf")], [call("look", place="new shelf")], [call("write", text="42")])
-    return list(turns[len(seen)]) if len(seen) < 3 else "it is 42"
+    rate_limiter = ([call("look", place="old shelf")], [call("look", place="new shelf")], [call("write", text="42")])
+    return list(rate_limiter[len(seen)]) if len(seen) < 3 else "it is 42"
 
 
 def shelves(_documents: Path, workspace: Path) -> list[Any]:
@@ -214,7 +214,7 @@ def test_what_is_finished_is_not_made_again(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        asyncio.run(evaluate(suite, models, shelves, tmp_path / "out", tell=interrupt))
+        asyncio.run(evaluate(suite, models, shelves, tmp_path / "out", on_trial=interrupt))
     before = json.loads((tmp_path / "out" / "results.json").read_text())["trials"]
     results = asyncio.run(evaluate(suite, models, shelves, tmp_path / "out"))
 
@@ -343,10 +343,10 @@ def test_two_evaluations_do_not_work_in_one_folder_at_once(tmp_path: Path) -> No
     suite = suite_of(tmp_path)
 
     def another(*_: Any) -> None:
-        with pytest.raises(ResultsError, match="another evaluation"), held(tmp_path / "out"):
+        with pytest.raises(ResultsError, match="another evaluation"), lock_folder(tmp_path / "out"):
             pass
 
-    assert evaluated(tmp_path, suite, tell=another).stopped is None
+    assert evaluated(tmp_path, suite, on_trial=another).stopped is None
 
 
 SAMPLE = Path(__file__).parents[2] / "examples" / "evaluation" / "suite.toml"

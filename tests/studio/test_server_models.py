@@ -91,7 +91,7 @@ def test_a_client_chooses_model_and_server_by_the_settings_of_one_invocation(
         (
             {"model_settings": {"planner": {"base_url": "http://127.0.0.1:9/v1"}}},
             "ModelConfigError",
-            "is no server that this graph's settings name",
+            "the settings of this graph do not name the server",
         ),
         ({"planner": "openai:other"}, "ModelConfigError", "clients may not choose it for the planner"),
         ({"max_replans": 3}, "ConfigError", "max_replans=3 is more than this graph allows"),

@@ -1,4 +1,4 @@
-"""The embedded model: rules that plan arithmetic, cited briefs over a folder of documents, and audits."""
+"""The embedded model: rules that plan arithmetic, cited briefs over documents, and audits of failing services."""
 
 from graph.chat_models.offline.model import OfflineModel
 

@@ -1,4 +1,4 @@
-"""The audit of a failing service: logs side by side, the failing branch, the line in the source, a draft of a fix."""
+"""Plan of an audit of a failing service: read logs in parallel, group errors, locate the source, draft a fix."""
 
 from typing import Any
 
@@ -66,8 +66,8 @@ def audit_plan(audit: Audit, without: str | None = None) -> dict[str, Any]:
     """Return the plan of an audit.
 
     Args:
-        audit: What is asked for.
-        without: What of it has been left out, to be said with the answer.
+        audit: The requested audit.
+        without: Note on omitted parts, added to the answer.
     """
     wanted = [(log, "info", f"Collect {log}") for log in audit.logs] or list(_USUAL)
     steps = [_read(number, *each) for number, each in enumerate(wanted, 1)]

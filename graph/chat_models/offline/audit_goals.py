@@ -1,18 +1,18 @@
-"""A goal in plain English -> which failing service is to be audited, and whether and where a fix is to be drafted."""
+"""Parsing of English goals that ask for an audit of a failing service."""
 
 import re
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE
-from graph.chat_models.offline.words import capitalised, one_line
+from graph.chat_models.offline.text_format import asks_for_more, capitalised, one_line
 
-_MOST_CHARACTERS = 1000
-_LONGEST_TITLE = 200
+_MAX_CHARACTERS = 1000
+_MAX_TITLE_CHARACTERS = 200
 
 _STRONG = r"(?:audit|diagnose|debug|troubleshoot)"
 _ASKS = re.compile(
     r"^(?:please |can you |could you |help me )*"
-    rf"(?:(?P<strong>{_STRONG})|(?:investigate|analy[sz]e|examine|inspect|explain|determine|check|tell me"
+    rf"(?:(?P<strong>{_STRONG})|(?:investigate|analy[sz]e|probe|inspect|explain|determine|check|tell me"
     r"|(?:find|work|figure) out|find|why)\b)",
     re.I,
 )
@@ -44,11 +44,15 @@ _LOG = re.compile(
     r"""(?<![^\s"'`(])[\w.*/-]{0,200}\.(?:log|jsonl|ndjson|export|journal)(?:[.-]\d{1,8}){0,3}(?:\.gz)?(?![\w/])""",
     re.ASCII,
 )  # fmt: skip
+_PLACE = re.compile(
+    r"\b(?:name|give|state|say|show|cite)\b[^.;]{0,40}\bline\b(?: as file:line)?|\blogs?\b|\bfix\b", re.I
+)
+"""What every audit does."""
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What is asked for; without `logs` those that services usually have are looked for."""
+    """A requested audit; without `logs`, the usual log files are read."""
 
     title: str
     logs: tuple[str, ...] = ()
@@ -57,14 +61,14 @@ class Audit:
 
 
 def audit_goal(goal: str) -> Audit | None:
-    """Return what a goal asks about a failing service, or None where it asks for something else.
+    """Return the audit that a goal asks for, or None if it asks for something else.
 
     >>> audit_goal("Find out why checkout fails with 500 and draft a fix").title
     'Why checkout fails with 500'
     >>> audit_goal("Find out why wind farms fail") is None
     True
     """
-    text = one_line(goal.replace("\u2019", "'"), _MOST_CHARACTERS)
+    text = one_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
     asks = _ASKS.match(text)
     if asks is None or _OF_DOCUMENTS.search(text) or not (_FAILS.search(text) and _RUNNING.search(text)):
         return None
@@ -80,20 +84,24 @@ def audit_goal(goal: str) -> Audit | None:
     )
 
 
-def changed_audit(audit: Audit, wish: str) -> Audit | None:
-    """Return the audit as a person wishes it, or None where nothing in the wish is understood."""
-    wish = one_line(wish, _MOST_CHARACTERS)
-    before = audit
-    if logs := _LOG.findall(wish):
-        audit = replace(audit, logs=tuple(dict.fromkeys([*audit.logs, *logs])))
-    if _NO_DRAFT.search(wish):
+def apply_to_audit(audit: Audit, wish: str) -> Audit | None:
+    """Return the audit as a person wishes it, or None if any part of the wish cannot be met."""
+    wish = one_line(wish, _MAX_CHARACTERS)
+    understood = _LOG.findall(wish)
+    if understood:
+        audit = replace(audit, logs=tuple(dict.fromkeys([*audit.logs, *understood])))
+    if none := _NO_DRAFT.search(wish):
         audit = replace(audit, draft=False)
+        understood.append(none[0])
     elif file := _TO_FILE.search(wish):
         audit = replace(audit, draft=True, path=file["path"])
-    return None if audit == before and not logs else audit
+        understood.append(file[0])
+    places = [place[0] for place in _PLACE.finditer(wish)]
+    is_met = bool(understood or places) and not asks_for_more(wish, [*understood, *places])
+    return audit if is_met else None
 
 
 def _title(text: str) -> str:
     text = _OUTPUT.sub("", text).rstrip(" ?.!,;:")
     why = re.search(r"\bwhy\b.*", text, re.I)
-    return one_line(capitalised(why[0] if why else text), _LONGEST_TITLE)
+    return one_line(capitalised(why[0] if why else text), _MAX_TITLE_CHARACTERS)

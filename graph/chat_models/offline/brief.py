@@ -1,12 +1,13 @@
-"""A cited brief over a folder of documents: searches side by side, a summary of all, a report where one is wanted."""
+"""Plan of a cited brief: parallel searches, a summary and, if wanted, a report."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from graph.chat_models.offline.constraints import Order
+from graph.chat_models.offline.constraints import BriefSpec
 from graph.chat_models.offline.goals import BriefGoal
-from graph.chat_models.offline.words import capitalised
+from graph.chat_models.offline.text_format import capitalised
 from graph.plan.references import escape
 from tools.words import content_words
 
@@ -17,8 +18,14 @@ WEB = {"web_search": ("query",)}
 
 _SEARCHES = 4
 _PASSAGES = 8
-_MOST_SENTENCES = 100
+_MAX_SENTENCES = 100
 _EVERY_WORD = 9
+_ALL_OF = 3
+_MOST_OF = 0.75
+_ASKING = frozenset(
+    {"called", "difference", "happen", "happens", "kind", "kinds", "long", "many", "mean", "means", "often", "type"}
+    | {"types", "work", "works"}
+)
 
 _NEWS = re.compile(
     r"^(?:(?:latest|recent|current|newest|new|key|main|important|global|future)\s+)*"
@@ -47,13 +54,13 @@ _SIDES = (
     ("order", "steps", "checks"),
 )
 WORDS_OF_SIDES = frozenset(content_words(str((_SIDES_OF_NEWS, _SIDES_OF_HOW, _SIDES))))
-"""Words that queries hold besides those of the topic."""
+"""Words in queries besides those of the topic."""
 
 
-def order_for(goal: BriefGoal) -> Order:
+def brief_spec(goal: BriefGoal) -> BriefSpec:
     """Return what a brief about a goal is made of, before constraints and feedback."""
-    queries = queries_for(goal.topic)
-    return Order(
+    queries = (goal.topic,) if goal.question else queries_for(goal.topic)
+    return BriefSpec(
         topic=goal.topic,
         queries=queries[:_SEARCHES],
         spare=queries[_SEARCHES:],
@@ -62,14 +69,25 @@ def order_for(goal: BriefGoal) -> Order:
         web=goal.web,
         report=goal.report,
         path=goal.path,
+        min_words=needed_words(goal.topic) if goal.question else None,
     )
 
 
-def queries_for(topic: str) -> tuple[str, ...]:
-    """Return the topic, and the topic from different sides.
+def needed_words(question: str) -> int:
+    """Return how many words of a question a passage must hold: with fewer it would answer another question.
 
-    Any word of a query counts for a passage, more of them count more; so the words of a side do not outnumber those of
-    the topic, but where news of a wide field are wanted.
+    >>> needed_words("What is the capital of France"), needed_words("How do heat pumps work")
+    (2, 2)
+    """
+    words = [word for word in content_words(question) if word not in _ASKING]
+    return max(1, len(words) if len(words) <= _ALL_OF else math.ceil(_MOST_OF * len(words)))
+
+
+def queries_for(topic: str) -> tuple[str, ...]:
+    """Return queries for the topic itself and for different aspects of it.
+
+    The search ranks passages by the number of matching words, so the words of an aspect must not outnumber those of the
+    topic, except for news about a wide field.
 
     >>> queries_for("offshore wind")[2]
     'offshore wind: limits and failure'
@@ -87,7 +105,7 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def about(topic: str) -> str:
-    """Return what a topic is about, without words that only say what kind of statements are wanted.
+    """Return the subject of a topic, without question words and words such as "latest trends".
 
     >>> about("latest trends in renewable energy"), about("how this agent keeps side effects safe")
     ('renewable energy', 'agent keeps side effects safe')
@@ -95,38 +113,42 @@ def about(topic: str) -> str:
     return _QUESTION.sub("", _NEWS.sub("", topic)) or topic
 
 
-def brief_plan(order: Order, without: str | None = None) -> dict[str, Any]:
+def brief_plan(spec: BriefSpec, without: str | None = None) -> dict[str, Any]:
     """Return the plan of a brief.
 
     Args:
-        order: What it is made of.
-        without: What of it has been left out, to be said with the answer.
+        spec: The specification.
+        without: Note on omitted parts, added to the answer.
     """
-    searches = [_search(number, query) for number, query in enumerate(order.queries, 1)]
-    if order.web:
-        searches.append(_web_search(len(searches) + 1, order.topic))
-    summary = _summary(order, [step["id"] for step in searches])
+    searches = [
+        _search(number, query, spec.min_words if query == spec.topic else None)
+        for number, query in enumerate(spec.queries, 1)
+    ]
+    if spec.web:
+        searches.append(_web_search(len(searches) + 1, spec.topic))
+    summary = _summary(spec, [step["id"] for step in searches])
     answer: dict[str, Any] = {"summary": f"{{{summary['id']}_result.summary}}"}
     steps = [*searches, summary]
-    if order.report:
-        steps.append(_report(order, summary["id"]))
+    if spec.report:
+        steps.append(_report(spec, summary["id"]))
         answer = {"report": f"{{{steps[-1]['id']}_result.path}}", **answer}
     else:
         answer["statements"] = f"{{{summary['id']}_result.statements}}"
     return {"steps": steps, "answer": {**answer, "note": without} if without else answer}
 
 
-def _search(number: int, query: str) -> dict[str, Any]:
+def _search(number: int, query: str, min_words: int | None) -> dict[str, Any]:
+    needed = {} if min_words is None else {"min_words": min_words}
     return {
         "id": f"step_{number}",
-        "objective": _searched(query),
+        "objective": _objective(query),
         "tool": "search_documents",
-        "args": {"query": escape(query), "limit": _PASSAGES},
+        "args": {"query": escape(query), "limit": _PASSAGES, **needed},
     }
 
 
-def _searched(query: str) -> str:
-    """Return the objective of a search, its side of the topic first: that is what tells it from the others."""
+def _objective(query: str) -> str:
+    """Return the objective of a search, its distinguishing aspect first."""
     subject, _, side = query.rpartition(": ")
     return f"Search for {side} ({subject})" if subject else f"Search for {query}"
 
@@ -140,22 +162,22 @@ def _web_search(number: int, topic: str) -> dict[str, Any]:
     }
 
 
-def _summary(order: Order, searches: list[str]) -> dict[str, Any]:
-    sentences = order.sentences or (2 if order.brief else 3) * len(searches)
+def _summary(spec: BriefSpec, searches: list[str]) -> dict[str, Any]:
+    sentences = spec.sentences or (2 if spec.brief else 3) * len(searches)
     return {
         "id": f"step_{len(searches) + 1}",
-        "objective": f"Summarise what was found on {order.topic}",
+        "objective": f"Summarise what was found on {spec.topic}",
         "tool": "summarize_text",
         "args": {
             "text": [f"{{{step}_result}}" for step in searches],
-            "max_sentences": min(sentences, _MOST_SENTENCES),
-            "focus": escape(order.topic),
+            "max_sentences": min(sentences, _MAX_SENTENCES),
+            "focus": escape(spec.topic),
         },
     }
 
 
-def _report(order: Order, summary: str) -> dict[str, Any]:
-    path = order.path or "report.md"
+def _report(spec: BriefSpec, summary: str) -> dict[str, Any]:
+    path = spec.path or "report.md"
     return {
         "id": f"step_{int(summary.removeprefix('step_')) + 1}",
         "objective": f"Write {path}",
@@ -163,6 +185,6 @@ def _report(order: Order, summary: str) -> dict[str, Any]:
         "args": {
             "content": f"{{{summary}_result}}",
             "path": escape(path),
-            "title": escape(capitalised(order.topic)),
+            "title": escape(capitalised(spec.topic)),
         },
     }

@@ -1,4 +1,4 @@
-"""A syntax tree -> a plan with one step for each operation; what does not wait for each other runs at once."""
+"""Plan of a calculation: one step per operation of a syntax tree; independent operations run in parallel."""
 
 import ast
 from dataclasses import dataclass, field
@@ -20,17 +20,17 @@ _OPERATIONS: dict[type[ast.operator], tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class Operand:
-    """What stands for a part of the expression: in an expression, and in words."""
+    """A subexpression as text for an expression and as words for an objective."""
 
     text: str
     words: str
 
 
 def calculation(tree: ast.expr) -> dict[str, Any]:
-    """Return the plan; a mere number needs no steps.
+    """Return the plan of an expression; a plain number needs no steps.
 
     Args:
-        tree: As `expression_in` returns it.
+        tree: A result of `expression_in`.
     """
     if (number := _number(tree)) is not None:
         return {"steps": [], "answer": number if abs(number) <= _LARGEST else str(number)}
@@ -38,30 +38,30 @@ def calculation(tree: ast.expr) -> dict[str, Any]:
     last = steps.operand(tree)
     if last != steps.last:
         last = steps.add(last.text, f"Take {last.words}")
-    return {"steps": steps.made, "answer": last.text.strip("()")}
+    return {"steps": steps.planned, "answer": last.text.strip("()")}
 
 
 @dataclass
 class _Steps:
-    made: list[dict[str, Any]] = field(default_factory=list)
+    planned: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def last(self) -> Operand:
-        step = f"step_{len(self.made)}"
+        step = f"step_{len(self.planned)}"
         return Operand(f"({{{step}_result}})", f"the result of {step}")
 
     def add(self, expression: str, objective: str) -> Operand:
         step = {
-            "id": f"step_{len(self.made) + 1}",
+            "id": f"step_{len(self.planned) + 1}",
             "objective": objective,
             "tool": "calculator",
             "args": {"expression": expression},
         }
-        self.made.append(step)
+        self.planned.append(step)
         return self.last
 
     def operand(self, node: ast.expr) -> Operand:
-        """Plan what a part needs, and return what stands for it."""
+        """Add the steps of a subexpression, and return the operand for its result."""
         if isinstance(node, ast.BinOp):
             left, right = self.operand(node.left), self.operand(node.right)
             sign, objective = _OPERATIONS[type(node.op)]

@@ -1,11 +1,11 @@
-"""Arithmetic in a goal: words and signs -> a syntax tree."""
+"""Parsing of arithmetic in goals, written in words or signs."""
 
 import ast
 import math
 import re
 import warnings
 
-MOST_OPERATIONS = 200
+MAX_OPERATIONS = 200
 _LONGEST = 2000
 FUNCTIONS = ("sqrt", "abs", "round", "min", "max")
 
@@ -55,7 +55,7 @@ _NODES = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Call, ast.Name, ast.operator
 
 
 def expression_in(goal: str) -> ast.expr | None:
-    """Return the arithmetic that a goal asks for, or None where it asks for anything else.
+    """Return the syntax tree of the arithmetic in a goal, or None if the goal is anything else.
 
     >>> ast.unparse(expression_in("What is 12 times 4 plus 5?"))
     '12 * 4 + 5'
@@ -77,7 +77,7 @@ def expression_in(goal: str) -> ast.expr | None:
 
 
 def _in_signs(text: str) -> str:
-    if not any(f"{name}(" in text for name in FUNCTIONS):  # there a comma parts arguments
+    if not any(f"{name}(" in text for name in FUNCTIONS):  # in calls, commas separate arguments
         text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     for pattern, instead in _VERBS:
         text = pattern.sub(instead, text)
@@ -88,7 +88,7 @@ def _in_signs(text: str) -> str:
 
 def _is_arithmetic(tree: ast.expr) -> bool:
     nodes = list(ast.walk(tree))
-    if sum(isinstance(node, ast.BinOp | ast.Call | ast.UnaryOp) for node in nodes) > MOST_OPERATIONS:
+    if sum(isinstance(node, ast.BinOp | ast.Call | ast.UnaryOp) for node in nodes) > MAX_OPERATIONS:
         return False
     numbers = [node.value for node in nodes if isinstance(node, ast.Constant)]
     return (

@@ -1,13 +1,13 @@
-"""A goal in plain English -> what a brief is to be about, and whether and where it is to be written."""
+"""Parsing of English goals that ask for a brief."""
 
 import re
 from dataclasses import dataclass
 
-from graph.chat_models.offline.words import one_line
+from graph.chat_models.offline.text_format import one_line
 from tools.words import content_words
 
-_MOST_CHARACTERS = 1000
-_LONGEST_TOPIC = 200
+_MAX_CHARACTERS = 1000
+_MAX_TOPIC_CHARACTERS = 200
 
 _THE = r"(?:(?:the|my|our|these|your|all|local) )*"
 _DOCUMENTS = rf"{_THE}(?:documents|docs|documentation|notes|files|papers|folder|library|sources|texts)"
@@ -60,6 +60,16 @@ _ASKED_OF_DOCUMENTS = re.compile(
     rf"|^(?P<topic_first>.+?),? (?:according to|in|from) {_DOCUMENTS}$",
     re.I,
 )
+_QUESTION = re.compile(r"^(?P<topic>(?:what|who|whom|whose|when|where|which|why|how)(?:'s)?\b.+)$", re.I)
+_YES_OR_NO = re.compile(r"^(?P<topic>(?:is|are|was|were|do|does|did|can|could|has|have|will|should|must)\b.+)\?$", re.I)
+_NOT_OF_DOCUMENTS = re.compile(
+    r"\b(?:are|do|did|have|can|will|would) you\b|\bwhat (?:time|day|date) is it\b"
+    r"|\b(?:today|tonight|tomorrow|right now)\b"
+    r"|\d\s*(?:[-+*/^!%=]|plus|minus|times|divided)|(?:[-+*/^%=]|plus|minus|times|by)\s*\d",
+    re.I,
+)
+"""Questions that documents do not answer, though they may hold the words: about this moment, of sums."""
+_AND_WRITE = re.compile(rf"[\s.,;]*(?:and |then |please )*{_WRITE}\b", re.I)
 _OUTPUT = re.compile(
     rf"(?:\s*[.;,:]\s*(?:and then |and |then )?|\s+(?:and then|and|then)\s+)(?:please )?"
     rf"(?:(?:{_WRITE}|present|list|cite|give)\b.*\b(?:{_KIND}|it|them|findings|results|sources|file)\b|summari[sz]e\b|report\b).*$",
@@ -90,7 +100,7 @@ _GIVEN_WITH_THE_GOAL = re.compile(
 
 @dataclass(frozen=True)
 class BriefGoal:
-    """What is asked for; a `topic` without text means that none was found."""
+    """A requested brief; an empty `topic` means that none was found."""
 
     topic: str
     report: bool
@@ -98,21 +108,24 @@ class BriefGoal:
     path: str | None
     web: bool
     sentences: int | None
+    question: bool = False
 
 
 def brief_goal(goal: str) -> BriefGoal | None:
-    """Return what a goal asks to be found out, or None where it asks for something else.
+    """Return the brief that a goal asks for, or None if it asks for something else.
 
     >>> brief_goal("Research the latest trends in renewable energy and write a brief report").topic
     'latest trends in renewable energy'
     """
-    text = one_line(goal.replace("\u2019", "'"), _MOST_CHARACTERS)
+    text = one_line(goal.replace("\u2019", "'"), _MAX_CHARACTERS)
     file, sentences = _target(text), SENTENCES.search(text)
     text = text.replace(file[0], "") if file else text
     text, no_web = NOT_THE_WEB.subn("", text)
     web = _WEB.search(text)
     bare = _POLITE.sub("", _SOURCES.sub("", _WEB.sub("", SENTENCES.sub("", text))).strip(" ,;"))
-    found = _topic_part(bare.rstrip(" ?.!"))
+    found, asked = _topic_part(bare.rstrip(" ?.!")), None
+    if found is None:
+        found = asked = _question(bare)
     if found is None:
         return None
     return BriefGoal(
@@ -122,11 +135,12 @@ def brief_goal(goal: str) -> BriefGoal | None:
         path=file["path"] if file else None,
         web=web is not None and not no_web,
         sentences=int(sentences["count"]) if sentences else None,
+        question=asked is not None,
     )
 
 
 def _target(text: str) -> re.Match[str] | None:
-    """Return where the report is to go; a file that something stands in is read, not written."""
+    """Return the match of the report's file; a file after "in" is a source unless the goal stores something."""
     file = _TO_FILE.search(text)
     reads = file is not None and file[0].strip().startswith("in ") and not _STORED.search(text)
     return None if reads else file
@@ -140,6 +154,16 @@ def _topic_part(text: str) -> str | None:
     return None
 
 
+def _question(text: str) -> str | None:
+    if _NOT_OF_DOCUMENTS.search(text):
+        return None
+    asked, _, rest = text.partition("?")
+    if _AND_WRITE.match(rest):
+        text = f"{asked}?"
+    match = _QUESTION.match(text) or _YES_OR_NO.match(text)
+    return match["topic"] if match else None
+
+
 def _cleaned(topic: str) -> str:
     topic, before = _OUTPUT.sub("", topic), ""
     while topic != before:
@@ -148,4 +172,4 @@ def _cleaned(topic: str) -> str:
             topic = pattern.sub("", topic)
     if _GIVEN_WITH_THE_GOAL.search(topic) or not content_words(topic):
         return ""
-    return one_line(topic, _LONGEST_TOPIC)
+    return one_line(topic, _MAX_TOPIC_CHARACTERS)

@@ -1,4 +1,4 @@
-"""Arguments made of a user's words: what looks like a reference in them is text."""
+"""Marks arguments with user text as `literal` if the text looks like a reference (decision 0028)."""
 
 from collections.abc import Collection
 from typing import Any
@@ -10,18 +10,18 @@ JsonObject = dict[str, Any]
 
 
 def with_literal(answer: JsonObject, others: Collection[str]) -> JsonObject:
-    """Return a plan or a revision whose arguments are named in `literal` if words in them would be a fault.
+    """Return a plan or revision in which arguments that contain invalid look-alikes of references are `literal`.
 
     Args:
-        answer: What the rules made.
-        others: Ids of steps that are in the plan beside those in `answer`.
+        answer: The plan or revision.
+        others: Ids of plan steps that are not in `answer`.
     """
     steps = answer.get("steps", [])
     known = {*others, *(step["id"] for step in steps)}
-    return {**answer, "steps": [_marked(step, known) for step in steps]} if steps else answer
+    return {**answer, "steps": [_mark_literal(step, known) for step in steps]} if steps else answer
 
 
-def _marked(step: JsonObject, known: Collection[str]) -> JsonObject:
+def _mark_literal(step: JsonObject, known: Collection[str]) -> JsonObject:
     args, literal = step.get("args", {}), step.get("literal", [])
     wordy = [
         name

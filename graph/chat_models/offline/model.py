@@ -1,4 +1,4 @@
-"""The rules in the place of a chat model: they get the messages that any model gets, and answer with text."""
+"""The rules as a LangChain chat model: same messages in, text out."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ from graph.chat_models.offline import prose
 from graph.chat_models.offline.literal_args import with_literal
 from graph.chat_models.offline.one_step import next_step
 from graph.chat_models.offline.planning import plan_for
-from graph.chat_models.offline.prompt_document import Asked, document_in
-from graph.chat_models.offline.revising import revision_for
+from graph.chat_models.offline.prompt_document import PromptDocument, document_in
+from graph.chat_models.offline.replanning import revision_for
 from graph.chat_models.settings import OFFLINE
 
 
 class OfflineModel(BaseChatModel):
-    """A set of rules, no language model; needs no key and no network, and answers the same to the same.
+    """Deterministic rules instead of a language model; needs no key and no network.
 
-    It can play the planner and the replanner. As executor it raises `NotImplementedError`: a step must not seem to
-    succeed with an excuse for a result.
+    It supports the roles planner and replanner. As executor it raises `NotImplementedError`, so that a step cannot
+    succeed with an apology as its result.
     """
 
     model_name: str = OFFLINE
@@ -39,13 +39,13 @@ class OfflineModel(BaseChatModel):
     def _generate(
         self,
         messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002  (the rules write nothing that could be cut short)
+        stop: list[str] | None = None,  # noqa: ARG002  (LangChain's signature)
         run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002  (LangChain's signature)
         **kwargs: Any,  # noqa: ARG002  (LangChain's signature)
     ) -> ChatResult:
         usage = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
-        told = {"model_provider": OFFLINE}
-        message = AIMessage(answer_to(messages), usage_metadata=usage, response_metadata=told)
+        metadata = {"model_provider": OFFLINE}
+        message = AIMessage(answer_to(messages), usage_metadata=usage, response_metadata=metadata)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(
@@ -55,25 +55,25 @@ class OfflineModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,  # noqa: ARG002  (LangChain's signature)
         **kwargs: Any,
     ) -> ChatResult:
-        return self._generate(messages, stop, None, **kwargs)  # quicker than a thread would start
+        return self._generate(messages, stop, None, **kwargs)  # faster than starting a thread
 
 
 def answer_to(messages: Sequence[BaseMessage]) -> str:
-    """Return the JSON text of a plan or a revision, or plain words where the rules have none.
+    """Return a plan or revision as JSON text, or an explanation in prose if the rules have none.
 
     Raises:
         NotImplementedError: The messages ask for a model step.
     """
     document = document_in(messages)
     if document is None:
-        return prose.what_it_can_do()
+        return prose.describe_rules()
     if "objective" in document:
         raise NotImplementedError(prose.NO_MODEL_STEP)
-    asked = Asked(document)
+    prompt = PromptDocument(document)
     if "horizon" in document:
-        answer = next_step(asked)
+        answer = next_step(prompt)
     else:
-        answer = revision_for(asked) if "plan" in document else plan_for(asked)
+        answer = revision_for(prompt) if "plan" in document else plan_for(prompt)
     if isinstance(answer, str):
         return answer
     others = [step["id"] for step in document.get("plan", {}).get("steps", ())]

@@ -1,19 +1,19 @@
-"""The rules one step at a time: of the plan for the whole goal the next step, or the answer once all are done."""
+"""Planning one step at a time: the next step of the full plan, or the answer when all steps are done."""
 
 from typing import Any
 
 from graph.chat_models.offline import prose
 from graph.chat_models.offline.planning import plan_for
-from graph.chat_models.offline.prompt_document import Asked
+from graph.chat_models.offline.prompt_document import PromptDocument
 
 
-def next_step(asked: Asked) -> dict[str, Any] | str:
-    """Return a plan of one step, of none where the goal is reached, or what the rules have to say instead."""
-    if failed := asked.document.get("failed"):
-        return prose.gives_up(failed, "one step at a time they mend nothing")
-    plan = plan_for(asked)
+def next_step(prompt: PromptDocument) -> dict[str, Any] | str:
+    """Return a plan with the next step, a plan with the answer only, or an explanation in prose."""
+    if failed := prompt.document.get("failed"):
+        return prose.explain_no_repair(failed, "one step at a time they mend nothing")
+    plan = plan_for(prompt)
     if isinstance(plan, str):
         return plan
-    results = asked.document.get("results", {})
-    left = [step for step in plan["steps"] if results.get(step["id"], {}).get("status") != "succeeded"]
-    return {"steps": left[:1]} if left else {"steps": [], "answer": plan["answer"]}
+    results = prompt.document.get("results", {})
+    remaining = [step for step in plan["steps"] if results.get(step["id"], {}).get("status") != "succeeded"]
+    return {"steps": remaining[:1]} if remaining else {"steps": [], "answer": plan["answer"]}

@@ -1,4 +1,4 @@
-"""What the rules are asked: the one JSON object in the messages."""
+"""The prompt document: the JSON object in a role's messages."""
 
 import json
 import re
@@ -8,14 +8,14 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-LONGEST = 4_000
-"""Longer texts are not understood: rules look at a text again from each of its characters."""
+MAX_CHARACTERS = 4_000
+"""Longer texts are ignored: the rules' regular expressions may be quadratic (decision 0016)."""
 _SPACES = re.compile(r"([^\S\n])[^\S\n]+")
 _LINES = re.compile(r"\n[ \n]*\n")
 
 
 def document_in(messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
-    """Return the first JSON object that a human message consists of."""
+    """Return the first human message that is a JSON object."""
     for message in messages:
         if not isinstance(message, HumanMessage):
             continue
@@ -29,37 +29,37 @@ def document_in(messages: Sequence[BaseMessage]) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A planner's or a replanner's document; entries without content are left out of it."""
+class PromptDocument:
+    """The document of a planner's or replanner's prompt; empty entries are missing from it."""
 
     document: Mapping[str, Any]
 
     @property
     def goal(self) -> str:
-        """What the run is for."""
+        """The goal of the run."""
         return _readable(self.document.get("goal", ""))
 
     @property
     def constraints(self) -> list[str]:
-        """The constraints, as they were given."""
+        """The constraints."""
         return [_readable(each) for each in self.document.get("constraints", ())]
 
     @property
     def feedback(self) -> list[str]:
-        """What a person said about earlier plans, oldest first."""
+        """Feedback on earlier plans, oldest first."""
         return [_readable(each) for each in self.document.get("feedback", ())]
 
     def missing(self, needed: Mapping[str, Sequence[str]]) -> list[str]:
-        """Return which of these tools, each with the arguments it must take, are not listed."""
+        """Return the tools, given with their required arguments, that the document does not list."""
         takes = {tool["name"]: tool.get("args", {}) for tool in self.document.get("tools", ())}
         return [name for name, args in needed.items() if name not in takes or not set(args) <= set(takes[name])]
 
     def offers(self, tool: str, *args: str) -> bool:
-        """Whether a tool that takes these arguments is listed."""
+        """Whether the document lists a tool with these arguments."""
         return not self.missing({tool: args})
 
 
 def _readable(given: Any) -> str:
-    """Return a text without long runs of white space; one that is too long is as good as none."""
-    text = _LINES.sub("\n\n", _SPACES.sub(r"\1", str(given)[: LONGEST + 1]))
-    return text if len(str(given)) <= LONGEST else ""
+    """Return a text with white space collapsed, empty if it is too long."""
+    text = _LINES.sub("\n\n", _SPACES.sub(r"\1", str(given)[: MAX_CHARACTERS + 1]))
+    return text if len(str(given)) <= MAX_CHARACTERS else ""

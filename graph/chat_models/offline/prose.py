@@ -1,4 +1,4 @@
-"""What the rules say in plain words; never a bracket, so that nobody takes the words for JSON."""
+"""Explanations of the rules in prose; without brackets, so that they are never parsed as JSON."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,25 +17,25 @@ NO_MODEL_STEP = (
     "the offline model is a set of rules and cannot do a step that needs a model; name an executor model, "
     "with --executor openai:gpt-5-mini or build_graph(executor=...)"
 )
-FEEDBACK_ON_PLANS = (
+WISHES_FOR_BRIEFS = (
     "fewer searches; only 2 searches; add a search for something; no web; use the web; at most 5 statements; "
-    "write it to notes.md; no report"
+    "write it to notes.md; no report; with sources"
 )
-FEEDBACK_ON_AUDITS = "a log by its name, such as logs/worker.log; write it to notes.md; no draft"
-FEEDBACK_ON_REVISIONS = "search for something else instead; no web; write it to notes.md"
+WISHES_FOR_AUDITS = "a log by its name, such as logs/worker.log; write it to notes.md; no draft"
+WISHES_FOR_SUMS = "of arithmetic, which has one way to be done, whole numbers; answer with JSON"
 
 
-def what_it_can_do(missing: Sequence[str] = ()) -> str:
-    """Return what the rules are and what they can plan; `missing` names the tools that this goal would need."""
-    said = "This is the offline model: a built-in set of rules, no language model."
+def describe_rules(missing: Sequence[str] = ()) -> str:
+    """Return what the rules can plan; `missing` names tools that the goal would need."""
+    intro = "This is the offline model: a built-in set of rules, no language model."
     if missing:
         tools = ", ".join(missing)
-        return f"{said} Its rules would plan this goal with tools that are not listed: {tools}. {_NAME_A_MODEL}"
-    return f"{said} No rule fits this goal. {_CAN} {_NAME_A_MODEL}"
+        return f"{intro} Its rules would plan this goal with tools that are not listed: {tools}. {_NAME_A_MODEL}"
+    return f"{intro} No rule fits this goal. {_CAN} {_NAME_A_MODEL}"
 
 
 def no_topic() -> str:
-    """Return that a brief needs something to be about."""
+    """Return that the goal of a brief has no topic."""
     return (
         "The offline rules can write a brief over the documents, but find no topic in this goal. "
         f"Say what it is to be about, such as: Summarise what the documents say about offshore wind. {_NAME_A_MODEL}"
@@ -43,20 +43,31 @@ def no_topic() -> str:
 
 
 def feedback_not_understood(feedback: str, understood: str) -> str:
-    """Return that the rules cannot use a person's feedback, and what they could use."""
+    """Return that the rules do not understand some feedback, and what they understand."""
     return (
         f"The offline rules cannot use this feedback: {_plain(feedback)}. They understand: {understood}. "
         f"Or edit the plan itself. {_NAME_A_MODEL}"
     )
 
 
-def gives_up(errors: Mapping[str, str], why: str) -> str:
-    """Return what failed and why there is no other way; `errors` is step id -> error."""
+def constraint_not_kept(constraint: str, understood: str) -> str:
+    """Return that the rules cannot keep to a constraint, and to which they could."""
+    return (
+        f"The offline rules cannot keep to this constraint: {_plain(constraint)}. They understand: {understood}. "
+        f"Leave it out, or bring a plan. {_NAME_A_MODEL}"
+    )
+
+
+def explain_no_repair(errors: Mapping[str, str], why: str) -> str:
+    """Return what failed and why there is no other way; `errors` is step id -> error, and one of them may be why."""
+    if why in errors.values():
+        return f"The offline rules have no other way to go on: {_plain(why)}"
     steps: dict[str, list[str]] = {}
     for step, error in errors.items():
         steps.setdefault(_plain(error), []).append(step)
     failed = "; ".join(f"{', '.join(same)}: {error}" for error, same in list(steps.items())[:3])
-    return f"The offline rules have no other way to go on: {why}. What failed: {failed}"
+    also = f". What failed: {failed}" if failed else ""
+    return f"The offline rules have no other way to go on: {_plain(why)}{also}"
 
 
 def _plain(text: str, most: int = 240) -> str:

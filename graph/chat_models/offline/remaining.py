@@ -1,11 +1,11 @@
-"""What is left of a plan, as a revision changes it: steps kept, replaced and dropped."""
+"""The remaining steps of a plan, and the changes that make up a revision."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graph.chat_models.offline.prompt_document import Asked
+from graph.chat_models.offline.prompt_document import PromptDocument
 from graph.plan.lookalikes import lookalikes_in
-from graph.plan.references import Reference, escape, pieces, references_in, spelled
+from graph.plan.references import Reference, escape, join_pieces, pieces, references_in
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Step
 
@@ -13,18 +13,18 @@ JsonObject = dict[str, Any]
 Write = Callable[[Reference], Reference | str]
 
 
-class NoOtherWay(Exception):
-    """The rules cannot go on; the message says why."""
+class NoRepair(Exception):
+    """The rules have no repair; the message gives the reason."""
 
 
 class Remaining:
-    """The steps that have not succeeded, by id, and the answer; changes are noted."""
+    """The steps that have not succeeded, by id, and the answer; records all changes."""
 
-    def __init__(self, asked: Asked) -> None:
-        plan = asked.document["plan"]
-        shown: Mapping[str, JsonObject] = asked.document.get("results", {})
-        errors: Mapping[str, Any] = asked.document.get("failed", {})
-        self.asked = asked
+    def __init__(self, prompt: PromptDocument) -> None:
+        plan = prompt.document["plan"]
+        shown: Mapping[str, JsonObject] = prompt.document.get("results", {})
+        errors: Mapping[str, Any] = prompt.document.get("failed", {})
+        self.prompt = prompt
         self._shown = shown
         self.every_step: dict[str, JsonObject] = {step["id"]: step for step in plan["steps"]}
         self.status = {step: shown.get(step, {}).get("status", "pending") for step in self.every_step}
@@ -36,7 +36,7 @@ class Remaining:
         self._old_answer = self.answer
 
     def failed_calls(self, tool: str) -> list[JsonObject]:
-        """Return the failed steps that called a tool."""
+        """Return the failed steps of a tool."""
         return [self.steps[step] for step in self.failed if step in self.steps and self.tool(step) == tool]
 
     def tool(self, step: str) -> str | None:
@@ -48,37 +48,37 @@ class Remaining:
         return str(self._shown.get(step, {}).get("preview", ""))
 
     def give(self, step: JsonObject) -> None:
-        """Put a step in the place of the one with its id, or add it."""
+        """Replace the step with the same id, or add the step."""
         self.steps[step["id"]] = step
         if step["id"] not in self._changed:
             self._changed.append(step["id"])
 
     def note(self, words: str) -> None:
-        """Say something with the answer, where it has room for it."""
+        """Add a note to the answer if it is an object."""
         if isinstance(self.answer, dict):
             before = self.answer.get("note")
             self.answer = {**self.answer, "note": f"{before}; {words}" if isinstance(before, str) else words}
 
     def new_id(self) -> str:
-        """Return an id that no step has."""
+        """Return an unused step id."""
         taken = {*self.every_step, *self.steps}
         return next(
             name for name in (f"step_{n}" for n in range(len(taken) + 1, 2 * len(taken) + 2)) if name not in taken
         )
 
     def can_drop(self, step: str) -> bool:
-        """Whether the rest of the plan makes sense without a step."""
+        """Whether the rest of the plan works without a step."""
         return self._without(step) is not None
 
     def drop(self, step: str) -> None:
-        """Leave a step out, and what refers to it in lists and in the answer.
+        """Drop a step, and the references to it in lists and in the answer.
 
         Raises:
-            NoOtherWay: Another step or the answer needs it.
+            NoRepair: Another step or the answer needs it.
         """
         left = self._without(step)
         if left is None:
-            raise NoOtherWay(f"the rest of the plan needs {step}")
+            raise NoRepair(f"the rest of the plan needs {step}")
         steps, self.answer = left
         if step in self.failed:
             self.note(f"left out, since it failed: {self._words_for(step)}")
@@ -87,39 +87,39 @@ class Remaining:
             self.give(fields)
 
     def exchange(self, step: str, new: JsonObject) -> None:
-        """Put a step of another id in the place of one: whatever refers to the old one refers to the new one."""
+        """Replace a step by one with another id, and redirect all references."""
         self.give({**new, "replaces": step} if step in self.failed else new)
         self.redirect(step, new["id"])
         del self.steps[step]
 
     def redirect(self, step: str, to: str) -> None:
-        """Let what is left refer to another step's result instead."""
+        """Redirect references and dependencies from one step to another."""
         self._rewrite(step, lambda found: Reference(to, found.path))
         for name, fields in list(self.steps.items()):
             if step in fields.get("depends_on", []):
                 depends_on = [to if before == step else before for before in fields["depends_on"]]
                 self.give({**self.steps[name], "depends_on": depends_on})
 
-    def say_instead(self, step: str, words: str) -> None:
-        """Leave a step out, and say some words wherever its result would stand in a text.
+    def drop_with_text(self, step: str, words: str) -> None:
+        """Drop a step, and replace references to its result by a text.
 
         Raises:
-            NoOtherWay: Another step or the answer needs it.
+            NoRepair: Another step or the answer needs it.
         """
         self._rewrite(step, lambda _: words)
         self.drop(step)
 
-    def end_with(self, answer: Any) -> None:
-        """Drop all that is left, and answer with what there is."""
+    def finish_with(self, answer: Any) -> None:
+        """Drop all remaining steps and set the answer."""
         self.steps, self.answer = {}, answer
 
     def refers_to_parts_of(self, step: str) -> bool:
-        """Whether anything left uses a part of a step's result, and so depends on its shape."""
+        """Whether the rest of the plan refers to parts of a step's result, and so depends on its shape."""
         values = [*map(_open_args, self.steps.values()), self.answer]
         return any(reference.step == step and reference.path for value in values for reference in references_in(value))
 
     def revision(self) -> JsonObject:
-        """Return the revision; where nothing is left to run, it is the answer."""
+        """Return the revision; if no step remains, it consists of the answer."""
         keep = [step for step in self.steps if step not in self._changed]
         revision: JsonObject = {"keep": keep} if keep else {}
         revision["steps"] = [self.steps[step] for step in self._changed if step in self.steps]
@@ -128,7 +128,7 @@ class Remaining:
         return revision
 
     def _words_for(self, step: str) -> str:
-        """Return what a step was to do, or its id if words in it look like a reference, which no answer may hold."""
+        """Return a step's objective, or its id if the objective contains a look-alike of a reference."""
         objective = escape(str(self.steps[step].get("objective", step)))
         return step if any(lookalikes_in(objective, self.every_step)) else objective
 
@@ -139,7 +139,7 @@ class Remaining:
         self.answer = _rewritten(self.answer, step, write)
 
     def _without(self, dropped: str) -> tuple[list[JsonObject], Any] | None:
-        """Return the steps that change and the answer when one step is left out, or None where that cannot be."""
+        """Return the changed steps and the answer without a step, or None if it cannot be dropped."""
         if any(_waits_for(self.every_step[step], dropped) for step in self.succeeded):
             return None
         steps = []
@@ -158,7 +158,7 @@ class Remaining:
         return None if _refers(answer, dropped) or answer == {} else (steps, answer)
 
     def _results(self) -> Any:
-        """Return an answer that refers to the results that nothing else waits for."""
+        """Return an answer with the results of the succeeded steps that no other one depends on."""
         done = [Step.model_validate(self.every_step[step]) for step in self.succeeded]
         last = last_steps(waits_for(done)) if done else ()
         if len(last) == 1:
@@ -171,7 +171,7 @@ def _waits_for(fields: JsonObject, step: str) -> bool:
 
 
 def _open_args(fields: JsonObject) -> JsonObject:
-    """Return the arguments that may hold references."""
+    """Return the arguments that may contain references."""
     return {name: value for name, value in fields.get("args", {}).items() if name not in fields.get("literal", ())}
 
 
@@ -180,7 +180,7 @@ def _refers(value: Any, step: str) -> bool:
 
 
 def _without_items(value: Any, step: str) -> Any:
-    """Return a list without the items that are nothing but a reference to a step."""
+    """Return a list without the items that are just a reference to a step."""
     if not isinstance(value, list):
         return value
     return [item for item in value if not (isinstance(item, str) and _is_reference_to(step, pieces(item)))]
@@ -191,11 +191,13 @@ def _is_reference_to(step: str, parts: tuple[str | Reference, ...]) -> bool:
 
 
 def _rewritten(value: Any, step: str, write: Write) -> Any:
-    """Return a value with each reference to a step written anew; all else stays as it is."""
+    """Return a value with each reference to a step replaced."""
     if isinstance(value, dict):
         return {key: _rewritten(item, step, write) for key, item in value.items()}
     if isinstance(value, list):
         return [_rewritten(item, step, write) for item in value]
     if not isinstance(value, str) or not _refers(value, step):
         return value
-    return spelled(write(part) if isinstance(part, Reference) and part.step == step else part for part in pieces(value))
+    return join_pieces(
+        write(part) if isinstance(part, Reference) and part.step == step else part for part in pieces(value)
+    )

@@ -1,4 +1,4 @@
-"""What may be done about a failed call; never the same call again."""
+"""Repairs of failed calls; none repeats the same call."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,8 @@ from typing import Any
 from graph.chat_models.offline import brief
 from graph.chat_models.offline.constraints import SEARCH_FOR
 from graph.chat_models.offline.goals import brief_goal
-from graph.chat_models.offline.remaining import NoOtherWay, Remaining
-from graph.chat_models.offline.words import one_line, slug
+from graph.chat_models.offline.remaining import NoRepair, Remaining
+from graph.chat_models.offline.text_format import one_line, slug
 from graph.plan.references import escape, references_in
 from tools.words import content_words
 
@@ -21,32 +21,32 @@ _PATH_TROUBLE = re.compile(r"\bgive a relative path\b|\bname too long\b|\b(?:is 
 _SIMPLE = 2
 
 
-def mend_searches(remaining: Remaining) -> None:
-    """Go on with the searches that found something, else search once more with other words, else read a document.
+def repair_searches(remaining: Remaining) -> None:
+    """Continue with the successful searches, else search with other words, else read a document.
 
     Raises:
-        NoOtherWay: There are no documents, or nothing about the topic in them.
+        NoRepair: There are no documents, or they do not mention the topic.
     """
     failed = [step["id"] for step in remaining.failed_calls("search_documents")]
     if _others_found_something(remaining, failed) and all(remaining.can_drop(step) for step in failed):
         _drop_all(remaining, failed)
-    elif any(_NO_DOCUMENTS.search(remaining.failed[step]) for step in failed):
-        raise NoOtherWay("there are no documents to search")
+    elif without := [error for step in failed if _NO_DOCUMENTS.search(error := remaining.failed[step])]:
+        raise NoRepair(without[0])
     elif query := _other_query(remaining, failed):
         _search_instead(remaining, failed[0], query)
         _drop_all(remaining, failed[1:])
     elif all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed):
-        raise NoOtherWay("the documents hold none of the words that the goal is about")
+        raise NoRepair(_nothing_about(remaining))
     else:
         _read_instead(remaining, failed[0])
         _drop_all(remaining, failed[1:])
 
 
-def mend_web_search(remaining: Remaining) -> None:
-    """Go on without the web where there are other sources, else search the documents instead.
+def repair_web_search(remaining: Remaining) -> None:
+    """Continue without the web if there are other sources, else search the documents instead.
 
     Raises:
-        NoOtherWay: The plan needs what the web says.
+        NoRepair: The plan needs the web search.
     """
     for step in remaining.failed_calls("web_search"):
         query = _query(step)
@@ -62,19 +62,19 @@ def mend_web_search(remaining: Remaining) -> None:
                 }
             )
         else:
-            raise NoOtherWay(f"the web did not answer, and the plan needs {step['id']}")
+            raise NoRepair(f"the web did not answer, and the plan needs {step['id']}")
 
 
-def mend_report(remaining: Remaining) -> None:
-    """Write under another name where the name was the trouble.
+def repair_report(remaining: Remaining) -> None:
+    """Write to another path if the path was the problem.
 
     Raises:
-        NoOtherWay: It was not, or the name is not a literal.
+        NoRepair: The path was not the problem, or contains a reference.
     """
     for step in remaining.failed_calls("write_report"):
         path = step.get("args", {}).get("path", "report.md")
         if not _PATH_TROUBLE.search(remaining.failed[step["id"]]) or any(references_in(path)):
-            raise NoOtherWay("the report could not be written, and another name would not help")
+            raise NoRepair("the report could not be written, and another name would not help")
         stem = slug(PurePosixPath(str(path).replace("\\", "/")).stem)
         names = (f"{stem}.md", f"{stem}-report.md", "report.md")
         name = next(name for name in names if name != path)
@@ -82,15 +82,22 @@ def mend_report(remaining: Remaining) -> None:
         remaining.give({**step, "objective": f"Write the report to {name}", "args": args})
 
 
+def _nothing_about(remaining: Remaining) -> str:
+    goal = brief_goal(remaining.prompt.goal)
+    if goal and goal.question:
+        return "no document answers this question, as far as words can tell"
+    return "the documents hold none of the words that the goal is about"
+
+
 def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:
-    """Whether a search that succeeded was for more than words that occur nowhere, or are there to see other sides."""
+    """Whether a successful search is on topic: its match is not due to aspect words alone."""
     absent = {
         word
         for step in failed
         if _NOTHING_FOUND.search(remaining.failed[step])
         for word in content_words(_query(remaining.steps[step]))
     }
-    aside = brief.WORDS_OF_SIDES - set(content_words(remaining.asked.goal))
+    aside = brief.WORDS_OF_SIDES - set(content_words(remaining.prompt.goal))
     for step in remaining.succeeded:
         if remaining.tool(step) == "web_search":
             return True
@@ -102,16 +109,16 @@ def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:
 
 
 def _other_query(remaining: Remaining, failed: list[str]) -> str | None:
-    """Return a query that was not tried: what a person asked for, the goal's other words, or fewer of them."""
-    wished = [found["query"] for said in remaining.asked.feedback if (found := SEARCH_FOR.search(said))]
-    goal = brief_goal(remaining.asked.goal)
-    topic = brief.about(goal.topic) if goal else remaining.asked.goal
+    """Return an untried query: one from feedback, else other words of the goal, or fewer of them."""
+    requested = [found["query"] for said in remaining.prompt.feedback if (found := SEARCH_FOR.search(said))]
+    goal = brief_goal(remaining.prompt.goal)
+    topic = brief.about(goal.topic) if goal else remaining.prompt.goal
     tried = {word for step in failed for word in content_words(_query(remaining.steps[step]))}
     others = [word for word in content_words(topic) if word not in tried]
     longest = sorted(content_words(topic), key=len, reverse=True)[:_SIMPLE]
     simple = [word for word in content_words(topic) if word in longest]
     nothing_found = all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed)
-    candidates = [*reversed(wished), " ".join(others if nothing_found else simple)]
+    candidates = [*reversed(requested), " ".join(others if nothing_found else simple)]
     return next((query for query in candidates if _is_new(query, remaining)), None)
 
 
@@ -138,9 +145,9 @@ def _search_instead(remaining: Remaining, step: str, query: str) -> None:
 
 
 def _read_instead(remaining: Remaining, step: str) -> None:
-    """Read the first document in place of a search that does not work."""
+    """Read the first document instead of a search that does not work."""
     if not _may_change_shape(remaining, step, {"list_documents": (), "read_document": ("path",)}):
-        raise NoOtherWay("the search does not work, and the documents cannot be read without it")
+        raise NoRepair("the search does not work, and the documents cannot be read without it")
     listing = remaining.new_id()
     remaining.give({"id": listing, "objective": "List the documents", "tool": "list_documents", "args": {}})
     remaining.give(
@@ -155,4 +162,4 @@ def _read_instead(remaining: Remaining, step: str) -> None:
 
 
 def _may_change_shape(remaining: Remaining, step: str, tools: Mapping[str, Sequence[str]]) -> bool:
-    return not remaining.asked.missing(tools) and not remaining.refers_to_parts_of(step)
+    return not remaining.prompt.missing(tools) and not remaining.refers_to_parts_of(step)

@@ -1,11 +1,11 @@
-"""What may be done where the logs of an audit are incomplete: older copies are read, what is not there is left out."""
+"""Repairs of audits with incomplete logs: read older copies, or continue without the missing ones."""
 
 import re
 from pathlib import PurePosixPath
 from typing import Any
 
 from graph.chat_models.offline.audit import read_step
-from graph.chat_models.offline.remaining import NoOtherWay, Remaining
+from graph.chat_models.offline.remaining import NoRepair, Remaining
 from graph.plan.references import references_in
 
 _COPIES = re.compile(r"\brotated copies of it are there: (?P<copies>.+?)(?:; other logs: |$)", re.S)
@@ -17,11 +17,11 @@ _ROTATED = re.compile(r'"rotated":\["([^"\\]+)"')
 _NO_PLACE = re.compile(r"\bis not there\b|\bis not of type\b|\bNone is not\b")
 
 
-def mend_logs(remaining: Remaining) -> None:
-    """Read the rotated copy of a log that is not there, the one that tells of the time of the errors; else go without.
+def repair_logs(remaining: Remaining) -> None:
+    """Read the rotated copy of a missing log that covers the time of the errors, else continue without it.
 
     Raises:
-        NoOtherWay: No log is left.
+        NoRepair: No other log remains.
     """
     for step in remaining.failed_calls("read_logs"):
         path = _copy_for(remaining, remaining.failed[step["id"]])
@@ -33,45 +33,45 @@ def mend_logs(remaining: Remaining) -> None:
         elif remaining.can_drop(step["id"]) and _reads_left(remaining, step["id"]):
             remaining.drop(step["id"])
         else:
-            raise NoOtherWay("there is no other log to read")
+            raise NoRepair("there is no other log to read")
 
 
-def mend_groups(remaining: Remaining) -> None:
-    """Read older copies of the logs where those that were read hold no error.
+def repair_groups(remaining: Remaining) -> None:
+    """Read older copies of the logs if those read so far contain no error.
 
     Raises:
-        NoOtherWay: There are none.
+        NoRepair: There are no older copies.
     """
     for step in remaining.failed_calls("group_errors"):
         older = _read_older(remaining)
         if older is None:
-            raise NoOtherWay("the logs hold no error, and there are no older copies of them")
+            raise NoRepair("the logs hold no error, and there are no older copies of them")
         remaining.give({**step, "args": _with_more(step, older)})
 
 
-def mend_source(remaining: Remaining) -> None:
-    """Read older copies where no traceback names a line; without the source, draft without it.
+def repair_source(remaining: Remaining) -> None:
+    """Read older copies if no traceback names a line; if the source is unreadable, draft without it.
 
     Raises:
-        NoOtherWay: The step is not one that an audit has.
+        NoRepair: The step is not part of an audit plan.
     """
     for step in remaining.failed_calls("read_source"):
         group = next((reference.step for reference in references_in(step.get("args", {}))), None)
         if group is None or remaining.tool(group) != "group_errors":
-            raise NoOtherWay("the source cannot be read, and the plan does not say where else to look")
+            raise NoRepair("the source cannot be read, and the plan does not say where else to look")
         if not _NO_PLACE.search(remaining.failed[step["id"]]):
-            remaining.say_instead(step["id"], "(the source could not be read)")
+            remaining.drop_with_text(step["id"], "(the source could not be read)")
         elif older := _read_older(remaining):
             again = {**remaining.every_step[group], "id": remaining.new_id()}
             remaining.give({**again, "args": _with_more(again, older)})
             remaining.redirect(group, again["id"])
         else:
             note = "no traceback in the logs names a line of the source in this folder"
-            remaining.end_with({"summary": f"{{{group}_result.summary}}", "note": note})
+            remaining.finish_with({"summary": f"{{{group}_result.summary}}", "note": note})
 
 
 def _copy_for(remaining: Remaining, error: str) -> str | None:
-    """Return the copy that covers the first error that another log tells of, else the newest; none twice."""
+    """Return the unread copy that covers the first error seen in another log, else the newest one."""
     named = _COPIES.search(error)
     copies = (
         [copy for copy in _COPY.finditer(named["copies"]) if not _was_read(remaining, copy["path"])] if named else []
@@ -84,7 +84,7 @@ def _copy_for(remaining: Remaining, error: str) -> str | None:
 
 
 def _read_older(remaining: Remaining) -> str | None:
-    """Add a step that reads an older copy of a log that was read, and return a reference to its result."""
+    """Add a step that reads an older copy of a log, and return a reference to its result."""
     found = (match[1] for preview in _reads_done(remaining) if (match := _ROTATED.search(preview)))
     path = next((path for path in found if not _was_read(remaining, path)), None)
     if path is None:
@@ -96,7 +96,7 @@ def _read_older(remaining: Remaining) -> str | None:
 
 
 def _reads_done(remaining: Remaining) -> list[str]:
-    """Return the previews of the logs that were read, in plan order."""
+    """Return the previews of the logs read so far, in plan order."""
     return [remaining.preview(step) for step in remaining.succeeded if remaining.tool(step) == "read_logs"]
 
 

@@ -1,4 +1,4 @@
-"""`planner-executor audit`: what happened in a run, as a story."""
+"""`planner-executor audit`: the history of a run."""
 
 import json
 from enum import StrEnum
@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 from graph.record_service import audited
 
 
 class Part(StrEnum):
-    """A section of the story."""
+    """A section of the history."""
 
     plans = "plans"
     steps = "steps"
@@ -23,16 +23,16 @@ class Part(StrEnum):
     budget = "budget"
 
 
-Only = Annotated[list[Part] | None, typer.Option("--only", help="A section of the story; may be given more than once.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print every event whole, for programs.")]
+Only = Annotated[list[Part] | None, typer.Option("--only", help="Only this section; may be repeated.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print all events in full, as JSON.")]
 
 
 def audit(
     run: options.RunName, only: Only = None, as_json: AsJson = False, db: options.Database = options.DATABASE
 ) -> None:
-    """Tell what happened in a run: plans, calls, model calls and decisions, in order, by whom and why."""
+    """Print the history of a run: plans, calls, model calls and decisions, with author and reason."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         found = with_run(db, run, lambda runs: audited(runs, run, *(part.value for part in only or ())))
         if as_json:
             screen.show_text(json.dumps(found.to_json(), indent=2))

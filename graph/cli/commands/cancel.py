@@ -3,20 +3,20 @@
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import ENDED_OTHERWISE, reported
+from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
 from graph.cli.outcome import headline
 from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
 
 
 def cancel(run: options.RunName, db: options.Database = options.DATABASE) -> None:
-    """End a run that has not ended; what it has done stays done."""
+    """Cancel a run; steps that have finished are not undone."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         found = find_run(db, run)
         if found.ended:
-            screen.say(f"{found.id} had ended already, {headline(found)}")
+            screen.say(f"{found.id} had already ended, {headline(found)}")
             raise typer.Exit(0 if found.status == "cancelled" else ENDED_OTHERWISE)
         ended = with_runs(db, lambda runs: runs.cancel(found.id))
-        told = f"is {ended.status}" if ended.ended else "executes elsewhere and ends before its next call"
-        screen.say(f"{ended.id} {told}")
+        state = f"is {ended.status}" if ended.ended else "runs in another process and ends before its next call"
+        screen.say(f"{ended.id} {state}")

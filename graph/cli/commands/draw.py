@@ -1,4 +1,4 @@
-"""`planner-executor draw`: a run's plan as a picture, or as a file to edit."""
+"""`planner-executor draw`: a run's plan as a drawing, or as a file to edit."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import find_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
@@ -30,12 +30,12 @@ FORMATS: Mapping[str, Callable[[Plan, Status], str]] = {
 
 
 def draw(run: options.RunName, output: Output = None, db: options.Database = options.DATABASE) -> None:
-    """Draw a run's plan: on the screen, or into a file whose ending says how."""
+    """Draw a run's plan on the screen, or into a file in the format of its extension."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         drawn = FORMATS.get(output.suffix.lower()) if output is not None else None
         if output is not None and drawn is None:
-            raise InputError("--output", f"{output} ends in none of {', '.join(FORMATS)}")
+            raise InputError("--output", f"{output} has an unknown extension; use {', '.join(FORMATS)}")
         found = find_run(db, run)
         if found.plan is None:
             raise InputError("run", f"{found.id} has no plan to draw")

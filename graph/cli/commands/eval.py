@@ -1,4 +1,4 @@
-"""`planner-executor eval`: whether plans pay for a suite of goals."""
+"""`planner-executor eval`: compare plans with a direct agent on a suite of goals."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graph.cli import options
-from graph.cli.eval_table import difference_table, summary_table, told_trial
-from graph.cli.exit_codes import ENDED_OTHERWISE, reported
+from graph.cli.eval_table import difference_table, summary_table, trial_line
+from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.run_options import ModelOptions
 from graph.cli.screen import Screen
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from graph.own_tools import Tool
 
 OFFLINE = (
-    "planning with the embedded rules (offline), which cannot play the direct agent: that arm is left out; "
-    "name a model with --planner openai:gpt-5-mini"
+    "planner: the embedded rules (offline), which cannot act as the direct agent; that arm is skipped. "
+    "To use a model: --planner openai:gpt-5-mini"
 )
 
-SuiteFile = Annotated[Path, typer.Argument(metavar="SUITE", help="A TOML file with goals and what is to come of them.")]
+SuiteFile = Annotated[
+    Path, typer.Argument(metavar="SUITE", help="A TOML file with goals and the checks of their outcomes.")
+]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Where results go; evaluations/NAME of the suite by default."),
+    typer.Option("--out", metavar="DIR", help="Folder for the results. Default: evaluations/NAME of the suite."),
 ]
 
 
@@ -44,14 +46,14 @@ def evaluate(
     config: options.ConfigFile = None,
     own_tools: options.OwnTools = None,
 ) -> None:
-    """Try each goal of a suite in three arms, and say what plans gain and cost there.
+    """Run each goal of a suite in three arms and compare success and cost.
 
-    The arms are an agent that calls tools as it goes, a plan that stays as it is, and a plan that is revised when a
-    step fails; tools, models, policy and budget are the same. Each trial works on a fresh copy of its workspace.
-    Trials that are finished are kept: the same command goes on where it was stopped.
+    The arms: an agent that calls tools without a plan, a static plan, and a plan that is revised when a step fails;
+    tools, models, policy and budget are the same. Each trial works on a fresh copy of its workspace. Finished trials
+    are stored: if interrupted, the same command continues.
     """
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         from graph.evaluation.suite_file import read_suite
 
         read = read_suite(suite)
@@ -59,29 +61,29 @@ def evaluate(
         setup = Setup.default().changed(models=given.models, config=config, own_tools=own_tools)
         if setup.role_models.planner.name == "offline":
             screen.say(OFFLINE)
-        results = evaluated(screen, read, setup, folder)
+        results = run_suite(screen, read, setup, folder)
         show(screen, results, folder)
         raise typer.Exit(ENDED_OTHERWISE if results.stopped else 0)
 
 
-def evaluated(screen: Screen, suite: "Suite", setup: Setup, folder: Path) -> "Results":
-    """Run the evaluation, and tell of each trial as it ends."""
+def run_suite(screen: Screen, suite: "Suite", setup: Setup, folder: Path) -> "Results":
+    """Run the evaluation and print a line per trial."""
     from graph.configuration import policy_named, policy_of
-    from graph.evaluation.evaluating import evaluate as begin
+    from graph.evaluation.evaluation import evaluate
     from graph.tool_servers import with_servers
 
-    def tell(trial: "Trial", number: int, total: int) -> None:
-        screen.show_text(told_trial(trial, number, total), "" if trial.met else "yellow")
+    def on_trial(trial: "Trial", number: int, total: int) -> None:
+        screen.show_text(trial_line(trial, number, total), "" if trial.met else "yellow")
 
     policy = policy_of(policy_named(suite.path(suite.policy), setup.config))
     own = setup.tools()
     with with_servers(suite.path(suite.mcp), own) as everything:
-        toolset = toolset_with(setup, everything[len(own) :])
-        return asyncio.run(begin(suite, setup.role_models, toolset, folder, policy=policy, tell=tell))
+        toolset = toolset_factory(setup, everything[len(own) :])
+        return asyncio.run(evaluate(suite, setup.role_models, toolset, folder, policy=policy, on_trial=on_trial))
 
 
-def toolset_with(setup: Setup, others: Sequence[Any]) -> "Toolset":
-    """Return what makes the project's own tools over a trial's folders, with others beside them."""
+def toolset_factory(setup: Setup, others: Sequence[Any]) -> "Toolset":
+    """Return a factory of the built-in tools over a trial's folders, plus other tools."""
 
     def toolset(documents: Path, workspace: Path) -> "list[Tool]":
         made = replace(setup, documents=str(documents), workspace=str(workspace)).tools()
@@ -91,8 +93,8 @@ def toolset_with(setup: Setup, others: Sequence[Any]) -> "Toolset":
 
 
 def show(screen: Screen, results: "Results", folder: Path) -> None:
-    """Print what was found, and where it is kept."""
-    from graph.evaluation.results_file import PICTURE, RECORDS, RESULTS
+    """Print the summary and the paths of the results."""
+    from graph.evaluation.results_file import CHART, RECORDS, RESULTS
 
     screen.say()
     screen.show(summary_table(results.summary))
@@ -100,13 +102,11 @@ def show(screen: Screen, results: "Results", folder: Path) -> None:
         screen.say()
         screen.show(difference_table(results.summary))
     screen.say()
-    screen.say(
-        "In brackets the bounds of 95 % confidence; cases count once each. unsure: nothing tells it from chance."
-    )
+    screen.say("In brackets: 95 % confidence interval; each case counts once. unsure: the difference may be chance.")
     if void := sum(trial.void is not None for trial in results.trials):
         screen.say(
-            f"{void} trials do not count: a model gave no answer, or the budget was spent in the middle of them."
+            f"{void} void trials are not counted: a model was unavailable, or the budget ran out during the trial."
         )
-    screen.say(f"results: {folder / RESULTS}, picture: {folder / PICTURE}, records: {folder / RECORDS}")
+    screen.say(f"results: {folder / RESULTS}, picture: {folder / CHART}, records: {folder / RECORDS}")
     if results.stopped:
         screen.complain(results.stopped)

@@ -1,4 +1,4 @@
-"""`planner-executor export`: a run's whole record as one file."""
+"""`planner-executor export`: the full record of a run as one file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,19 +6,19 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 from graph.cli.verification_text import lines
 from graph.record_service import exported
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not be there yet.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")]
 
 
 def export(run: options.RunName, file: File, db: options.Database = options.DATABASE) -> None:
-    """Write a run's events, and the artifacts they name, to one file that `verify` and `replay` take."""
+    """Write the events and artifacts of a run to one file, which `verify` and `replay` accept."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         found = with_run(db, run, lambda runs: exported(runs, run, file))
         for line in lines(found):
             screen.say(line)

@@ -1,11 +1,11 @@
-"""`planner-executor metrics`: counts over all runs, for Prometheus and whatever reads its format."""
+"""`planner-executor metrics`: counts over all runs in Prometheus' format."""
 
 from typing import Annotated
 
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.metrics_server import listening
 from graph.cli.run_lookup import with_runs
 from graph.cli.screen import Screen
@@ -13,17 +13,17 @@ from graph.observing.prometheus import exposition, registry_of
 
 Listen = Annotated[
     int | None,
-    typer.Option("--listen", metavar="PORT", min=0, max=65535, help="Serve them at 127.0.0.1:PORT/metrics."),
+    typer.Option("--listen", metavar="PORT", min=0, max=65535, help="Serve the metrics at 127.0.0.1:PORT/metrics."),
 ]
 
 
 def metrics(listen: Listen = None, db: options.Database = options.DATABASE) -> None:
     """Print counts over all runs in Prometheus' text format, or serve them until Ctrl-C."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         registry = registry_of(lambda: with_runs(db, lambda runs: runs.counters()))
         if listen is None:
-            print(exposition(registry), end="")  # noqa: T201  (the whole of standard output is for a machine)
+            print(exposition(registry), end="")  # noqa: T201  (standard output is the document)
             return
         with listening(listen, registry) as server:
             screen.say(f"http://127.0.0.1:{server.server_port}/metrics")

@@ -1,4 +1,4 @@
-"""`planner-executor migrate`: bring an older database to the version of this program."""
+"""`planner-executor migrate`: migrate an older database to this version."""
 
 import sqlite3
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import is_missing, with_runs
 from graph.cli.screen import Screen
 from graph.errors import LedgerUnavailableError
@@ -15,32 +15,32 @@ from graph.ledger.sqlite.file import advice
 from graph.ledger.sqlite.migration import Migration, forecast
 from graph.ledger.sqlite.schema import VERSION
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done; the file is only read.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the migration without changing the file.")]
 
 
 def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) -> None:
-    """Bring the database to the version of this program; whatever opens it does the same."""
+    """Migrate the database to this version; any command that opens it does the same."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         if is_missing(db):
-            screen.say(f"there is no database {db} yet")
+            screen.say(f"the database {db} does not exist yet")
             return
         ahead = _forecast(db)
         if not ahead.is_needed:
-            screen.say(f"there is nothing to migrate in {db}")
+            screen.say(f"{db} needs no migration")
             return
         if not dry_run:
             with_runs(db, lambda runs: runs.ledger.runs())
         verb = "would be" if dry_run else "was"
         screen.say(
-            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: {_changes(ahead, verb)}, and the file as "
-            f"it is ({ahead.size / 1e6:.1f} MB) {verb} copied to {ahead.backup} first"
+            f"{db} {verb} migrated from version {ahead.version} to {VERSION}: the file ({ahead.size / 1e6:.1f} MB) "
+            f"{verb} copied to {ahead.backup} first; {_changes(ahead, verb)}"
         )
 
 
 def _changes(ahead: Migration, verb: str) -> str:
-    index = f"the index of {ahead.runs} runs {verb} made, " if ahead.makes_index else ""
-    return f"{index}new events may be packed, events on record stay as they are"
+    index = f"an index of {ahead.runs} runs {verb} built; " if ahead.makes_index else ""
+    return f"{index}new events may be packed, existing events stay unchanged"
 
 
 def _forecast(db: Path) -> Migration:

@@ -1,4 +1,4 @@
-"""`planner-executor models check`: ask each configured model, and say what it can do."""
+"""`planner-executor models check`: test the capabilities of each configured model."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -7,14 +7,14 @@ import typer
 from rich.table import Table
 
 from graph.cli import options
-from graph.cli.exit_codes import EPILOG, USAGE, reported
+from graph.cli.exit_codes import EPILOG, USAGE, report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.run_options import ModelOptions
 from graph.cli.screen import Screen, cell
 from graph.cli.setup import Setup
 
 if TYPE_CHECKING:
-    from graph.chat_models.examination import Finding
+    from graph.chat_models.capabilities import Capabilities
     from graph.chat_models.roles import RoleModels
 
 models = typer.Typer(name="models", help="The models of the roles.", no_args_is_help=True)
@@ -31,41 +31,41 @@ def check(
     given: ModelOptions,
     config: options.ConfigFile = None,
 ) -> None:
-    """Ask each configured model a word or two, and say what it can do: call tools, keep to a schema, count tokens.
+    """Test each configured model: tool calling, structured output, token counts.
 
-    Models are those of the flags, the environment and the settings file. Each costs a few tokens.
+    Models come from the flags, the environment and the settings file. A test costs a few tokens.
     """
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         setup = Setup.default().changed(models=given.models, config=config)
-        findings = asyncio.run(examined(setup.role_models))
+        findings = asyncio.run(examine_all(setup.role_models))
         screen.show(table_of(findings))
         if any(finding.error for _, finding in findings):
             raise typer.Exit(USAGE)
 
 
-async def examined(models: "RoleModels") -> "list[tuple[str, Finding]]":
-    """Return (roles, finding) for each model; those that stand in come after the one they stand in for."""
-    from graph.chat_models.examination import examine
+async def examine_all(models: "RoleModels") -> "list[tuple[str, Capabilities]]":
+    """Return (roles, finding) for each model, fallbacks after the model they replace."""
+    from graph.chat_models.capabilities import probe
 
     roles: dict[int, list[str]] = {}
     different = {}
-    for role, model in models.everyone.items():
+    for role, model in models.all_models.items():
         roles.setdefault(id(model), []).append(role)
         different[id(model)] = model
     return [
-        (f"{', '.join(roles[key])}{' (stands in)' if place else ''}", await examine(chat))
+        (f"{', '.join(roles[key])}{' (fallback)' if place else ''}", await probe(chat))
         for key, model in different.items()
         for place, chat in enumerate(model.chats)
     ]
 
 
-def table_of(findings: "list[tuple[str, Finding]]") -> Table:
-    """Return a row for each model."""
+def table_of(findings: "list[tuple[str, Capabilities]]") -> Table:
+    """Return a table with a row per model."""
     table = Table("roles", "model", "answers", "tools", "schema", "counts tokens", box=None, pad_edge=False)
     for roles, found in findings:
-        said = found.error or f"in {found.took_s:.1f} s"
+        answered = found.error or f"in {found.took_s:.1f} s"
         able = (found.tool_calling, found.structured_output, found.counts_tokens)
         shown = ["" if found.error else "yes" if can else "no" for can in able]
-        table.add_row(*map(cell, (roles, found.model, said, *shown)))
+        table.add_row(*map(cell, (roles, found.model, answered, *shown)))
     return table

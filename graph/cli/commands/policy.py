@@ -1,4 +1,4 @@
-"""`planner-executor policy`: what is in force, and what would come of a plan."""
+"""`planner-executor policy`: the effective rules, and a preview of their effect on a plan."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, reported
+from graph.cli.exit_codes import ENDED_OTHERWISE, EPILOG, USAGE, WAITING, report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.plan_file import read_plan_file
 from graph.cli.run_options import ToolOptions
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from graph.context import Settings
 
 BOUNDS: Mapping[str, str] = {
-    "max_replans": "times the replanner is asked after failures",
-    "max_rounds": "rounds of a run that is planned step by step",
-    "max_feedback": "plans that a person sends back",
-    "max_repairs": "times a model is told what is wrong with its plan",
+    "max_replans": "revisions after failures",
+    "max_rounds": "rounds when planning one step at a time",
+    "max_feedback": "plans rejected with feedback",
+    "max_repairs": "repairs of an invalid plan",
     "max_steps": "steps in a plan",
-    "max_depth": "refined steps within one another",
+    "max_depth": "levels of nested refined steps",
     "max_concurrency": "steps at a time",
 }
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The policy: a TOML file.")]
 InForce = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="The policy; where none is named, the one that runs get.")
+    Path | None, typer.Argument(metavar="[FILE]", help="The policy. Default: the one that a run would use.")
 ]
 PlanFile = Annotated[Path | None, typer.Argument(metavar="[PLAN]", help="A plan as JSON.")]
 
-policy = typer.Typer(name="policy", help="What is allowed, asked about and denied.", no_args_is_help=True)
+policy = typer.Typer(name="policy", help="Rules that allow, review and deny.", no_args_is_help=True)
 
 
 @policy.command(epilog=EPILOG)
@@ -50,10 +50,10 @@ def show(
     config: options.ConfigFile = None,
     approval: options.ApprovalName = None,
 ) -> None:
-    """List what is in force: what leads to a review, what is denied, what stops a run, and the prompts by role."""
+    """List the effective rules: reviews, denials, limits, and the prompts by role."""
     screen = Screen.here()
     with (
-        reported(screen),
+        report_errors(screen),
         in_force(file, given, config, approval) as rules,
     ):
         for line in lines(rules):
@@ -61,8 +61,8 @@ def show(
 
 
 @policy.command(
-    epilog="Exit codes: 0 it is understood, and nothing would be asked; 1 the plan is denied; 2 it is not understood, "
-    "or the plan cannot run; 3 a person would be asked."
+    epilog="Exit codes: 0 the policy is valid, and the plan needs no review; 1 the plan is denied; 2 the policy or "
+    "the plan is invalid; 3 the plan needs a review."
 )
 @with_option_groups
 def check(
@@ -72,30 +72,30 @@ def check(
     config: options.ConfigFile = None,
     approval: options.ApprovalName = None,
 ) -> None:
-    """Say whether a policy is understood, and what would be denied and asked of a plan, and why; nothing is run."""
+    """Validate a policy and preview which calls of a plan it would deny or review; nothing is executed."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         brought = read_plan_file("PLAN", plan) if plan is not None else None
         with in_force(file, given, config, approval) as rules:
-            screen.say(f"{file} is understood, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
+            screen.say(f"{file} is valid, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}")
             if brought is None:
                 return
             reading = read_plan(brought, rules.terms.tools, rules.settings.max_steps)
         if reading.plan is None:
             for issue in reading.issues:
-                screen.complain(f"the plan cannot run: {issue}")
+                screen.complain(f"the plan is invalid: {issue}")
             raise typer.Exit(USAGE)
         findings = forecast(reading.plan, rules.terms)
         for finding in findings:
             screen.say(str(finding))
         if not findings:
-            screen.say("nothing is denied and nobody is asked")
-        raise typer.Exit(code_of(findings))
+            screen.say("nothing is denied, no review is needed")
+        raise typer.Exit(exit_code_of(findings))
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What holds for a run that is started now; `source` is where the policy was read."""
+class EffectiveRules:
+    """The rules for a run started now; `source` is the file of the policy, if there is one."""
 
     source: str | None
     settings: "Settings"
@@ -108,12 +108,12 @@ def in_force(
     tools: ToolOptions,
     config: Path | None,
     approval: options.Approval | None,
-) -> Iterator[Rules]:
-    """Yield what holds, with the tools of MCP servers, checked as a run would check it.
+) -> Iterator[EffectiveRules]:
+    """Yield the effective rules, including the tools of MCP servers, checked like at the start of a run.
 
     Raises:
-        InputError: A folder that is named cannot serve.
-        ConfigError: No run could be started.
+        InputError: A folder cannot be used.
+        ConfigError: A run could not be started.
     """
     from graph.builder import build_graph
     from graph.calls.toolbox import Toolbox
@@ -129,19 +129,21 @@ def in_force(
         settings = settings_of({**mode, "policy": source, "max_replans": setup.max_replans})
         specs = Toolbox(built["tools"]).specs
         named = tuple(setup.role_models.named)
-        yield Rules(source, settings, ExecutionTerms(specs, settings.approval, settings.policy, executors=named))
+        yield EffectiveRules(
+            source, settings, ExecutionTerms(specs, settings.approval, settings.policy, executors=named)
+        )
 
 
-def lines(rules: Rules) -> Iterator[str]:
-    """Yield what is in force, section by section."""
-    source = rules.source or "none: no rule beyond the approval mode"
+def lines(rules: EffectiveRules) -> Iterator[str]:
+    """Yield the rules, section by section."""
+    source = rules.source or "none: only the approval mode applies"
     yield f"policy {source}, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}"
     yield f"approval {rules.settings.approval}"
-    yield from ("", "asked of a person", "")
+    yield from ("", "needs a person", "")
     yield from (f"- {line}" for line in triggers(rules.terms))
-    yield from ("", "denied, whoever approves it", "")
+    yield from ("", "denied, even if approved", "")
     yield from (f"- {line}" for line in list(denials(rules.terms)) or ["nothing"])
-    yield from ("", "stops a run, or holds it back", "")
+    yield from ("", "stops or delays a run", "")
     yield from (f"- {line}" for line in stops(rules.terms.policy))
     yield from (f"- {getattr(rules.settings, name)} {words} ({name})" for name, words in BOUNDS.items())
     yield from ("", "prompts, by role")
@@ -149,19 +151,19 @@ def lines(rules: Rules) -> Iterator[str]:
 
 
 def prompts() -> Iterator[str]:
-    """Yield what each role is told, the format of plans only once."""
+    """Yield the prompt of each role; the plan format is printed only once."""
     from graph.prompts.planner import FORMAT
     from graph.prompts.roles import PROMPTS
 
-    told = ""
+    printed = ""
     for role, words in PROMPTS.items():
         yield from ("", f"{role}:")
-        shown = words.replace(FORMAT, "(the format of plans, as above)") if FORMAT in told else words
+        shown = words.replace(FORMAT, "(the format of plans, as above)") if FORMAT in printed else words
         yield from (f"  {line}" for line in shown.splitlines())
-        told += words
+        printed += words
 
 
-def code_of(findings: list[PolicyFinding]) -> int:
-    """Return the exit code that a run of the plan would come to, as far as can be told before."""
+def exit_code_of(findings: list[PolicyFinding]) -> int:
+    """Return the exit code that a run of the plan would have, as far as the preview shows."""
     verdicts = {finding.verdict for finding in findings}
     return ENDED_OTHERWISE if "denied" in verdicts else WAITING if verdicts else 0

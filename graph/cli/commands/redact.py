@@ -1,4 +1,4 @@
-"""`planner-executor redact`: take a value out of a run's records."""
+"""`planner-executor redact`: remove a value from a run's records."""
 
 import getpass
 import sys
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import find_run, with_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
@@ -17,11 +17,13 @@ from graph.ledger.run_store import Redacted
 from graph.record.run_state import run_name
 from graph.record_service import redacted
 
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the record.", callback=options.text)]
-ValueFile = Annotated[
-    Path | None, typer.Option("--value-file", metavar="FILE", help="A file that holds the value, and nothing else.")
+Reason = Annotated[
+    str, typer.Option("--reason", metavar="TEXT", help="The reason, which is recorded.", callback=options.text)
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask whether to go on.")]
+ValueFile = Annotated[
+    Path | None, typer.Option("--value-file", metavar="FILE", help="A file that contains only the value.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 def redact(
@@ -31,39 +33,41 @@ def redact(
     yes: Yes = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Take a value out of all records of a run and its thread; it is asked for, or read from standard input."""
+    """Remove a value, prompted for or read from standard input, from all records of a run and its thread."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         found = find_run(db, run)
         value = _value(screen, value_file)
-        if not yes and not _is_wanted(screen, found.thread):
-            raise InputError("--yes", "nothing was changed; say --yes where nobody can be asked")
+        if not yes and not _is_confirmed(screen, found.thread):
+            raise InputError(
+                "--yes", "the redaction was not confirmed and nothing was changed; without a terminal, give --yes"
+            )
         done = with_run(db, run, lambda runs: redacted(runs, found.id, value, reason))
         for line in lines(done):
             screen.say(line)
 
 
 def lines(done: Redacted) -> Iterator[str]:
-    """Yield what was changed, and where the value still is."""
+    """Yield the changes, and the places that still contain the value."""
     for key, events in done.events.items():
         yield f"run {run_name(key.thread, key.n)}: events {', '.join(map(str, events))}"
-    yield f"{done.artifacts} artifacts, {done.checkpoints} rows of checkpoints"
-    yield from (f"the value is still in {place}" for place in done.remaining)
-    yield "the value is nowhere in the file" if not done.remaining else "redact those too, if it has to go"
+    yield f"{done.artifacts} artifacts, {done.checkpoints} checkpoint rows"
+    yield from (f"the value remains in {place}" for place in done.remaining)
+    yield "the value is no longer in the file" if not done.remaining else "redact those as well to remove it"
 
 
 def _value(screen: Screen, file: Path | None) -> str:
-    """Return the value: never from the command line, which others can see and shells remember."""
+    """Read the value; not from the command line, which other users and the shell history could see."""
     try:
         if file is not None:
             return file.read_text(encoding="utf-8").strip("\n")
-        return getpass.getpass("the value to take out: ") if screen.interactive else sys.stdin.read().strip("\n")
+        return getpass.getpass("value to redact: ") if screen.interactive else sys.stdin.read().strip("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("--value-file", f"{file}: {error}") from error
 
 
-def _is_wanted(screen: Screen, thread: str) -> bool:
+def _is_confirmed(screen: Screen, thread: str) -> bool:
     if not screen.interactive:
         return False
-    screen.ask(f"take it out of all runs of thread {thread}, for ever? [y/N] ")
+    screen.ask(f"Remove it permanently from all runs of thread {thread}? [y/N] ")
     return input().strip().lower() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""`planner-executor replay`: play a run again from its record alone."""
+"""`planner-executor replay`: replay a run from its record."""
 
 import asyncio
 import json
@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import ENDED_OTHERWISE, reported
+from graph.cli.exit_codes import ENDED_OTHERWISE, report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 
 Planner = Annotated[
     str | None,
-    typer.Option("--planner", metavar="MODEL", help="Ask this model for plans instead of taking those on record."),
+    typer.Option("--planner", metavar="MODEL", help="Take plans from this model instead of the record."),
 ]
 
 
@@ -24,12 +24,12 @@ def replay(
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Play a run again, models and tools answered from its record, and say where it first differs.
+    """Replay a run with recorded model and tool results, and report the first divergence.
 
-    The exit code is 0 where every decision came out the same, and 1 where the replay differs.
+    The exit code is 0 if all decisions are the same, and 1 if the replay diverges.
     """
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         from graph.replay.opening import replayed_file, replayed_run
 
         if Path(run).is_file():

@@ -1,4 +1,4 @@
-"""`planner-executor resume`: go on with a run, and decide what it asks."""
+"""`planner-executor resume`: continue a run, and decide its review request."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,17 +9,17 @@ import typer
 from graph.cli import options
 from graph.cli.decision_options import DecisionOptions
 from graph.cli.decision_source import DecisionSource
-from graph.cli.exit_codes import exit_code, reported
+from graph.cli.exit_codes import exit_code, report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.resumed_setup import setup_to_resume
-from graph.cli.run_driver import go_on
+from graph.cli.run_driver import continue_run
 from graph.cli.run_lookup import find_run
 from graph.cli.run_options import RunOptions
 from graph.cli.screen import Screen
 
 OwnSettings = Annotated[
     bool,
-    typer.Option("--own-settings", help="Use the settings here and these options, nothing that the run remembers."),
+    typer.Option("--own-settings", help="Use only the current settings, ignore the recorded ones."),
 ]
 
 
@@ -32,15 +32,15 @@ def resume(
     json: options.Json = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Go on with a run that waits, was paused or was killed.
+    """Continue a run that waits, was paused or was killed.
 
-    Folders and models are those it was started with, unless options name others; what differs from here is shown. The
-    policy here always holds.
+    Folders and models are those that the run recorded, unless options override them; differences to the current
+    settings are shown. The current policy always applies.
     """
     screen = Screen.beside_json() if json else Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         given.check()
-        deciding = DecisionSource(screen, db, decision.yes, decision.response(), decision.digest)
+        decisions = DecisionSource(screen, db, decision.yes, decision.response(), decision.digest)
         found = find_run(db, run)
         settings = given.settings
 
@@ -49,4 +49,4 @@ def resume(
             with setup_to_resume(screen, found, settings, own_settings).opened() as built:
                 yield built
 
-        raise typer.Exit(exit_code(go_on(screen, db, deciding, found, opened, json)))
+        raise typer.Exit(exit_code(continue_run(screen, db, decisions, found, opened, json)))

@@ -1,4 +1,4 @@
-"""`planner-executor runs`: the runs of a database."""
+"""`planner-executor runs`: list the runs of a database."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import typer
 from rich.table import Table
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.local_time import local_time
 from graph.cli.run_lookup import page
 from graph.cli.screen import Screen, cell
@@ -24,7 +24,7 @@ GOAL_CHARACTERS = 100
 
 
 class Status(StrEnum):
-    """The statuses of runs."""
+    """Status of a run."""
 
     planning = "planning"
     running = "running"
@@ -39,18 +39,16 @@ class Status(StrEnum):
     damaged = "damaged"
 
 
-Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="How many runs to list.")]
+Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")]
 Before = Annotated[
-    str | None, typer.Option("--before", metavar="RUN", help="List the runs that were started before this one.")
+    str | None, typer.Option("--before", metavar="RUN", help="Only runs started before this one: the next page.")
 ]
-OfStatus = Annotated[Status | None, typer.Option("--status", help="List the runs of this status.")]
-Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="List the runs with this tag.")]
-Text = Annotated[
-    str | None, typer.Option("--text", metavar="TEXT", help="List the runs with this text in goal or name.")
-]
+OfStatus = Annotated[Status | None, typer.Option("--status", help="Only runs with this status.")]
+Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only runs with this tag.")]
+Text = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Only runs with this text in goal or name.")]
 Since = Annotated[
     str | None,
-    typer.Option("--since", metavar="WHEN", help="List the runs started since: 90m, 24h, 7d, or 2026-11-01[T09:30]."),
+    typer.Option("--since", metavar="WHEN", help="Only runs started since: 90m, 24h, 7d, or 2026-11-01[T09:30]."),
 ]
 SECONDS: Mapping[str, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
@@ -65,17 +63,17 @@ def runs(
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """List the runs, the latest first."""
+    """List runs, latest first."""
     screen = Screen.here()
-    with reported(screen):
-        wanted = {"status": status and status.value, "tag": tag, "text": text, "before": before}
-        found = page(db, **wanted, since=since and moment(since, time.time()), limit=last)
+    with report_errors(screen):
+        filters = {"status": status and status.value, "tag": tag, "text": text, "before": before}
+        found = page(db, **filters, since=since and moment(since, time.time()), limit=last)
         if as_json:
-            print(_as_json(found))  # noqa: T201  (the whole of standard output is for a machine)
+            print(_as_json(found))  # noqa: T201  (standard output is the document)
         elif found:
             _show(screen, found)
-        elif any(wanted.values()) or since:
-            screen.say("no run fits; `planner-executor runs` lists all")
+        elif any(filters.values()) or since:
+            screen.say("no run matches; `planner-executor runs` lists all")
         else:
             screen.say(f"no runs in {db} yet; start one with: planner-executor run GOAL")
 
@@ -83,7 +81,7 @@ def runs(
 def _show(screen: Screen, found: RunPage) -> None:
     screen.show(table_of(found))
     if found.next:
-        screen.say(f"there are more; go on with: --before {found.next}")
+        screen.say(f"next page: --before {found.next}")
 
 
 def _as_json(found: RunPage) -> str:
@@ -93,7 +91,7 @@ def _as_json(found: RunPage) -> str:
 
 
 def table_of(found: RunPage) -> Table:
-    """Return a row for each run."""
+    """Return a table with a row per run."""
     table = Table("run", "status", "steps", "changed", "goal", box=None, pad_edge=False, header_style="bold")
     table.columns[-1].no_wrap = True
     for run in found:
@@ -107,13 +105,13 @@ def _steps(run: RunSummary) -> str:
 
 
 def moment(words: str, now: float) -> float:
-    """Return a moment in Unix seconds: so long before `now`, or a local date, with a time or without.
+    """Return a point in time, in Unix seconds: a span before `now`, or a local date with an optional time.
 
     >>> moment("2h", 10_000.0)
     2800.0
 
     Raises:
-        typer.BadParameter: It is neither.
+        typer.BadParameter: `words` is neither.
     """
     if span := re.fullmatch(r"(\d{1,6})([smhdw])", words.strip()):
         return now - int(span[1]) * SECONDS[span[2]]
@@ -121,5 +119,5 @@ def moment(words: str, now: float) -> float:
         return datetime.fromisoformat(words.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
         raise typer.BadParameter(
-            f"{words!r} is not a moment; write 24h, 7d or 2026-11-01", param_hint="--since"
+            f"{words!r} is not a time; write 24h, 7d or 2026-11-01", param_hint="--since"
         ) from None

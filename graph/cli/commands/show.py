@@ -1,4 +1,4 @@
-"""`planner-executor show`: everything about one run."""
+"""`planner-executor show`: details of one run."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import typer
 
 from graph.cli import options
 from graph.cli.command_line import command
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.local_time import local_time
 from graph.cli.outcome import headline, pretty, reports
 from graph.cli.run_lookup import RecordedRun, recorded_run, with_run
@@ -26,9 +26,9 @@ VALUE_CHARACTERS, WORDS_CHARACTERS = 160, 500
 
 StepName = Annotated[
     str | None,
-    typer.Option("--value", metavar="STEP", help="Print only the whole value of this step.", callback=options.text),
+    typer.Option("--value", metavar="STEP", help="Print only the full result of this step.", callback=options.text),
 ]
-WholeAnswer = Annotated[bool, typer.Option("--answer", help="Print only the whole answer.")]
+WholeAnswer = Annotated[bool, typer.Option("--answer", help="Print only the full answer.")]
 
 
 def show(
@@ -38,9 +38,9 @@ def show(
     answer: WholeAnswer = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Show one run: goal, plan, results, decisions and answer; or one of its values, however large."""
+    """Show a run: goal, plan, results, decisions and answer; or one result in full."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         if step is not None or answer:
             value = with_run(db, run, lambda runs: runs.value(run, step))
             screen.write(json.dumps(value) if as_json else pretty(value))
@@ -53,11 +53,11 @@ def show(
             screen.show_text(line)
         if not found.run.ended:
             screen.say()
-            screen.say(f"go on with: {command('resume', found.run.id, db)}")
+            screen.say(f"continue with: {command('resume', found.run.id, db)}")
 
 
 def as_data(found: RecordedRun) -> dict[str, Any]:
-    """Return the run as JSON."""
+    """Return the run as JSON-compatible data."""
     run = found.run
     return {
         "run": run.id,
@@ -83,7 +83,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
 
 
 def lines(found: RecordedRun, columns: int) -> Iterator[str]:
-    """Yield the run as text; none of its lines begins with words from outside."""
+    """Yield the lines of the run's details; untrusted text never starts a line (decision 0030)."""
     run = found.run
     yield f"run     {escaped(run.id)}"
     yield f"goal    {escaped(run.goal)}"
@@ -113,7 +113,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
 
 
 def decisions(found: RecordedRun) -> list[dict[str, Any]]:
-    """Return who decided what about which digest, in order."""
+    """Return the decisions in order, each with author, digest and revision."""
     revisions: dict[str, int] = {}
     made = []
     for event in found.events:
@@ -133,7 +133,7 @@ def decision_line(made: dict[str, Any]) -> str:
     about = (
         f"revision {made['revision']}, digest {made['digest'][:DIGEST_CHARACTERS]}"
         if made["digest"]
-        else "no plan that can run"
+        else "no valid plan"
     )
     words = (
         f": {one_line(made['message'], WORDS_CHARACTERS)}"
@@ -144,7 +144,7 @@ def decision_line(made: dict[str, Any]) -> str:
 
 
 def result_line(result: StepResult) -> str:
-    """Return what a step came to on one line, its value cut."""
+    """Return a step's result on one line, its value shortened."""
     took = ""
     if result.started_at is not None and result.ended_at is not None:
         took = f" in {result.ended_at - result.started_at:.1f} s"

@@ -1,4 +1,4 @@
-"""`planner-executor steer`: change what a run is to respect, or say what is wanted, while it is under way."""
+"""`planner-executor steer`: change the constraints of an active run, or give it feedback."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ import typer
 
 from graph.cli import options
 from graph.cli.command_line import command
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import find_run, with_runs
 from graph.cli.screen import Screen
 from graph.identity import local_user
@@ -20,21 +20,21 @@ def steer(
         typer.Argument(metavar="[CONSTRAINT]...", callback=lambda given: options.texts(given or [])),
     ] = None,
     withdraw: Annotated[
-        list[str] | None, typer.Option("--withdraw", metavar="CONSTRAINT", help="A constraint that holds no longer.")
+        list[str] | None, typer.Option("--withdraw", metavar="CONSTRAINT", help="A constraint to remove.")
     ] = None,
     feedback: Annotated[
-        str | None, typer.Option("--feedback", metavar="TEXT", callback=options.text, help="Words for the planner.")
+        str | None, typer.Option("--feedback", metavar="TEXT", callback=options.text, help="Feedback for the planner.")
     ] = None,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Add constraints to a run that is under way, or withdraw some; it plans again before it goes on."""
+    """Add or withdraw constraints of an active run, which replans before it continues."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         if not (add or withdraw or feedback):
-            raise typer.BadParameter("say what changes: a constraint, --withdraw or --feedback")
+            raise typer.BadParameter("no change given; name a constraint, --withdraw or --feedback")
         found = find_run(db, run)
         change = Amendment(tuple(add or ()), tuple(withdraw or ()), feedback, local_user())
-        worked_on = with_runs(db, lambda runs: runs.steer(found.id, change))
+        is_running = with_runs(db, lambda runs: runs.steer(found.id, change))
         screen.say(f"{found.id}: {amendment_words(change.add, change.withdraw, change.feedback)}")
-        where = "it executes elsewhere and plans again before its next call"
-        screen.say(where if worked_on else f"go on with: {command('resume', found.id, db)}")
+        elsewhere = "it runs in another process and replans before its next call"
+        screen.say(elsewhere if is_running else f"continue with: {command('resume', found.id, db)}")

@@ -1,4 +1,4 @@
-"""`planner-executor tools`: what plans may name."""
+"""`planner-executor tools`: list the tools that plans may use."""
 
 from collections.abc import Iterable
 from typing import get_args
@@ -6,7 +6,7 @@ from typing import get_args
 from rich.table import Table
 
 from graph.cli import options
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.option_groups import with_option_groups
 from graph.cli.run_options import ToolOptions
 from graph.cli.screen import Screen, cell
@@ -20,9 +20,9 @@ MODES: tuple[ApprovalMode, ...] = get_args(ApprovalMode)
 
 @with_option_groups
 def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
-    """List the tools: what each does to the world, and which `--approval` asks before it is used."""
+    """List the tools with their effects and the `--approval` modes that ask before their use."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         from graph.calls.toolbox import Toolbox
         from graph.tool_servers import with_servers
         from tools.extras import NOT_INSTALLED
@@ -36,12 +36,12 @@ def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
         for spec in specs:
             if spec.description.startswith(NOT_INSTALLED):
                 screen.say(f"{spec.name} cannot be used yet,{spec.description.removeprefix(NOT_INSTALLED)}")
-        screen.say("read looks at this machine only, write changes something here, external leaves the machine.")
-        screen.say("A call that is not repeatable is never made again without a person once it may have happened.")
+        screen.say("read: reads this machine only; write: changes this machine; external: reaches beyond this machine.")
+        screen.say("A call that is not repeatable and may have happened is repeated only if a person says so.")
 
 
 def table_of(specs: Iterable[ToolSpec]) -> Table:
-    """Return a row for each tool."""
+    """Return a table with a row per tool."""
     table = Table("tool", "effect", "repeatable", "asks with --approval", "arguments", box=None, pad_edge=False)
     for spec in specs:
         modes = ", ".join(mode for mode in MODES if asks(spec, mode))
@@ -51,6 +51,6 @@ def table_of(specs: Iterable[ToolSpec]) -> Table:
 
 
 def asks(spec: ToolSpec, mode: ApprovalMode) -> bool:
-    """Whether a plan that uses the tool is shown to a person."""
+    """Whether a plan with the tool needs a person under an approval mode."""
     step = Step(id="step_1", objective=spec.name, tool=spec.name)
     return NO_POLICY.needs_person(Plan(steps=(step,)), {spec.name: spec}, mode)

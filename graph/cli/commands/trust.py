@@ -1,11 +1,11 @@
-"""`planner-executor trust`: trust the settings file of a folder, as it is now."""
+"""`planner-executor trust`: trust the current content of a folder's settings file (decision 0021)."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graph.cli.exit_codes import reported
+from graph.cli.exit_codes import report_errors
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
 from graph.settings_file import FILE, settings_file
@@ -13,13 +13,13 @@ from graph.trust import digest_of, forget
 from graph.trust import trust as trust_file
 
 SettingsOfFolder = Annotated[Path, typer.Argument(metavar="[FILE]", help="The settings file.")]
-Revoke = Annotated[bool, typer.Option("--revoke", help="Trust it no longer.")]
+Revoke = Annotated[bool, typer.Option("--revoke", help="Revoke the trust.")]
 
 
 def trust(file: SettingsOfFolder = FILE, revoke: Revoke = False) -> None:
-    """Trust a folder's settings file, and the policy that it names, until they change."""
+    """Trust a folder's settings file, and the policy named in it, until they change."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         if revoke:
             screen.say(f"{file} is trusted no longer" if forget(file) else f"{file} was not trusted")
             return
@@ -31,7 +31,7 @@ def trust(file: SettingsOfFolder = FILE, revoke: Revoke = False) -> None:
 
 
 def _trust(screen: Screen, file: Path, content: bytes, acts: list[str]) -> None:
-    """Say what the file does, and trust what was read of it before that."""
+    """Print what the file does, then trust the content read before; a change in between is not trusted."""
     for act in acts:
         screen.say(f"{file}: {act}")
     trust_file(file, content)
@@ -42,20 +42,20 @@ def _content(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise InputError("FILE", f"{file}: {error.strerror}; name the settings file that you want to trust") from error
+        raise InputError("FILE", f"{file}: {error.strerror}; name the settings file to trust") from error
 
 
 def _policy_named_in(file: Path) -> Path | None:
-    """Return the policy that a settings file names; the digest of the one does not cover the other."""
+    """Return the policy named in a settings file; it has a digest of its own."""
     named = settings_file(file).said.get("policy")
     return file.parent / named if isinstance(named, str) and named else None
 
 
 def _acts_on_models(file: Path) -> list[str]:
     from graph.chat_models.sources import from_file
-    from graph.chat_models.untrusted import acts_of
+    from graph.chat_models.untrusted import acts_needing_trust
 
-    return acts_of(from_file(file))
+    return acts_needing_trust(from_file(file))
 
 
 def _acts_as_policy(file: Path) -> list[str]:
@@ -63,4 +63,4 @@ def _acts_as_policy(file: Path) -> list[str]:
     from graph.policy.policy import NO_POLICY
     from graph.policy.strictness import looser_points
 
-    return [f"it allows more than no policy would: {point}" for point in looser_points(policy_of(file), NO_POLICY)]
+    return [f"looser than no policy: {point}" for point in looser_points(policy_of(file), NO_POLICY)]

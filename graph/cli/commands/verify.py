@@ -1,4 +1,4 @@
-"""`planner-executor verify`: whether a run's record is what was written."""
+"""`planner-executor verify`: verify the integrity of a run's record."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from graph.cli import options
-from graph.cli.exit_codes import STORAGE, reported
+from graph.cli.exit_codes import STORAGE, report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 from graph.cli.verification_text import lines
@@ -16,11 +16,9 @@ from graph.record_service import verified, verified_file
 
 Head = Annotated[
     str | None,
-    typer.Option("--head", metavar="HASH", help="A hash of the run that you noted: the record must hold it."),
+    typer.Option("--head", metavar="HASH", help="A hash noted earlier, which the record must contain."),
 ]
-KeyFile = Annotated[
-    Path | None, typer.Option("--key-file", metavar="FILE", help="The key that the run is sealed with.")
-]
+KeyFile = Annotated[Path | None, typer.Option("--key-file", metavar="FILE", help="The key of the run's seal.")]
 
 
 def verify(
@@ -30,9 +28,9 @@ def verify(
     as_json: options.AsJson = False,
     db: options.Database = options.DATABASE,
 ) -> None:
-    """Recompute the chain of a run's record, or of an exported file, and name the first bad event."""
+    """Recompute the hash chain of a run or an exported file, and name the first broken event."""
     screen = Screen.here()
-    with reported(screen):
+    with report_errors(screen):
         key = key_from_file(key_file) if key_file is not None else None
         if Path(run).is_file():
             found = verified_file(Path(run), head, key)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from html import escape
 
-from graph.plan.checks import check_in_words
+from graph.plan.checks import describe_check
 from graph.plan.kinds.spec import Look
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
@@ -19,22 +19,22 @@ _PADDING = 14
 _TEXT_X = 51
 _LINES_Y, _LINE = 65, 16.5
 _PART = 120
-"""Room for the name of the step that this one is a part of."""
+"""Height of the line with the name of the parent step."""
 
 
 def objective_lines(step: Step) -> list[str]:
-    """Return the objective as it stands in the box."""
+    """Return the lines of the objective in a box."""
     return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, 3, sans(12.5))
 
 
 def box_height(lines: int) -> int:
-    """Return the height of boxes whose objectives take so many lines; even, so that its middle is a whole pixel."""
+    """Return the height of a box with this many lines; even, so that its middle is a whole pixel."""
     return 2 * round((_LINES_Y + _LINE * (lines - 1) + 14) / 2)
 
 
 @dataclass(frozen=True)
 class Face:
-    """What a box shows: the step, its objective in lines, its status, what it waits for, and whether it is a part."""
+    """The content of a box: step, lines of the objective, status, dependencies, and whether it has a parent."""
 
     step: Step
     lines: list[str]
@@ -108,7 +108,7 @@ def _tooltip(face: Face) -> str:
         f"with: {cut(material(step), 400)}" if material(step) else "",
         f"waits for: {cut(', '.join(face.waits), 400)}" if face.waits else "",
         f"succeeds if: {plain(step.success_criteria)}" if step.success_criteria else "",
-        *(f"is checked: {cut(plain(check_in_words(check)), 200)}" for check in step.checks),
+        *(f"is checked: {cut(plain(describe_check(check)), 200)}" for check in step.checks),
         f"part of: {step.parent}" if face.is_part else "",
     ]
     return "\n".join(line for line in lines if line)

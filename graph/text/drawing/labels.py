@@ -1,4 +1,4 @@
-"""The words of a drawing: one line each, nothing invisible in it, cut to the room there is."""
+"""The labels of a drawing: one line each, without invisible characters, shortened to the available room."""
 
 import json
 import unicodedata
@@ -17,7 +17,7 @@ Measure = Callable[[str], float]
 
 
 def plain(text: str) -> str:
-    r"""Return words from outside on one line, what cannot be seen as escapes (see `graph.sanitize`).
+    r"""Return untrusted text on one line, with invisible characters escaped (see `graph.sanitize`).
 
     >>> print(plain("two\nlines \x1b[31mred"))
     two\u{a}lines \u{1b}[31mred
@@ -54,7 +54,7 @@ def fitting(text: str, room: float, measure: Measure = columns) -> int:
 
 
 def arguments(args: Mapping[str, JsonValue], literal: Collection[str] = ()) -> str:
-    """Return arguments on one line; a reference stands without quotes, unless its argument is `literal`.
+    """Return arguments on one line; a reference has no quotes unless its argument is `literal`.
 
     >>> arguments({"query": "wind", "limit": 5, "of": "{step_1_result.items}"})
     'query="wind" limit=5 of={step_1_result.items}'
@@ -64,7 +64,7 @@ def arguments(args: Mapping[str, JsonValue], literal: Collection[str] = ()) -> s
 
 
 def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Return step id -> the steps of this plan it waits for, in plan order of the keys."""
+    """Return step id -> its dependencies in this plan, with keys in plan order."""
     known = plan.by_id
     return {
         step: tuple(before for before in befores if before in known) for step, befores in waits_for(plan.steps).items()
@@ -72,12 +72,12 @@ def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def answer_text(plan: Plan) -> str:
-    """Return the plan's answer on one line, or say that there is none."""
+    """Return the plan's answer on one line, or a note if there is no answer."""
     return "none" if plan.answer is None else arguments({"": plan.answer}).removeprefix("=")
 
 
 def some(names: Sequence[str], room: float) -> str:
-    """Return the names that fit into `room` columns, at least one, and how many more there are.
+    """Return the names that fit into `room` columns, at least one, and the number of the others.
 
     >>> some(["step_1", "step_2", "step_3"], 14)
     'step_1, +2'

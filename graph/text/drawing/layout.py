@@ -1,4 +1,4 @@
-"""Where everything in the drawing stands, in pixels from its top left corner."""
+"""The positions of all elements in the drawing, in pixels from its top left corner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ LAYER_GAP = 52
 
 @dataclass(frozen=True)
 class Layout:
-    """Each node's place along the layers, where its own layer begins, and across them, at the node's middle.
+    """Each node's position along the layers (the start of its layer) and across them (the middle of the node).
 
-    `thickness` holds how far each node's layer reaches, `breadth` what a box takes up across it.
+    `thickness` is the extent of each node's layer, `breadth` the extent of a box across the layer.
     """
 
     layers: Layers
@@ -43,11 +43,11 @@ class Layout:
     thickness: list[int]
 
     def entry(self, node: int) -> Point:
-        """Return where edges enter the node."""
+        """Return the point at which edges enter the node."""
         return self._point(self.along[node], self.across[node])
 
     def exit(self, node: int) -> Point:
-        """Return where edges leave the node."""
+        """Return the point at which edges leave the node."""
         return self._point(self.along[node] + self.thickness[node], self.across[node])
 
     def corner(self, step: int) -> Point:
@@ -78,7 +78,7 @@ def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
     Args:
         waits: Step id -> ids it waits for, in plan order.
         width: Of every box, in pixels; even.
-        heights: What each step's box needs, in plan order; even. Boxes of a layer are equally high.
+        heights: The height of each step's box, in plan order; even. Boxes of a layer are equally high.
     """
     layers = layered(waits)
     rightwards = _runs_right(layers, width)

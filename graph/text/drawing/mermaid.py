@@ -22,7 +22,7 @@ SHAPES: Mapping[Shape, tuple[str, str]] = {
 DEEPEST = 8
 """How far lines are indented at most."""
 _SPECIAL = re.compile(r"\\(?=n)|:(?=fa-)|\$(?=\$)")
-"""What Mermaid still reads behind entity codes: line breaks, icons and formulas."""
+"""Markup that Mermaid interprets even in entity codes: line breaks, icons and formulas."""
 
 _UNSAFE = re.compile(r"[^\w ,-]|(?<![^\W_])_|_(?![^\W_])")
 
@@ -50,7 +50,7 @@ def plan_mermaid(plan: Plan, status: Mapping[str, str] | None = None) -> str:
 
 
 def _nested(plan: Plan, nodes: Mapping[str, str], names: Mapping[str, str]) -> Iterator[str]:
-    """Yield the nodes; a step that was refined stands in one box with the steps that it was made into."""
+    """Yield the nodes; a refined step is in one box with the steps that it was expanded into."""
     depth = depths(plan)
     inner: dict[str | None, list[str]] = {}
     for step in plan.steps:

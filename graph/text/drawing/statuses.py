@@ -26,7 +26,7 @@ LOOKS: Mapping[str, Look] = {
 
 
 def status_of(step: str, status: Mapping[str, str] | None) -> str | None:
-    """Return the word for a step: None where no status is drawn, pending where it has none or an unknown one.
+    """Return the status of a step: None if no statuses are drawn, pending if it has none or an unknown one.
 
     >>> status_of("a", {"a": "failed"}), status_of("b", {"a": "failed"}), status_of("a", None)
     ('failed', 'pending', None)

@@ -26,10 +26,10 @@ _DESCRIBED = 50
 
 
 def plan_svg(plan: Plan, status: Mapping[str, str] | None = None) -> str:
-    """Return a layered drawing: each step below, or to the right of, everything it waits for.
+    """Return a layered drawing: each step below, or to the right of, its dependencies.
 
-    The same plan gives the same text. Edges that follow from longer chains are left out where steps wait for very many
-    others; the description says so.
+    The same plan gives the same text. If steps have very many dependencies, edges implied by longer chains are left
+    out, and the description states this.
     """
     words = {step.id: status_of(step.id, status) for step in plan.steps}
     if not plan.steps:
@@ -64,7 +64,7 @@ def _picture(extent: Point, name: str, description: str, parts: list[str]) -> st
 
 
 def _lines(layout: Layout) -> Iterator[str]:
-    """Yield one path per step: all that leaves it, bends included."""
+    """Yield one path per step: all edges that leave it, bends included."""
     layers = layout.layers
     pieces: dict[str, list[str]] = {}
     for node, belows in enumerate(layers.below):

@@ -18,10 +18,9 @@ DEEPEST = 6
 def plan_text(plan: Plan, status: Mapping[str, str] | None = None, *, width: int = 100) -> str:
     """Return the plan as lines of at most `width` columns, ids permitting.
 
-    A line shows its step's id, the objective, what it waits for, and who does it with what. Lines follow the
-    dependencies and otherwise plan order; ids of steps that another one was refined into are indented. Too many edges
-    for rails give the number of each step's level in their place. The text holds no markup of its own: print it as it
-    is.
+    A line shows a step's id, objective, dependencies, doer and inputs. Lines follow the dependencies and otherwise plan
+    order; ids of steps that a step was refined into are indented. If there are too many edges for rails, each line has
+    the number of its step's level instead. The text contains no markup: print it unchanged.
     """
     if not plan.steps:
         return cut(f"no steps; answer: {answer_text(plan)}", width)
@@ -44,7 +43,7 @@ def plan_text(plan: Plan, status: Mapping[str, str] | None = None, *, width: int
 
 
 def _details(plan: Plan, waits: Waits, order: Sequence[str], room: int) -> list[list[str]]:
-    """Return the columns behind the id: objective, what it waits for, who does it with which arguments."""
+    """Return the columns after the id: objective, dependencies, doer and inputs."""
     steps = [plan.by_id[step] for step in order]
     befores = _column([f"← {some(waits[step], 18)}" if waits[step] else "" for step in order], most=22)
     if befores[0]:

@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, messages_to_dict
 
 from graph.calls.model_gate import _storable
-from graph.chat_models.answer import flaw_of, settled, usage_of
+from graph.chat_models.answer import flaw_of, recordable, usage_of
 
 CALL: Any = {"name": "send", "args": {"to": "x"}, "id": "1", "type": "tool_call"}
 
@@ -30,11 +30,11 @@ CALL: Any = {"name": "send", "args": {"to": "x"}, "id": "1", "type": "tool_call"
     ],
 )
 def test_what_is_wrong_with_an_answer_is_seen_in_every_providers_words(message: AIMessage, flaw: str | None) -> None:
-    assert flaw_of(settled(message)) == flaw
+    assert flaw_of(recordable(message)) == flaw
 
 
 def test_the_words_of_a_refusal_are_the_answer() -> None:
-    message = settled(AIMessage("", additional_kwargs={"refusal": "I will not", "parsed": object()}))
+    message = recordable(AIMessage("", additional_kwargs={"refusal": "I will not", "parsed": object()}))
 
     assert message.text == "I will not"
     assert message.additional_kwargs == {}
@@ -55,7 +55,7 @@ def test_the_words_of_a_refusal_are_the_answer() -> None:
     ],
 )
 def test_an_answer_on_record_is_the_answer_that_was_given(message: AIMessage) -> None:
-    given = settled(message)
+    given = recordable(message)
 
     known = AIMessage.model_validate(_storable(given))
 

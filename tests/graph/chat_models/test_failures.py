@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from graph.chat_models.failures import BrokenOff, Failure, failure_of
+from graph.chat_models.failures import Failure, IncompleteStream, failure_of
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
@@ -53,11 +53,11 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (ServerError(404), "unknown_model", False),
         (ServerError(400), "request", False),
         (ServerError(422), "request", False),
-        (TimeoutError("3 s were given"), "timeout", True),
+        (TimeoutError("the limit is 3 s"), "timeout", True),
         (ReadTimeout("slow"), "timeout", True),
         (ConnectionRefusedError("nobody there"), "connection", True),
         (caused(Exception("Connection error."), ConnectError("Name or service not known")), "connection", True),
-        (BrokenOff("half an answer"), "connection", True),
+        (IncompleteStream("half an answer"), "connection", True),
         (RuntimeError("Event loop is closed"), "connection", True),
         (json.JSONDecodeError("Expecting value", "{", 1), "broken_answer", True),
         (ValueError({"message": "upstream", "code": 502}), "server", True),
@@ -103,13 +103,13 @@ def test_what_the_server_asks_to_wait_is_read_in_every_form(headers: dict[str, s
     [
         (
             ServerError(404, "no such model"),
-            "the server does not know the model, or base_url is not its address (404): no such model",
+            "the server does not know the model, or base_url is wrong (404): no such model",
         ),
         (
             caused(Exception("Connection error."), ConnectError("All connection attempts failed")),
             "the server cannot be reached: All connection attempts failed",
         ),
-        (TimeoutError("3 s were given"), "no answer in time: 3 s were given"),
+        (TimeoutError("the limit is 3 s"), "no answer in time: the limit is 3 s"),
         (ValueError("odd"), "ValueError: odd"),
         (ValueError(), "ValueError"),
     ],

@@ -67,7 +67,7 @@ def test_attempts_are_bounded() -> None:
     model = ScriptedModel([ConnectionError("gone")] * 9)
 
     with pytest.raises(ModelCallError) as caught:
-        ask(Chat(model, patience=RetryPolicy(attempts=3)))
+        ask(Chat(model, retry_policy=RetryPolicy(attempts=3)))
 
     assert len(model.prompts) == 3
     assert [attempt["kind"] for attempt in caught.value.attempts] == ["connection"] * 3
@@ -87,7 +87,7 @@ def test_a_model_that_repeats_requests_itself_is_asked_once() -> None:
     model = ScriptedModel([ConnectionError("gone"), "never asked for"])
 
     with pytest.raises(ModelCallError):
-        ask(Chat(model, patience=ONCE))
+        ask(Chat(model, retry_policy=ONCE))
 
     assert len(model.prompts) == 1
 
@@ -133,8 +133,8 @@ class Slow(BaseChatModel):
 def test_a_request_that_takes_too_long_is_stopped_and_counts_as_failed() -> None:
     model = Slow()
 
-    with pytest.raises(ModelCallError, match=r"no answer in time: 0\.01 s were given"):
-        ask(Chat(model, timeout_s=0.01, patience=ONCE))
+    with pytest.raises(ModelCallError, match=r"no answer in time: the limit is 0\.01 s"):
+        ask(Chat(model, timeout_s=0.01, retry_policy=ONCE))
 
     assert model.cancelled
 

@@ -39,7 +39,7 @@ def test_a_stronger_place_changes_what_it_says_and_nothing_else() -> None:
     weak = ModelSettings(model="a:p", temperature=0.5, base_url=LOCAL, api_key=KEY, options={"seed": 1, "top_p": 0.5})
     strong = ModelSettings(temperature=0.0, options={"seed": 2})
 
-    assert strong.over(weak).said == {**weak.said, "temperature": 0.0, "options": {"seed": 2, "top_p": 0.5}}
+    assert strong.over(weak).explicit == {**weak.explicit, "temperature": 0.0, "options": {"seed": 2, "top_p": 0.5}}
 
 
 def test_naming_the_same_model_again_keeps_how_it_is_asked() -> None:
@@ -59,7 +59,7 @@ def test_a_key_does_not_go_to_another_server() -> None:
 
     found = ModelSettings(base_url="http://elsewhere/v1").over(weak)
 
-    assert found.said == {"model": "a:p", "base_url": "http://elsewhere/v1"}
+    assert found.explicit == {"model": "a:p", "base_url": "http://elsewhere/v1"}
 
 
 def test_a_role_may_be_asked_otherwise_than_the_planner_whose_model_it_has() -> None:

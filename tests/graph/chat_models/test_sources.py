@@ -116,8 +116,8 @@ def test_the_file_is_the_one_given_else_the_one_the_environment_names_else_the_o
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('[models]\nplaner = "a:b"', "models.planer: no such setting; there are planner"),
-        ('[models.planner]\nmodel = "a:b"\napi_kee = "hot-value"', "models.planner.api_kee: no such setting"),
+        ('[models]\nplaner = "a:b"', "models.planer: unknown setting; use planner"),
+        ('[models.planner]\nmodel = "a:b"\napi_kee = "hot-value"', "models.planner.api_kee: unknown setting"),
         ("[models.planner]\ntemperature = 'hot-value'", "models.planner.temperature"),
         ("[models", "at the end of"),
         ("models = 3", "models"),

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
 from graph.chat_models.chat import Chat, Request, with_tools
-from graph.chat_models.structured import MOST_HELD, Bindings, as_text, with_schema
+from graph.chat_models.structured import MAX_BINDINGS, Bindings, as_text, with_schema
 from graph.testing import ScriptedModel
 
 SCHEMA = {"title": "plan", "description": "A plan.", "type": "object", "properties": {}}
@@ -102,11 +102,11 @@ def test_a_model_is_bound_to_a_schema_once_and_few_bindings_are_held() -> None:
             return RunnableLambda(lambda _: {"raw": AIMessage("Paris")})
 
     model, bindings = Counted([]), Bindings()
-    schemas = [{**SCHEMA, "title": f"plan{number}"} for number in range(MOST_HELD + 1)]
+    schemas = [{**SCHEMA, "title": f"plan{number}"} for number in range(MAX_BINDINGS + 1)]
     found = [bindings.with_schema(model, schema) for _ in range(3) for schema in schemas[:2]]
     assert bound == ["plan0", "plan1"] and found[0] is found[2] is not found[1]
     assert bindings.with_schema(Counted([]), schemas[0]) is not found[0]
 
     for schema in schemas:
         bindings.with_schema(model, schema)
-    assert len(bindings._held) <= MOST_HELD
+    assert len(bindings._held) <= MAX_BINDINGS

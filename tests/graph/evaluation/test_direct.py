@@ -16,7 +16,7 @@ from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.configuration import settings_of
-from graph.evaluation.direct import MOST_TURNS, DirectRun
+from graph.evaluation.direct import MAX_TURNS, DirectRun
 from graph.evaluation.trial import Ending
 from graph.testing import LoggedTools
 from tools import idempotency_key
@@ -30,9 +30,9 @@ class Agent(BaseChatModel):
     _seen: list[BaseMessage] = PrivateAttr(default_factory=list)
     _bound: list[str] = PrivateAttr(default_factory=list)
 
-    def __init__(self, *turns: list[dict[str, Any]], answer: AIMessage | str = "done") -> None:
+    def __init__(self, *rate_limiter: list[dict[str, Any]], answer: AIMessage | str = "done") -> None:
         super().__init__()
-        self._turns = list(turns)
+        self._turns = list(rate_limiter)
         self._answer = answer if isinstance(answer, AIMessage) else AIMessage(answer)
 
     @property
@@ -144,11 +144,11 @@ def test_a_spent_budget_ends_it_and_no_call_of_the_turn_is_made_beyond_it(log: L
 
 
 def test_an_agent_that_goes_on_and_on_is_stopped(log: LoggedTools) -> None:
-    agent = Agent(*([call("look")] for _ in range(MOST_TURNS + 10)))
+    agent = Agent(*([call("look")] for _ in range(MAX_TURNS + 10)))
 
     ending = ended(agent, [log.tool("look", effect="read")])
 
-    assert (ending.status, ending.spent.model_calls) == ("failed", MOST_TURNS)
+    assert (ending.status, ending.spent.model_calls) == ("failed", MAX_TURNS)
 
 
 @pytest.mark.parametrize(

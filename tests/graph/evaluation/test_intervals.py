@@ -93,22 +93,22 @@ def test_two_arms_that_end_alike_everywhere_are_not_told_to_be_the_same() -> Non
 def test_intervals_of_means_hold_the_true_mean_about_95_times_in_100(cases: int) -> None:
     random = Random(7)
 
-    held = []
+    lock_folder = []
     for _ in range(2_000):
         low, high = bounds(mean_interval([random.gauss(10, 3) for _ in range(cases)]))
-        held.append(low <= 10 <= high)
+        lock_folder.append(low <= 10 <= high)
 
-    assert 0.93 < fmean(held) < 0.97
+    assert 0.93 < fmean(lock_folder) < 0.97
 
 
 def test_intervals_of_repeated_trials_hold_the_true_rate_about_95_times_in_100() -> None:
     random = Random(7)
 
-    held = []
+    lock_folder = []
     for _ in range(1_000):
         chances = [random.betavariate(2, 1) for _ in range(15)]  # cases differ: some are easy
         rates = [fmean(random.random() < chance for _ in range(5)) for chance in chances]
         low, high = bounds(rate_interval(rates, 75))
-        held.append(low <= 2 / 3 <= high)
+        lock_folder.append(low <= 2 / 3 <= high)
 
-    assert fmean(held) > 0.93
+    assert fmean(lock_folder) > 0.93

@@ -23,7 +23,7 @@ def test_results_come_back_as_they_were_written(tmp_path: Path, made: Made) -> N
 def test_what_is_finished_is_not_made_again_and_what_does_not_count_is(made: Made) -> None:
     results = Results({}, (made("a", "direct"), made("a", "static", void="no answer")))
 
-    left = results.left([Slot("a", arm, 1, "basis") for arm in ("direct", "static", "replanning")])
+    left = results.remaining([Slot("a", arm, 1, "basis") for arm in ("direct", "static", "replanning")])
 
     assert [slot.arm for slot in left] == ["static", "replanning"]
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from graph.errors import ToolConfigError
-from graph.evaluation.sandbox import Sandbox, contents_digest, usable
+from graph.evaluation.sandbox import Sandbox, allowed_tools, contents_digest
 from graph.evaluation.suite import Case, Suite
 from graph.plan.catalog import ToolSpec
 
@@ -28,22 +28,22 @@ def specs(workspace: Path) -> list[ToolSpec]:
 def test_only_tools_that_stay_in_the_copy_may_be_used(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
 
-    assert usable(specs(workspace), suite(tmp_path), workspace) == ["look", "write"]
+    assert allowed_tools(specs(workspace), suite(tmp_path), workspace) == ["look", "write"]
 
 
 def test_a_tool_that_reaches_further_has_to_be_allowed_by_name(tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
 
-    assert usable(specs(workspace), suite(tmp_path, allow=("send",)), workspace) == ["look", "write", "send"]
-    assert usable(specs(workspace), suite(tmp_path, allow=("send",), tools=("send",)), workspace) == ["send"]
+    assert allowed_tools(specs(workspace), suite(tmp_path, allow=("send",)), workspace) == ["look", "write", "send"]
+    assert allowed_tools(specs(workspace), suite(tmp_path, allow=("send",), tools=("send",)), workspace) == ["send"]
     with pytest.raises(ToolConfigError, match="external"):
-        usable(specs(workspace), suite(tmp_path, tools=("look", "send")), workspace)
+        allowed_tools(specs(workspace), suite(tmp_path, tools=("look", "send")), workspace)
 
 
 @pytest.mark.parametrize("said", [{"tools": ("loook",)}, {"allow": ("sned",)}])
 def test_a_tool_that_is_not_there_is_named(tmp_path: Path, said: dict[str, object]) -> None:
-    with pytest.raises(ToolConfigError, match="there is no such tool"):
-        usable(specs(tmp_path), suite(tmp_path, **said), tmp_path)
+    with pytest.raises(ToolConfigError, match="it does not exist"):
+        allowed_tools(specs(tmp_path), suite(tmp_path, **said), tmp_path)
 
 
 def test_a_fresh_copy_leaves_the_workspace_as_it_is(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_checks_look_at_files_of_the_copy_only(tmp_path: Path) -> None:
     (made.workspace / "link.txt").symlink_to(tmp_path / "secret.txt")
     (made.workspace / "folder").mkdir()
 
-    assert [made.look(path) for path in ("link.txt", "folder", "../../secret.txt", "nothing")] == [None] * 4
+    assert [made.describe_file(path) for path in ("link.txt", "folder", "../../secret.txt", "nothing")] == [None] * 4
     assert [made.text(path) for path in ("link.txt", "folder", "../../secret.txt", "nothing")] == [None] * 4
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from graph.errors import SuiteError
-from graph.evaluation.outcome import case_faults
+from graph.evaluation.assessment import case_faults
 from graph.evaluation.suite_file import read_suite
 from graph.record.budget import Budget, Price
 
@@ -79,13 +79,13 @@ def test_paths_begin_where_the_suite_lies(tmp_path: Path) -> None:
     [
         ("repetitions = 0\n" + SMALL.replace("repetitions = 2", ""), "repetitions"),
         (SMALL.replace("tokens", "token"), "token is no limit"),
-        (SMALL.replace("tokens", "steps"), "steps is no limit of a whole evaluation"),
+        (SMALL.replace("tokens", "steps"), "steps cannot limit a whole evaluation"),
         (SMALL.replace("goal", "gaol"), "cases.0.goal"),
-        (SMALL + '[[cases]]\nid = "sum"\ngoal = "b"\nchecks = [{ cites = 1 }]', "two cases are called sum"),
-        (SMALL + 'documents = "nowhere"', "nowhere is no folder"),
+        (SMALL + '[[cases]]\nid = "sum"\ngoal = "b"\nchecks = [{ cites = 1 }]', "two cases have the id sum"),
+        (SMALL + 'documents = "nowhere"', "nowhere is not a folder"),
         (SMALL.replace('[{ matches = "^5$" }]', "[]"), "cases.0.checks"),
         ('replanning = { approval = "never" }\n' + SMALL, "approval cannot be set here"),
-        ('cases = "lines.jsonl"', "line 2 is no JSON"),
+        ('cases = "lines.jsonl"', "line 2 is not JSON"),
         ('cases = "nothing.jsonl"', "cannot be read"),
         ("= 1", "cannot be read"),
     ],

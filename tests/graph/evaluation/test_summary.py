@@ -42,7 +42,7 @@ def test_plans_are_set_beside_the_direct_agent_case_by_case(made: Made) -> None:
 
     (difference,) = summarise([*trials, made("d", "static")]).differences
 
-    assert (difference.arm, difference.beside, difference.cases) == ("static", "direct", 3)
+    assert (difference.arm, difference.baseline, difference.cases) == ("static", "direct", 3)
     assert difference.means["tokens"] == Interval(50.0, 50.0, 50.0)
     assert difference.means["tokens"].sign == 1
     assert difference.success.sign == 0

@@ -22,10 +22,10 @@ def drafts(*names: str) -> list[Draft]:
     return [drafted("steered", {"approver": name}) for name in names]
 
 
-def write(observers: Sequence[Any], *names: str, hung_s: float = 10.0) -> None:
+def write(observers: Sequence[Any], *names: str, timeout_s: float = 10.0) -> None:
     async def main() -> None:
         inner = MemoryLedger()
-        ledger = ObservedLedger(inner, observers, hung_s)
+        ledger = ObservedLedger(inner, observers, timeout_s)
         for name in names:
             await ledger.open_run("t", drafts(name))
         await inner.close()
@@ -63,7 +63,7 @@ def test_an_observer_that_hangs_holds_up_nobody_and_is_told_nothing_more(caplog:
         go.wait(60)
 
     with caplog.at_level(logging.WARNING, "planner_executor.observing"):
-        write([hangs, lambda _, events: told.append(events[0].data.approver)], "a", "b", "c", hung_s=0.01)
+        write([hangs, lambda _, events: told.append(events[0].data.approver)], "a", "b", "c", timeout_s=0.01)
     go.set()
 
     assert told == ["a", "b", "c"] and hung == ["a"]

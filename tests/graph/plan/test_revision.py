@@ -257,3 +257,34 @@ def test_no_revision_changes_or_loses_what_succeeded(raw: dict[str, Any], succee
     ]
     allowed = succeeded | set(raw.get("keep", ())) | {step["id"] for step in raw.get("steps", ())}
     assert set(ids(plan)) <= allowed
+
+
+def test_a_difference_is_read_as_it_was_told() -> None:
+    found = PlanDiff(("a",), ("b",), ("c", "d"), answer=True)
+
+    assert PlanDiff.from_json(found.to_json()) == found
+    assert PlanDiff.from_json({}) == PlanDiff()
+
+
+def test_a_revision_that_keeps_what_is_not_there_is_told_so_once() -> None:
+    assert places(revise({"keep": ["gone"]})) == {(None, "keep")}
+    assert places(revise({"keep": ["fresh"], "steps": [new("fresh")]})) == {(None, "keep")}
+
+
+def test_a_step_that_is_kept_and_given_is_there_twice() -> None:
+    assert places(revise({"keep": ["step_4"], "steps": [new("step_4")]})) == {("step_4", "keep"), ("step_4", "id")}
+
+
+def test_a_step_that_succeeded_with_a_tool_that_has_gone_cannot_be_given_again() -> None:
+    current = Plan(steps=(Step(id="a", objective="o", tool="gone"), Step(id="b", objective="o")))
+    reading = revise({"steps": [{"id": "a", "objective": "o", "tool": "gone"}], "keep": ["b"]}, ("a",), current)
+
+    assert places(reading) == {("a", "tool"), ("a", "id")}
+
+
+def test_what_looks_like_a_reference_is_told_of_steps_that_are_still_to_run_only() -> None:
+    written = Step(id="b", objective="o", args={"x": "{a.result}"}, depends_on=("a",))
+    current = Plan(steps=(Step(id="a", objective="o"), written, Step(id="c", objective="o")))
+
+    assert places(revise({"keep": ["b"]}, ("a",), current)) == {("b", "args.x")}
+    assert revise({"keep": ["c"]}, ("a", "b"), current).plan == current

@@ -86,3 +86,25 @@ def test_without_a_schema_only_equal_arguments_are_the_same(one: dict[str, Any],
 )
 def test_a_schema_that_is_none_says_nothing_of_defaults(schema: dict[str, Any]) -> None:
     assert call_digest(schema, {"to": "ann"}) == call_digest({}, {"to": "ann"})
+
+
+@pytest.mark.parametrize(("place", "is_seen"), [(198, True), (199, False)])
+def test_the_first_200_parts_of_a_schema_say_what_a_default_is_and_no_more(place: int, is_seen: bool) -> None:
+    parts: list[dict[str, Any]] = [{} for _ in range(place)]
+    schema = {"allOf": [*parts, {"properties": {"to": {"default": "ann"}}}]}
+
+    assert (call_digest(schema, {"to": "ann"}) == call_digest(schema, {})) is is_seen
+
+
+def test_a_part_of_a_schema_that_is_there_many_times_is_looked_at_once() -> None:
+    again: dict[str, Any] = {"$ref": "#/$defs/again"}
+    default = {"properties": {"to": {"default": "ann"}}}
+    schema = {"allOf": [*[again] * 300, default], "$defs": {"again": again}}
+
+    assert call_digest(schema, {"to": "ann"}) == call_digest(schema, {})
+
+
+def test_a_reference_to_another_document_says_nothing_of_defaults() -> None:
+    schema = {"properties": {"to": {"$ref": "a/$defs/to"}}, "$defs": {"to": {"default": "ann"}}}
+
+    assert call_digest(schema, {"to": "ann"}) != call_digest(schema, {})

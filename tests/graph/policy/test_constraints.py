@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graph.policy.constraints import Constraint, faults_of, is_within
+from graph.policy.constraints import Constraint, constraint_faults, default_faults, is_within, short_json
 from graph.policy.hosts import host_of
 
 AT_EXAMPLE = Constraint(domains=("example.com",))
@@ -252,15 +252,15 @@ def test_an_empty_list_is_allowed_only_where_anything_is() -> None:
 def test_faults_are_told_for_the_arguments_that_are_there() -> None:
     rules = {"to": AT_EXAMPLE, "path": IN_REPORTS}
 
-    assert faults_of(rules, {"to": "ann@evil.com", "body": "x"}) == [("to", "is at none of example.com")]
-    assert faults_of(rules, {}) == []
+    assert constraint_faults(rules, {"to": "ann@evil.com", "body": "x"}) == [("to", "is not at example.com")]
+    assert constraint_faults(rules, {}) == []
 
 
 def test_untrusted_values_are_let_in_where_all_of_their_sources_may() -> None:
     contacts = Constraint(untrusted_from=("contacts", "crm"))
 
-    assert contacts.lets_in(("contacts",)) and contacts.lets_in(("crm", "contacts"))
-    assert not contacts.lets_in(("contacts", "web")) and not contacts.lets_in(()) and not Constraint().lets_in(("web",))
+    assert contacts.admits(("contacts",)) and contacts.admits(("crm", "contacts"))
+    assert not contacts.admits(("contacts", "web")) and not contacts.admits(()) and not Constraint().admits(("web",))
 
 
 def test_what_is_set_is_told_zero_and_null_included() -> None:
@@ -286,3 +286,47 @@ def test_a_pattern_takes_no_longer_than_any_other_and_means_the_whole_text() -> 
     assert is_allowed(words, "a" * 50_000) and not is_allowed(words, "a" * 50_000 + "!")
     assert not is_allowed(words, "a\n") and is_allowed(Constraint(pattern="a.b"), "a\nb")
     assert time.process_time() - begun < 2
+
+
+def test_one_of_several_domains_or_folders_is_enough() -> None:
+    assert is_allowed(Constraint(domains=("example.com", "example.org")), "ann@example.org")
+    assert is_allowed(Constraint(within=("reports", "drafts")), "drafts/a.md")
+
+
+@pytest.mark.parametrize("value", ["5", True, None])
+def test_what_is_no_number_is_within_no_bound_of_one_side_either(value: Any) -> None:
+    assert not is_allowed(Constraint(minimum=0), value) and not is_allowed(Constraint(maximum=10), value)
+
+
+def test_an_argument_that_is_allowed_has_no_fault() -> None:
+    assert constraint_faults({"to": AT_EXAMPLE, "path": IN_REPORTS}, {"to": "ann@example.com", "path": "x"}) == [
+        ("path", "is not within reports")
+    ]
+
+
+def test_a_default_is_held_against_the_bounds_unless_the_argument_may_be_left_out() -> None:
+    bound, optional = IN_REPORTS, Constraint(within=("reports",), optional=True)
+
+    assert default_faults({"path": bound, "other": optional}, {"path": "x", "other": "x"}) == [
+        ("path", 'is left out, and its default "x" is not within reports')
+    ]
+
+
+def test_a_value_in_a_message_has_at_most_80_characters() -> None:
+    assert short_json("a" * 78) == f'"{"a" * 78}"'
+    assert short_json("a" * 79) == f'"{"a" * 78}…'
+
+
+def test_a_path_of_4096_characters_leads_somewhere_and_a_longer_one_nowhere() -> None:
+    longest = "reports/" + "a" * 4_088
+
+    assert is_within(longest, "reports") and not is_within(f"{longest}a", "reports")
+
+
+@pytest.mark.parametrize("mark", ["\0", "\\"], ids=["zero", "backslash"])
+def test_a_path_with_a_mark_that_programs_read_differently_is_in_no_folder(mark: str) -> None:
+    assert not is_within(f"reports/a{mark}b", "reports")
+
+
+def test_a_home_folder_is_one_only_if_the_policy_names_it() -> None:
+    assert is_within("~/x", "~") and not is_within("~/x", ".")

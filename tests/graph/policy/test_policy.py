@@ -12,6 +12,7 @@ from graph.policy.constraints import Constraint
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
 from graph.policy.policy_file import policy_from
 from graph.record.budget import Budget, Price
+from graph.record.trust_label import TrustLabel
 
 TOOLS = {
     "read": ToolSpec("read", "", {}, effect="read"),
@@ -111,9 +112,9 @@ def test_a_call_is_held_against_the_bounds_with_its_resolved_values() -> None:
 def test_untrusted_values_are_let_into_the_arguments_that_say_so() -> None:
     policy = Policy(tools={"write": ToolRule(args={"text": Constraint(untrusted_from=("read",))})})
 
-    assert policy.lets_in("write", "text", ("read",))
+    assert policy.admits("write", "text", ("read",))
     assert not any(
-        policy.lets_in(*given)
+        policy.admits(*given)
         for given in (("write", "path", ("read",)), ("read", "text", ("read",)), ("write", "text", ("read", "other")))
     )
 
@@ -224,7 +225,7 @@ def fetching(**args: Constraint) -> Policy:
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (fetching(url=Constraint(domains=("example.com",))), 'its default "https://evil.com" is at none of'),
+        (fetching(url=Constraint(domains=("example.com",))), 'its default "https://evil.com" is not at'),
         (fetching(depth=Constraint(maximum=3)), "its default null is not at most 3"),
     ],
 )
@@ -255,3 +256,46 @@ def test_what_a_reference_or_a_model_fills_in_later_is_not_left_out() -> None:
 
     assert policy.issues(Plan(steps=(named, by_model)), {"fetch": FETCH}) == []
     assert policy.faults(FETCH, {"must": "x"})  # which the model is told when it leaves it out
+
+
+def test_of_a_rule_without_bounds_only_its_verdict_is_told() -> None:
+    assert ToolRule("deny").to_json() == {"verdict": "deny"} and ToolRule().to_json() == {}
+
+
+def test_a_literal_binds_those_tools_of_a_model_step_that_take_it_and_every_tool_of_its_own_step() -> None:
+    policy = Policy(tools={"write": ToolRule(args={"to": Constraint(one_of=("ann",))})})
+    args = {"to": "bob"}
+
+    assert where(policy, Step(id="a", objective="o", tools=("write",), args=args)) == []
+    assert where(policy, Step(id="a", objective="o", tool="write", args=args)) == [("a", "args.to")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "verdict", "is_watched"),
+    [
+        ("read", None, False), ("read", "review", True), ("read", "allow", False),
+        ("write", None, True), ("write", "review", True), ("write", "allow", False),
+    ],
+)  # fmt: skip
+def test_a_person_watches_over_effects_that_are_not_allowed_and_all_that_is_to_be_reviewed(
+    tool: str, verdict: PolicyVerdict | None, is_watched: bool
+) -> None:
+    assert Policy(tools={tool: ToolRule(verdict)}).watches(TOOLS[tool]) is is_watched
+
+
+UNTRUSTED, TRUSTED = TrustLabel("untrusted", ("read",)), TrustLabel("trusted", ("read",))
+
+
+def test_a_person_sees_the_untrusted_arguments_of_a_call_with_an_effect() -> None:
+    labels = {"path": UNTRUSTED, "text": TRUSTED}
+
+    assert Policy().arguments_to_review(WRITE, labels) == {"path": UNTRUSTED}
+    assert Policy().arguments_to_review(TOOLS["read"], labels) == {}
+
+
+def test_an_argument_that_is_free_or_lets_its_sources_in_is_not_for_a_person() -> None:
+    free = ToolSpec("write", "", {}, effect="write", free_args=("text",))
+    policy = Policy(tools={"write": ToolRule(args={"path": Constraint(untrusted_from=("read",))})})
+
+    assert Policy().arguments_to_review(free, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"path": UNTRUSTED}
+    assert policy.arguments_to_review(WRITE, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"text": UNTRUSTED}

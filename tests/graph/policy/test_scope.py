@@ -11,9 +11,10 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import ApprovalMode, Policy, ToolRule
-from graph.policy.scope import beyond, in_force, needs_person, within_approved
+from graph.policy.scope import in_force, needs_person, rebind, repeats, uncovered_steps, within_approved
 from graph.record.budget import Budget
-from graph.record.run_state import Approval, RunState
+from graph.record.results import StepResult
+from graph.record.run_state import Approval, Call, RunState
 
 TOOLS = {
     "look": ToolSpec("look", "", {}, effect="read"),
@@ -68,7 +69,7 @@ def of(name: str, **fields: Any) -> Step:
     ],
 )  # fmt: skip
 def test_what_drops_reorders_or_renames_reads_is_within(plan: Plan) -> None:
-    assert beyond(PLAN, plan, TOOLS) == []
+    assert uncovered_steps(PLAN, plan, TOOLS) == []
 
 
 @pytest.mark.parametrize(
@@ -102,28 +103,28 @@ def test_what_drops_reorders_or_renames_reads_is_within(plan: Plan) -> None:
     ],
 )
 def test_whatever_else_a_revision_brings_is_beyond(plan: Plan, ids: list[str]) -> None:
-    assert beyond(PLAN, plan, TOOLS) == ids
+    assert uncovered_steps(PLAN, plan, TOOLS) == ids
 
 
 def test_names_that_are_swapped_bring_another_result_under_an_approved_name() -> None:
     swapped = but(of("a", args=B.args), of("b", args=A.args))
 
-    assert {"a", "b", "save", "think"} <= set(beyond(PLAN, swapped, TOOLS))
+    assert {"a", "b", "save", "think"} <= set(uncovered_steps(PLAN, swapped, TOOLS))
 
 
 def test_a_read_under_another_name_cannot_stand_beside_the_one_that_was_approved() -> None:
     twice = Plan(steps=(A, A.model_copy(update={"id": "two"})))
 
-    assert beyond(twice, Plan(steps=(A, A.model_copy(update={"id": "three"}))), TOOLS) == []
-    assert beyond(twice, Plan(steps=(*twice.steps, A.model_copy(update={"id": "three"}))), TOOLS) == ["three"]
+    assert uncovered_steps(twice, Plan(steps=(A, A.model_copy(update={"id": "three"}))), TOOLS) == []
+    assert uncovered_steps(twice, Plan(steps=(*twice.steps, A.model_copy(update={"id": "three"}))), TOOLS) == ["three"]
 
 
 def test_values_that_python_takes_for_equal_are_other_values() -> None:
     plan = Plan(steps=(calls("a", "save", n=1, flag=True),))
 
     for args in ({"n": True, "flag": True}, {"n": 1, "flag": 1}, {"n": "1", "flag": True}):
-        assert beyond(plan, Plan(steps=(calls("a", "save", **args),)), TOOLS) == ["a"]
-    assert beyond(plan, Plan(steps=(calls("a", "save", n=1.0, flag=True),)), TOOLS) == []
+        assert uncovered_steps(plan, Plan(steps=(calls("a", "save", **args),)), TOOLS) == ["a"]
+    assert uncovered_steps(plan, Plan(steps=(calls("a", "save", n=1.0, flag=True),)), TOOLS) == []
 
 
 VAGUE = step("work", None, after=["a"], refine=True, tools=("look", "save"))
@@ -139,10 +140,13 @@ def refined(*children: Step) -> Plan:
 def test_what_an_approved_step_is_refined_to_is_covered_as_far_as_it_reads_with_its_tools() -> None:
     inner = step("work_2", None, refine=True, tools=("look",))
 
-    assert beyond(REFINABLE, refined(calls("work_1", "look", q="{a_result}"), inner), TOOLS) == []
-    assert beyond(REFINABLE, refined(calls("work_1", "save", text="t")), TOOLS) == ["work_1", "work", "end"]
-    assert beyond(REFINABLE, refined(calls("work_1", "read", path="p")), TOOLS) == ["work_1", "work", "end"]
-    assert beyond(REFINABLE, refined(calls("w", "look", q="x").model_copy(update={"parent": "a"})), TOOLS)[0] == "w"
+    assert uncovered_steps(REFINABLE, refined(calls("work_1", "look", q="{a_result}"), inner), TOOLS) == []
+    assert uncovered_steps(REFINABLE, refined(calls("work_1", "save", text="t")), TOOLS) == ["work_1", "work", "end"]
+    assert uncovered_steps(REFINABLE, refined(calls("work_1", "read", path="p")), TOOLS) == ["work_1", "work", "end"]
+    assert (
+        uncovered_steps(REFINABLE, refined(calls("w", "look", q="x").model_copy(update={"parent": "a"})), TOOLS)[0]
+        == "w"
+    )
 
 
 def test_steps_that_are_made_of_each_other_are_made_of_nothing_that_was_approved() -> None:
@@ -151,7 +155,7 @@ def test_steps_that_are_made_of_each_other_are_made_of_nothing_that_was_approved
         calls("y", "look").model_copy(update={"parent": "x"}),
     ]
 
-    assert beyond(REFINABLE, Plan(steps=(*REFINABLE.steps, *circle)), TOOLS) == ["x", "y"]
+    assert uncovered_steps(REFINABLE, Plan(steps=(*REFINABLE.steps, *circle)), TOOLS) == ["x", "y"]
 
 
 EACH = step("all", "look", for_each="{a_result}", args={"q": "{item_result}"})
@@ -179,7 +183,7 @@ LISTED = Plan(steps=(A, B, EACH, GATHER))
 def test_lists_and_what_is_put_together_are_covered_with_the_results_they_are_made_of(
     plan: Plan, ids: list[str]
 ) -> None:
-    assert beyond(LISTED, plan, TOOLS) == ids
+    assert uncovered_steps(LISTED, plan, TOOLS) == ids
 
 
 NAMES = ["a", "b", "c", "d"]
@@ -215,7 +219,7 @@ def history_of(plan: Plan, name: str) -> Any:
 
 @given(plans(), plans())
 def test_whatever_is_covered_does_what_was_approved_and_rests_on_what_was_approved(approved: Plan, plan: Plan) -> None:
-    covered = {one.id for one in plan.steps} - set(beyond(approved, plan, TOOLS))
+    covered = {one.id for one in plan.steps} - set(uncovered_steps(approved, plan, TOOLS))
 
     histories = [history_of(approved, one.id) for one in approved.steps]
     for name in covered:
@@ -231,7 +235,7 @@ def test_an_effect_that_is_added_or_changed_is_always_beyond(approved: Plan, dat
     name = data.draw(st.sampled_from(NAMES))
     plan = but(calls(name, tool, q="something new"), plan=approved)
 
-    assert name in beyond(approved, plan, TOOLS)
+    assert name in uncovered_steps(approved, plan, TOOLS)
 
 
 @given(plans(), st.data())
@@ -241,7 +245,7 @@ def test_dropping_and_reordering_is_always_within(approved: Plan, data: st.DataO
         if data.draw(st.booleans()) and all(before in {k.id for k in kept} for before in one.depends_on):
             kept.append(one)
 
-    assert beyond(approved, Plan(steps=tuple(data.draw(st.permutations(kept)))), TOOLS) == []
+    assert uncovered_steps(approved, Plan(steps=tuple(data.draw(st.permutations(kept)))), TOOLS) == []
 
 
 def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", **fields: Any) -> RunState:
@@ -362,7 +366,7 @@ CRITICAL = but(of("check", **CRITERIA))
 def test_a_criterion_that_goes_or_gives_way_before_a_write_is_for_a_person(weaker: dict[str, Any]) -> None:
     plan, terms = but(of("check", **{**CRITERIA, **weaker})), ExecutionTerms(TOOLS, "side_effects")
 
-    assert beyond(CRITICAL, plan, TOOLS) == ["check", "save"]
+    assert uncovered_steps(CRITICAL, plan, TOOLS) == ["check", "save"]
     assert needs_person(record_of(CRITICAL, terms), plan, terms)
     assert not needs_person(record_of(CRITICAL, terms), CRITICAL, terms)
 
@@ -372,8 +376,8 @@ def test_what_a_step_was_refined_to_has_to_meet_the_criteria_of_the_step() -> No
     part = refined(calls("work_1", "look", q="x"))
     same = but(part.by_id["work"].model_copy(update=CRITERIA), plan=part)
 
-    assert beyond(approved, same, TOOLS) == []
-    assert beyond(approved, part, TOOLS) == ["work", "end"]
+    assert uncovered_steps(approved, same, TOOLS) == []
+    assert uncovered_steps(approved, part, TOOLS) == ["work", "end"]
 
 
 REVIEWED = Policy(tools={"look": ToolRule("review")})
@@ -404,3 +408,123 @@ def test_a_plan_that_makes_no_progress_is_for_a_person_though_it_is_approved(mod
     terms = ExecutionTerms(TOOLS, mode)
 
     assert needs_person(record_of(PLAN, terms, stalled="No progress"), PLAN, terms)
+
+
+def test_an_approved_read_that_is_gone_vouches_for_one_read_and_no_more() -> None:
+    again, more = (A.model_copy(update={"id": name}) for name in ("again", "more"))
+
+    assert uncovered_steps(Plan(steps=(A,)), Plan(steps=(again, more)), TOOLS) == ["more"]
+
+
+def test_an_approval_of_another_digest_is_not_in_force_whatever_it_binds_to() -> None:
+    terms = ExecutionTerms(TOOLS)
+
+    assert not in_force(RunState(approval=Approval(5, "another", terms.binding(PLAN), "person")), PLAN, terms)
+
+
+def test_without_an_approval_or_its_plan_nothing_is_within_it() -> None:
+    terms = ExecutionTerms(TOOLS)
+    approved = record_of(PLAN, terms)
+
+    assert not within_approved(RunState(approval=approved.approval), PLAN, terms)
+    assert not within_approved(RunState(approved_plan=approved.approved_plan), PLAN, terms)
+
+
+def test_an_approval_in_force_needs_no_copy_of_its_plan() -> None:
+    terms = ExecutionTerms(TOOLS)
+
+    assert not needs_person(RunState(approval=record_of(PLAN, terms).approval), PLAN, terms)
+
+
+def test_a_revision_that_only_reads_needs_nobody_under_other_terms_either() -> None:
+    record = record_of(PLAN, ExecutionTerms(TOOLS, "side_effects", budget=Budget(tool_calls=5)))
+
+    assert not needs_person(record, READS, ExecutionTerms(TOOLS, "side_effects"))
+
+
+def test_an_approval_binds_to_the_terms_that_a_person_changes_if_it_held_under_those_before() -> None:
+    before, after = ExecutionTerms(TOOLS), ExecutionTerms(TOOLS, budget=Budget(tool_calls=5))
+    held = record_of(PLAN, before)
+
+    assert rebind(held, before, after) == after.binding(PLAN) != before.binding(PLAN)
+    assert rebind(held, after, before) == before.binding(PLAN)
+    assert rebind(held, ExecutionTerms(TOOLS, "never"), after) == before.binding(PLAN)
+    assert rebind(RunState(approval=held.approval), before, after) is None
+    assert rebind(RunState(approved_plan=held.approved_plan), before, after) is None
+
+
+@pytest.mark.parametrize("fields", [{"tool": "save"}, {"tools": ("look",)}, {}], ids=["a call", "a model", "a thought"])
+def test_in_place_of_an_approved_step_that_was_to_be_refined_nothing_stands_but_what_is_put_together(
+    fields: dict[str, Any],
+) -> None:
+    other = VAGUE.model_copy(update={"refine": False, "tools": (), **fields})
+
+    assert uncovered_steps(REFINABLE, but(other, plan=REFINABLE), TOOLS) == ["work", "end"]
+
+
+def test_a_part_that_may_call_one_tool_with_an_effect_beside_a_read_is_beyond() -> None:
+    assert uncovered_steps(REFINABLE, refined(step("part", None, tools=("look", "save"))), TOOLS) == [
+        "part",
+        "work",
+        "end",
+    ]
+
+
+def test_the_item_of_a_list_is_no_step_of_that_name() -> None:
+    read, item = calls("read", "look", q="x"), calls("item", "look", q="x")
+
+    assert uncovered_steps(Plan(steps=(read, A, EACH)), Plan(steps=(item, A, EACH)), TOOLS) == []
+
+
+def test_a_step_named_like_the_item_of_a_list_is_a_step_to_those_that_are_done_once() -> None:
+    read, item = calls("read", "look", q="y"), calls("item", "look", q="y")
+    saves, saves_item = (calls("s", "save", text=f"{{{name}_result}}") for name in ("read", "item"))
+
+    assert uncovered_steps(Plan(steps=(read, saves)), Plan(steps=(item, saves_item)), TOOLS) == []
+
+
+def test_what_is_done_for_each_of_a_list_may_take_other_results_under_other_names() -> None:
+    each, other = (EACH.model_copy(update={"args": {"q": f"{{item_result}} {{{name}_result}}"}}) for name in "bc")
+
+    assert (
+        uncovered_steps(Plan(steps=(A, B, each)), Plan(steps=(A, B.model_copy(update={"id": "c"}), other)), TOOLS) == []
+    )
+
+
+def call(tool: str = "save", *, result: StepResult | None = None, **fields: Any) -> Call:
+    return Call("k", "save", tool, {}, "d", repeatable=False, revision=1, number=0, result=result, **fields)
+
+
+DOWN, DONE = StepResult("failed", error="down"), StepResult("succeeded", 1)
+
+
+@pytest.mark.parametrize(
+    ("made", "what"),
+    [
+        (call(result=DOWN), "which may have taken effect although it failed (down)"),
+        (call(), "which may have taken effect although it failed (the process ended in the middle of it)"),
+        (call(result=DONE, unmet="too short"), "which took effect although the step failed (too short)"),
+    ],
+    ids=["failed", "cut off", "did not do"],
+)
+def test_a_plan_that_may_make_an_uncertain_call_again_says_so(made: Call, what: str) -> None:
+    (sentence,) = repeats(RunState(calls={"k": made}), PLAN)
+
+    assert sentence == (
+        f"save called save, {what}; save may call it again, with "
+        "the same arguments only after you have said whether it happened."
+    )
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        RunState(calls={"k": call(result=DONE)}),
+        RunState(calls={"k": call("get", result=DOWN)}),
+        RunState(calls={"k": call(result=DOWN, nothing_happened=True)}),
+        RunState(calls={"k": call(result=DOWN)}, results={"save": DONE}),
+    ],
+    ids=["it did", "another tool", "nothing happened", "its step has succeeded since"],
+)
+def test_a_plan_that_makes_no_uncertain_call_again_says_nothing_of_it(record: RunState) -> None:
+    assert repeats(record, PLAN) == []

@@ -1,12 +1,23 @@
 """Budgets: what may be spent, what was, and which limit is reached first."""
 
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.record.budget import UNIT, Budget, Price, Usage, limit_in_words, reached, read_budget, unit_in_words
+from graph.record.budget import (
+    UNIT,
+    Budget,
+    Price,
+    Usage,
+    limit_in_words,
+    reached,
+    read_budget,
+    spent_in_words,
+    unit_in_words,
+)
 
 LIMITS = st.one_of(st.none(), st.integers(0, 10))
 BUDGETS = st.builds(
@@ -118,3 +129,62 @@ def test_limits_are_told_in_words() -> None:
     assert limit_in_words("cost_usd", Budget(cost_usd=1.0), usage) == "0.1235 of 1 US dollar"
     assert limit_in_words("calls.send", Budget(calls={"send": 1}), usage) == "1 of 1 call of send"
     assert unit_in_words("wall_s", 1.5) == "1.5 seconds of work"
+
+
+def test_a_limit_of_one_is_beyond_a_hard_one_of_nothing() -> None:
+    assert Budget(tool_calls=1).beyond(Budget(tool_calls=0)) == ["tool_calls"]
+
+
+def test_a_limit_may_be_spent_to_the_last() -> None:
+    assert reached(Budget(tool_calls=3), Usage(tool_calls=2), Usage(tool_calls=1)) is None
+
+
+def test_only_limits_that_are_set_are_told() -> None:
+    assert Budget(tool_calls=5).to_json() == {"tool_calls": 5}
+    assert Budget(calls={"send": 0}).to_json() == {"calls": {"send": 0}}
+
+
+def test_a_run_begins_with_nothing_spent() -> None:
+    assert Usage().to_json() == {} and all(Usage().of(name) == 0 for name in (*UNIT, "calls.send"))
+
+
+def test_what_is_spent_is_added_to_what_was() -> None:
+    usage = Usage(tokens=5, cost_usd=0.5, calls={"send": 2, "read": 1}).plus(tokens=3, calls={"send": 1, "write": 1})
+
+    assert usage == Usage(tokens=8, cost_usd=0.5, calls={"send": 3, "read": 1, "write": 1})
+    assert usage.plus(steps=1).calls == usage.calls
+    assert usage.to_json() == {"tokens": 8, "cost_usd": 0.5, "calls": {"send": 3, "read": 1, "write": 1}}
+
+
+def test_a_fault_says_which_numbers_a_limit_takes() -> None:
+    whole, number = "is no whole number of at least 0", "is no number of at least 0"
+
+    assert read_budget({"tool_calls": 0.5, "wall_s": -1})[1] == [("tool_calls", whole), ("wall_s", number)]
+    assert read_budget({"tool_calls": {"send": 1}})[1] == [("tool_calls", whole)]
+    assert read_budget({"cost_usd": 0.5, "wall_s": 1}) == (Budget(cost_usd=0.5, wall_s=1), [])
+
+
+def test_what_was_spent_or_is_bounded_is_told_and_nothing_else() -> None:
+    budget = Budget(tool_calls=5, calls={"send": 2})
+
+    assert spent_in_words(budget, Usage(tokens=7)) == "7 tokens, 0 of 5 tool calls, 0 of 2 calls of send"
+    assert spent_in_words(Budget(), Usage()) == ""
+
+
+def test_a_count_is_told_to_the_last_digit() -> None:
+    assert unit_in_words("tokens", 2**53 + 1) == "9007199254740993 tokens"
+
+
+@given(USAGES)
+def test_a_usage_is_read_as_it_was_told(usage: Usage) -> None:
+    told = usage.to_json()
+
+    assert Usage.from_json(told).to_json() == told
+
+
+def test_a_number_that_was_taken_out_of_the_record_counts_as_nothing() -> None:
+    assert Usage.from_json({"tokens": "[redacted]", "steps": 2, "cost_usd": 0.5}) == Usage(steps=2, cost_usd=0.5)
+
+
+def test_the_calls_of_a_usage_are_told_as_plain_data() -> None:
+    assert type(Usage(calls=MappingProxyType({"send": 1})).to_json()["calls"]) is dict

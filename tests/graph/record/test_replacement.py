@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
-from graph.record.replacement import Replaced, replaced_in, replaces_issues
+from graph.record.replacement import Replaced, Standing, replaced_in, replaced_in_words, replaces_issues
 from graph.record.results import StepResult
 
 TOOLS = {
@@ -16,6 +16,7 @@ TOOLS = {
     "mail": ToolSpec("mail", "", {}),
     "post": ToolSpec("post", "", {}),
 }
+STANDINGS: tuple[Standing, ...] = ("asked", "open", "made_up")
 FAILED, DONE = StepResult("failed", error="down"), StepResult("succeeded", 1)
 
 
@@ -124,3 +125,81 @@ def test_a_step_replaces_one_that_was_planned_and_is_there_no_more(after: Plan, 
 
 def test_a_step_that_replaces_a_failed_one_is_in_order() -> None:
     assert replaces_issues(plan(step("b", "mail", "a")), {"a"}, set()) == []
+
+
+def test_approval_makes_up_for_what_was_asked_and_for_nothing_that_is_open() -> None:
+    asked, open_one, made_up = (Replaced("a", ("mail",), ("b",), standing) for standing in STANDINGS)
+
+    assert [one.approved() for one in (asked, open_one, made_up)] == [made_up, open_one, made_up]
+
+
+def test_before_the_first_plan_nothing_was_there_to_fail() -> None:
+    assert replaced_in(MAIL, None, {"a": FAILED}, (), TOOLS) == []
+
+
+def test_one_of_two_steps_in_place_of_a_failed_one_is_not_enough() -> None:
+    both = plan(step("b", "mail", "a"), step("c", "mail", "a"))
+    approved = Replaced("a", ("mail",), ("b", "c"), "made_up")
+
+    assert told(both, both, approved, a=FAILED, b=DONE) == [("a", "made_up")]
+    assert told(both, both, approved, a=FAILED, b=DONE, c=DONE) == []
+
+
+def test_one_of_two_steps_that_a_person_approved_may_not_change_unseen() -> None:
+    both = plan(step("b", "post", "a"), step("c", "post", "a"))
+    changed = plan(step("b", "post", "a"), step("c", "post", "a", args={"to": "x"}))
+
+    assert told(both, changed, Replaced("a", ("mail",), ("b", "c"), "made_up"), a=FAILED) == [("a", "asked")]
+
+
+def test_a_step_that_failed_again_keeps_what_was_known_to_stand_in_its_place() -> None:
+    again = plan(step("a", "mail"), step("b", "mail"))
+
+    assert told(again, plan(step("b", "mail")), Replaced("a", ("mail",), ("a", "b"))) == [("a", "made_up")]
+
+
+def test_a_failed_read_is_made_up_for_by_a_read_and_not_by_nothing() -> None:
+    read = plan(step("a", "look"))
+
+    assert told(read, plan(step("b", "look", "a"))) == [("a", "made_up")]
+    assert told(read, plan()) == [("a", "open")]
+
+
+def test_a_step_without_tools_could_not_act() -> None:
+    assert told(plan(Step(id="a", objective="think")), plan(step("b", "look", "a"))) == [("a", "made_up")]
+
+
+def test_a_tool_that_has_gone_is_not_known_to_act() -> None:
+    assert told(plan(step("a", "gone")), plan(step("b", "look", "a"))) == [("a", "made_up")]
+
+
+@pytest.mark.parametrize(
+    ("one", "line"),
+    [
+        (
+            Replaced("a", ("mail",), (), "open"),
+            "Nothing here makes up for the failed a (mail): the run cannot end as succeeded.",
+        ),
+        (Replaced("a", (), (), "open"), "Nothing here makes up for the failed a: the run cannot end as succeeded."),
+        (
+            Replaced("a", ("mail",), ("b", "gone"), "asked"),
+            "b (post) instead of the failed a (mail). If you approve the plan, this makes up for it.",
+        ),
+        (Replaced("a", (), ("think",), "made_up"), "think instead of the failed a."),
+    ],
+)
+def test_a_review_says_what_stands_in_place_of_a_failed_step(one: Replaced, line: str) -> None:
+    after = plan(step("b", "post", "a"), Step(id="think", objective="o"))
+
+    assert replaced_in_words([one], after) == [line]
+
+
+@pytest.mark.parametrize("standing", STANDINGS)
+def test_what_was_replaced_is_read_as_it_was_told(standing: Standing) -> None:
+    one = Replaced("a", ("mail",), ("b",), standing)
+
+    assert Replaced.of(one.to_json()) == one
+
+
+def test_a_standing_that_was_taken_out_of_the_record_makes_up_for_nothing() -> None:
+    assert Replaced.of({"step": "a", "tools": [], "by": [], "standing": "[redacted]"}).standing == "open"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.review.decision import Decision, UnreadableAnswer, read_answer
+from graph.review.decision import Decision, InvalidResponse, read_answer
 from graph.review.request import ActionName, ReviewAction, ReviewRequest
 
 DIGEST = "d" * 64
@@ -44,7 +44,7 @@ def one(answer: Any, *names: ActionName) -> Decision:
 
 
 def refused(answer: Any, *names: ActionName) -> str:
-    with pytest.raises(UnreadableAnswer) as caught:
+    with pytest.raises(InvalidResponse) as caught:
         read(answer, *names)
     return str(caught.value)
 
@@ -203,7 +203,7 @@ def test_a_request_takes_the_decisions_of_the_table_and_no_others(name: ActionNa
     for kind, answer in answers.items():
         try:
             taken.add(one(answer, name).type)
-        except UnreadableAnswer:
+        except InvalidResponse:
             assert kind not in allowed
 
     assert taken == allowed
@@ -448,7 +448,7 @@ def is_plain_approval(decision: dict[str, Any]) -> bool:
 def test_no_answer_beyond_the_listed_forms_reads_as_an_approval(answer: Any) -> None:
     try:
         (decision,) = read(answer)
-    except UnreadableAnswer:
+    except InvalidResponse:
         assert not is_listed_yes(answer)
         return
 
@@ -459,8 +459,51 @@ def test_no_answer_beyond_the_listed_forms_reads_as_an_approval(answer: Any) -> 
 def test_no_short_answer_ever_settles_answers_or_raises_anything(answer: Any, name: ActionName) -> None:
     try:
         (decision,) = read(answer, name)
-    except UnreadableAnswer:
+    except InvalidResponse:
         return
 
     assert decision.type == "reject" or isinstance(answer, dict | str)
     assert decision.type != "approve" or name == "run_step"
+
+
+def test_a_decision_is_kept_with_what_it_says_and_without_the_plan_beside_it() -> None:
+    both = Decision("edit", args={"plan": PLAN, "to": None}, message="m", final=True)
+
+    assert both.to_json() == {"type": "edit", "args": {"to": None}, "message": "m", "final": True}
+    assert Decision("approve").to_json() == {"type": "approve"}
+
+
+def test_a_decision_ends_nothing_by_itself() -> None:
+    assert not Decision("approve").final and not Decision("approve").finishes
+
+
+@pytest.mark.parametrize("kind", [5, None, ["approve"]])
+def test_a_type_that_is_no_text_is_none(kind: Any) -> None:
+    assert refused({"decisions": [{"type": kind}]}) == 'a decision must be an object with "type"'
+
+
+def test_values_of_an_edited_plan_are_left_to_its_validation() -> None:
+    args = one(edit("run_plan", plan={"steps": [float("inf")]})).args
+
+    assert args == {"plan": {"steps": [float("inf")]}}
+
+
+@pytest.mark.parametrize("step", ["true", "null"])
+def test_text_that_looks_like_json_stays_text_if_text_was_shown(step: str) -> None:
+    action = ReviewAction("answer_question", {"step": step, "question": "5", "answer": None}, "")
+    request = ReviewRequest("t.1", 1, DIGEST, "b", (action,))
+    (decision,) = read_answer(edit("answer_question", step=step, question="5", answer="6"), request)
+
+    assert decision.args == {"step": step, "question": "5", "answer": 6}
+
+
+@pytest.mark.parametrize("result", ["TRUE", "False", " sent "])
+def test_a_result_that_is_no_json_is_kept_as_it_was_written(result: str) -> None:
+    args = one(edit("settle_effect", happened=True, result=result), "settle_effect").args
+
+    assert args == {"happened": True, "result": result}
+
+
+def test_a_list_is_a_plan_only_if_all_of_it_are_steps() -> None:
+    assert one(PLAN["steps"]).type == "edit"
+    assert refused([*PLAN["steps"], "and so on"])

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from langchain.agents.middleware.human_in_the_loop import HITLRequest
 
+from graph.plan.issues import Issue
 from graph.review.request import ReviewAction, ReviewRequest
 
 PLAN = ReviewAction("run_plan", {"plan": {"steps": []}}, "Revision 1. Changes: added: a.")
@@ -19,7 +20,7 @@ REQUEST = ReviewRequest(
     binding="b" * 64,
     actions=(PLAN, DOUBT),
     diff={"added": ["a"]},
-    issues=({"step": None, "field": "plan", "message": "m"},),
+    issues=(Issue(None, "plan", "m"),),
     estimate={"steps": 1},
 )
 
@@ -79,7 +80,7 @@ def test_asked_again_says_why_in_the_value_and_in_every_description() -> None:
 
 
 def test_asked_again_keeps_the_issues_until_there_are_new_ones() -> None:
-    new = {"step": "a", "field": "id", "message": "n"}
+    new = Issue("a", "id", "n")
 
     assert REQUEST.again("e", ()).issues == REQUEST.issues
     assert REQUEST.again("e", [new]).issues == (new,)
@@ -106,3 +107,11 @@ def test_a_request_about_something_else_has_another_subject(change: dict[str, An
 
 def test_words_alone_make_no_other_request() -> None:
     assert replace(REQUEST, actions=(replace(PLAN, description="x"), DOUBT), estimate={}).subject == REQUEST.subject
+
+
+def test_only_a_request_that_is_asked_again_says_so() -> None:
+    first = REQUEST.to_json()["action_requests"]
+    again = REQUEST.again("no such step", ()).to_json()["action_requests"]
+
+    assert not any("Asked again" in action["description"] for action in first)
+    assert all("Asked again: no such step" in action["description"] for action in again)

@@ -8,7 +8,7 @@ from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import Policy
 from graph.record.budget import Budget
-from graph.review.decision import Decision, UnreadableAnswer, rejection
+from graph.review.decision import Decision, InvalidResponse, rejection
 from graph.review.human_steps import GATE, PASSED
 from graph.review.request import ReviewAction, ReviewRequest
 from graph.review.verdict import ReviewVerdict, verdict_of
@@ -124,7 +124,7 @@ def test_rejecting_a_plan_never_finishes() -> None:
     ids=str,
 )
 def test_a_budget_that_is_not_raised_or_too_far_or_not_understood_is_asked_about_again(budget: Any) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((BUDGET, edit(budget=budget)))
 
 
@@ -136,10 +136,78 @@ def test_the_limit_that_is_reached_may_be_taken_away_where_no_hard_one_stands() 
 
 @pytest.mark.parametrize("happened", [None, "yes", 1, "true"])
 def test_a_call_is_settled_by_true_or_false_only(happened: Any) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((EFFECT, edit(happened=happened)))
 
 
 def test_an_answer_has_to_fit_what_was_asked() -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((QUESTION, edit(answer="five")))
+
+
+def beforehand(*pairs: tuple[ReviewAction, Decision]) -> ReviewVerdict:
+    request = ReviewRequest("t.1", 1, "d", "b", tuple(action for action, _ in pairs))
+    return verdict_of(request, [decision for _, decision in pairs], TERMS, unseen=True)
+
+
+def test_an_approval_given_beforehand_approves_the_plan_and_is_known_to_be_unseen() -> None:
+    assert beforehand((RUN_PLAN, APPROVE)) == ReviewVerdict(plan=APPROVE, decisions=(APPROVE,), unseen=True)
+    assert not verdict((RUN_PLAN, APPROVE)).unseen
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [(RUN_STEP, APPROVE)],
+        [(AT_GATE, APPROVE)],
+        [(RUN_PLAN, edit(plan={"steps": []}))],
+        [(RUN_PLAN, rejection("another way"))],
+        [(QUESTION, edit(answer=5))],
+        [(RUN_PLAN, APPROVE), (RUN_STEP, APPROVE)],
+    ],
+)
+def test_nothing_but_an_approval_of_the_plan_may_be_given_beforehand(
+    pairs: list[tuple[ReviewAction, Decision]],
+) -> None:
+    with pytest.raises(InvalidResponse):
+        beforehand(*pairs)
+
+
+def test_a_question_that_is_sent_back_needs_no_answer() -> None:
+    assert verdict((QUESTION, rejection("ask ann"))).feedback == "ask ann"
+
+
+def test_what_was_not_asked_is_not_decided() -> None:
+    found = verdict((QUESTION, edit(answer=5)))
+
+    assert (found.plan, found.steps, found.given) == (None, False, {"q": 5})
+    assert verdict((RUN_STEP, APPROVE), (RUN_PLAN, APPROVE)).plan == APPROVE
+
+
+def test_a_call_of_a_tool_that_is_called_like_a_gate_is_no_gate() -> None:
+    held = ReviewAction("run_step", {"step": "a", "tool": GATE, "args": {}}, "", "key")
+
+    assert verdict((held, APPROVE)).given == {}
+
+
+@pytest.mark.parametrize("action", [EFFECT, QUESTION, BUDGET], ids=lambda action: action.name)
+def test_a_decision_without_arguments_is_no_answer_to_what_needs_some(action: ReviewAction) -> None:
+    with pytest.raises(InvalidResponse):
+        verdict((action, Decision("edit")))
+
+
+def test_a_bound_on_money_may_be_raised_and_is_not_set_in_mid_run() -> None:
+    open_terms = ExecutionTerms(TERMS.tools)
+    dear = ReviewAction("raise_budget", {"budget": {"cost_usd": 1.0}, "spent": {}}, "", "cost_usd")
+
+    assert verdict((dear, edit(budget={"cost_usd": 2.0})), terms=open_terms).budget == Budget(cost_usd=2.0)
+    with pytest.raises(InvalidResponse, match="cost_usd cannot be set during a run"):
+        verdict((BUDGET, edit(budget={"tool_calls": 4, "cost_usd": 2.0})), terms=open_terms)
+
+
+@pytest.mark.parametrize("before", [{"tool_calls": 0}, {}], ids=["a limit of nothing", "the policy's limit"])
+def test_one_more_than_nothing_is_a_higher_limit(before: dict[str, int]) -> None:
+    action = ReviewAction("raise_budget", {"budget": before, "spent": {}}, "", "tool_calls")
+    found = verdict((action, edit(budget={"tool_calls": 1})), terms=ExecutionTerms(TERMS.tools))
+
+    assert found.budget == Budget(tool_calls=1)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.errors import ConfigError
-from graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, Heard
+from graph.serving.access import HOSTS, ORIGINS, TOKEN, Access, RequestHead
 
 LOCAL = "127.0.0.1"
 STUDIO = "https://smith.langchain.com"
@@ -17,14 +17,14 @@ NAMED = Access.from_environment({HOSTS: "agent.example.com, 10.0.0.5:2024", ORIG
 GUARDED = Access.from_environment({HOSTS: "agent.example.com", TOKEN: SECRET})
 
 
-def heard(method: str = "GET", client: str | None = LOCAL, server: str | None = LOCAL, **headers: Any) -> Heard:
+def request(method: str = "GET", client: str | None = LOCAL, server: str | None = LOCAL, **headers: Any) -> RequestHead:
     """Return a request from this machine to this machine; a header that is given as a list is sent several times."""
     given = {"host": "127.0.0.1:2024", **{name.replace("_", "-"): value for name, value in headers.items()}}
     pairs = [(name, each) for name, value in given.items() for each in (value if isinstance(value, list) else [value])]
-    return Heard(method, [(name, value) for name, value in pairs if value is not None], client, server)
+    return RequestHead(method, [(name, value) for name, value in pairs if value is not None], client, server)
 
 
-def status(access: Access, request: Heard) -> int | None:
+def status(access: Access, request: RequestHead) -> int | None:
     refusal = access.refusal(request)
     return refusal.status if refusal else None
 
@@ -33,7 +33,7 @@ def status(access: Access, request: Heard) -> int | None:
     "host", ["127.0.0.1:2024", "127.0.0.9", "localhost:2024", "LocalHost", "[::1]:2024", "localhost."]
 )
 def test_this_machines_own_names_are_answered(host: str) -> None:
-    assert status(OPEN, heard(host=host)) is None
+    assert status(OPEN, request(host=host)) is None
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_this_machines_own_names_are_answered(host: str) -> None:
      ["127.0.0.1", "evil.example"], ["127.0.0.1", "127.0.0.1"]],
 )  # fmt: skip
 def test_other_hosts_are_refused_although_they_lead_here(host: Any) -> None:
-    assert status(OPEN, heard(host=host)) == 421
+    assert status(OPEN, request(host=host)) == 421
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_other_hosts_are_refused_although_they_lead_here(host: Any) -> None:
     [("agent.example.com", 403), ("agent.example.com:99", 403), ("10.0.0.5:2024", 403), ("10.0.0.5:1", 421)],
 )
 def test_a_host_that_was_named_is_known_and_still_needs_a_token(host: str, refused: int) -> None:
-    assert status(NAMED, heard(host=host)) == refused
+    assert status(NAMED, request(host=host)) == refused
 
 
 @pytest.mark.parametrize("origin", ["http://localhost:3000", "http://127.0.0.1:2024", "https://[::1]:3", None])
 def test_pages_of_this_machine_and_programs_are_answered(origin: str | None) -> None:
-    assert status(OPEN, heard("POST", origin=origin)) is None
+    assert status(OPEN, request("POST", origin=origin)) is None
 
 
 @pytest.mark.parametrize(
@@ -66,22 +66,22 @@ def test_pages_of_this_machine_and_programs_are_answered(origin: str | None) -> 
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 def test_pages_of_other_origins_are_refused(origin: Any, method: str) -> None:
-    assert status(OPEN, heard(method, origin=origin)) == 403
+    assert status(OPEN, request(method, origin=origin)) == 403
 
 
 def test_an_origin_that_was_named_is_answered_and_no_other_port_or_scheme_of_it() -> None:
     answered = [STUDIO, f"{STUDIO}:443", "http://app.test:8080"]
     refused = ["http://smith.langchain.com", f"{STUDIO}:8443", "http://app.test", "https://sub.smith.langchain.com"]
 
-    assert [status(NAMED, heard("POST", origin=origin)) for origin in answered] == [None] * 3
-    assert [status(NAMED, heard("POST", origin=origin)) for origin in refused] == [403] * 4
+    assert [status(NAMED, request("POST", origin=origin)) for origin in answered] == [None] * 3
+    assert [status(NAMED, request("POST", origin=origin)) for origin in refused] == [403] * 4
 
 
 @pytest.mark.parametrize(
     ("site", "refused"), [("cross-site", 403), ("same-origin", None), ("none", None), (None, None)]
 )
 def test_a_link_or_an_image_on_a_page_of_others_is_refused(site: str | None, refused: int | None) -> None:
-    assert status(OPEN, heard(sec_fetch_site=site)) == refused
+    assert status(OPEN, request(sec_fetch_site=site)) == refused
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ def test_a_link_or_an_image_on_a_page_of_others_is_refused(site: str | None, ref
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
 def test_a_body_that_is_not_said_to_be_json_is_refused(kind: Any, method: str) -> None:
-    assert status(OPEN, heard(method, content_type=kind, content_length="12")) == 415
-    assert status(OPEN, heard(method, content_type=kind, transfer_encoding="chunked")) == 415
+    assert status(OPEN, request(method, content_type=kind, content_length="12")) == 415
+    assert status(OPEN, request(method, content_type=kind, transfer_encoding="chunked")) == 415
 
 
 @pytest.mark.parametrize(
     "kind", ["application/json", "Application/JSON; charset=utf-8", "application/merge-patch+json"]
 )
 def test_json_is_taken_and_so_is_a_request_without_a_body(kind: str) -> None:
-    assert status(OPEN, heard("POST", content_type=kind, content_length="12")) is None
-    assert status(OPEN, heard("DELETE")) is None and status(OPEN, heard("POST", content_length="0")) is None
+    assert status(OPEN, request("POST", content_type=kind, content_length="12")) is None
+    assert status(OPEN, request("DELETE")) is None and status(OPEN, request("POST", content_length="0")) is None
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_json_is_taken_and_so_is_a_request_without_a_body(kind: str) -> None:
      {"x_forwarded_for": LOCAL}, {"forwarded": "for=127.0.0.1"}, {"x_forwarded_host": "a"}, {"x_real_ip": LOCAL}],
 )  # fmt: skip
 def test_what_comes_from_elsewhere_needs_a_token_whatever_it_calls_itself(more: dict[str, Any]) -> None:
-    refusal = OPEN.refusal(heard(**more))
+    refusal = OPEN.refusal(request(**more))
 
-    assert refusal is not None and refusal.status == 403 and TOKEN in refusal.why
-    assert GUARDED.refusal(heard(**more)) is None
+    assert refusal is not None and refusal.status == 403 and TOKEN in refusal.reason
+    assert GUARDED.refusal(request(**more)) is None
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_what_comes_from_elsewhere_needs_a_token_whatever_it_calls_itself(more: 
     ],
 )
 def test_where_a_token_is_set_every_request_holds_it(headers: dict[str, str], refused: bool) -> None:
-    assert (GUARDED.unproven(heard(**headers)) is not None) == refused
-    assert OPEN.unproven(heard(**headers)) is None
+    assert (GUARDED.token_refusal(request(**headers)) is not None) == refused
+    assert OPEN.token_refusal(request(**headers)) is None
 
 
 @pytest.mark.parametrize(
@@ -155,5 +155,5 @@ def test_the_token_is_in_no_representation() -> None:
 def test_no_text_in_a_header_raises_or_passes_for_this_machine(host: str, origin: str) -> None:
     ours = host.strip().lower().startswith(("localhost", "127.", "[::1]", "[::ffff:"))
     if not ours:
-        assert status(OPEN, heard(host=host)) == 421
-    OPEN.refusal(heard("POST", host=host, origin=origin))
+        assert status(OPEN, request(host=host)) == 421
+    OPEN.refusal(request("POST", host=host, origin=origin))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph.serving.access import Access
-from graph.serving.guard import WITHIN, Guard, TokenGuard
+from graph.serving.guard import INTERNAL_ROOT, Guard, TokenGuard
 
 SECRET = "a-token-of-twenty-four"
 
@@ -56,7 +56,7 @@ def test_a_websocket_of_this_machine_passes_and_needs_the_token_where_one_is_set
 def test_requests_of_the_server_to_itself_and_its_lifespan_pass(guard: Any) -> None:
     access = Access(token=SECRET)
 
-    assert answered(guard, access, root_path=WITHIN, headers=[(b"host", b"api")]) == [{"type": "passed"}]
+    assert answered(guard, access, root_path=INTERNAL_ROOT, headers=[(b"host", b"api")]) == [{"type": "passed"}]
     assert answered(guard, access, type="lifespan") == [{"type": "passed"}]
 
 

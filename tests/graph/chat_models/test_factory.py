@@ -12,7 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from pydantic import Field, SecretStr
 
-from graph.chat_models.making import chat_of, missing_key
+from graph.chat_models.factory import create_chat, missing_key
 from graph.chat_models.offline import OfflineModel
 from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.roles import role_model, role_models
@@ -24,7 +24,7 @@ LOCAL = "http://127.0.0.1:9/v1"
 
 
 def made(**settings: Any) -> Any:
-    return chat_of(ModelSettings(**{"model": "openai:some-model", "base_url": LOCAL, **settings})).model
+    return create_chat(ModelSettings(**{"model": "openai:some-model", "base_url": LOCAL, **settings})).model
 
 
 def key_of(model: Any) -> str:
@@ -39,17 +39,17 @@ def test_settings_reach_the_chat_model() -> None:
 
 
 def test_the_defaults_are_temperature_0_one_layer_of_retries_and_tokens_counted_while_streaming() -> None:
-    chat = chat_of(ModelSettings(model="openai:some-model", base_url=LOCAL))
+    chat = create_chat(ModelSettings(model="openai:some-model", base_url=LOCAL))
     model: Any = chat.model
 
     assert (model.temperature, model.root_async_client.max_retries, model.stream_usage) == (0, 0, True)
-    assert (chat.patience, chat.timeout_s, chat.provider) == (RetryPolicy(), 300, "openai")
+    assert (chat.retry_policy, chat.timeout_s, chat.provider) == (RetryPolicy(), 300, "openai")
 
 
 def test_a_users_own_chat_model_is_asked_in_the_same_way_and_left_unchanged() -> None:
     own = ChatOpenAI(model="x", base_url=LOCAL, api_key=SecretStr("k"), temperature=0.7)
 
-    chat = chat_of(own)
+    chat = create_chat(own)
     model: Any = chat.model
 
     assert (model.root_async_client.max_retries, model.stream_usage, model.temperature) == (0, True, 0.7)
@@ -61,8 +61,8 @@ def test_a_model_that_retries_by_itself_is_asked_once(monkeypatch: pytest.Monkey
     class Retrying(type(role_model("offline").chats[0].model)):  # type: ignore[misc]
         max_retries: int = 6
 
-    assert chat_of(Retrying()).patience == ONCE
-    assert chat_of(Retrying(max_retries=0)).patience == RetryPolicy()
+    assert create_chat(Retrying()).retry_policy == ONCE
+    assert create_chat(Retrying(max_retries=0)).retry_policy == RetryPolicy()
 
 
 @pytest.mark.parametrize("key", ["key-of-a-file\n", "schl\u00fcssel", "two\nlines"])
@@ -159,7 +159,7 @@ def test_fallbacks_stand_behind_the_model_in_order() -> None:
 
 
 def test_a_rate_limit_is_a_limiter() -> None:
-    assert chat_of(ModelSettings(model="openai:a", base_url=LOCAL, requests_per_second=5)).limiter is not None
+    assert create_chat(ModelSettings(model="openai:a", base_url=LOCAL, requests_per_second=5)).limiter is not None
 
 
 def test_nothing_that_is_made_shows_a_key() -> None:
@@ -198,7 +198,7 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("provider")
 def test_no_providers_package_sends_a_key_of_the_environment_to_another_address() -> None:
-    with pytest.raises(ModelKeyError, match=rf"would send PROVIDERS_KEY to {LOCAL}; .* with api_key_env"):
+    with pytest.raises(ModelKeyError, match=rf"would send PROVIDERS_KEY to {LOCAL}; .* set api_key_env"):
         made(model="anthropic:m")
 
     said, own = made(model="anthropic:m", api_key_env="PROVIDERS_KEY"), made(model="anthropic:m", base_url=None)
@@ -224,5 +224,5 @@ class TestClients:
     def test_a_client_cannot_have_requests_sent_elsewhere(self) -> None:
         from graph.chat_models.settings import ClientSettings
 
-        with pytest.raises(ModelConfigError, match="is no server that"):
+        with pytest.raises(ModelConfigError, match="do not name the server"):
             self.models.for_client("planner", "openai:b", ClientSettings(base_url="http://169.254.169.254/v1"))

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from xml.etree import ElementTree
 
-from graph.evaluation.picture import picture_svg
+from graph.evaluation.chart import chart_svg
 from graph.evaluation.summary import summarise
 from graph.evaluation.trial import Trial
 
@@ -13,7 +13,7 @@ ABOUT = {"suite": "sums & <briefs>", "cases": ["a", "b"], "models": {"planner": 
 def test_each_measure_has_a_panel_and_each_arm_a_dot_in_it(made: Made) -> None:
     trials = [made(case, arm, spent={"cost_usd": 0.1}) for case in "ab" for arm in ("direct", "static", "replanning")]
 
-    drawn = ElementTree.fromstring(picture_svg(ABOUT, summarise(trials)))
+    drawn = ElementTree.fromstring(chart_svg(ABOUT, summarise(trials)))
 
     words = [text.text for text in drawn.iter(f"{SVG}text")]
     assert words[0] == "sums & <briefs>"
@@ -22,16 +22,16 @@ def test_each_measure_has_a_panel_and_each_arm_a_dot_in_it(made: Made) -> None:
 
 
 def test_what_is_not_known_is_said_to_be(made: Made) -> None:
-    drawn = picture_svg(ABOUT, summarise([made("a", "static")]))
+    drawn = chart_svg(ABOUT, summarise([made("a", "static")]))
 
-    assert "not known" in drawn  # the cost
+    assert "unknown" in drawn  # the cost
     assert drawn.count("<circle") == 5
 
 
 def test_nothing_stands_outside_the_page(made: Made) -> None:
     trials = [made("a", "static", spent={"seconds": 0.001}), made("b", "static", spent={"seconds": 900.0})]
 
-    drawn = ElementTree.fromstring(picture_svg(ABOUT, summarise(trials)))
+    drawn = ElementTree.fromstring(chart_svg(ABOUT, summarise(trials)))
 
     width = float(drawn.attrib["width"])
     marks = [float(line.attrib[x]) for line in drawn.iter(f"{SVG}line") for x in ("x1", "x2")]
@@ -39,4 +39,4 @@ def test_nothing_stands_outside_the_page(made: Made) -> None:
 
 
 def test_an_evaluation_without_trials_can_be_drawn() -> None:
-    ElementTree.fromstring(picture_svg(ABOUT, summarise([])))
+    ElementTree.fromstring(chart_svg(ABOUT, summarise([])))

@@ -1,10 +1,10 @@
-"""The arms side by side: an SVG with a panel for each measure, which reads on light and on dark pages."""
+"""SVG chart that compares the arms, one panel per measure, for light and dark pages."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from graph.evaluation.figures import figure, shown
+from graph.evaluation.formatting import format_interval, format_value
 from graph.evaluation.intervals import Interval
 from graph.evaluation.suite import ARMS, Arm
 from graph.evaluation.summary import MEASURES, Summary
@@ -12,13 +12,13 @@ from graph.text.drawing.labels import plain
 
 WIDTH, PANEL, COLUMNS, TOP, FOOT = 900, 290, 3, 84, 30
 LABEL, PLOT, ROW, HEAD = 86, 128, 26, 56
-LEGEND = "Dots are means over the cases, lines 95 % confidence. Fewer is better but for success."
+LEGEND = "Dots: means over the cases; lines: 95 % confidence intervals. Lower is better, except for success."
 LIGHT: Mapping[Arm, str] = {"direct": "#9a6700", "static": "#8250df", "replanning": "#0969da"}
 DARK: Mapping[Arm, str] = {"direct": "#d29922", "static": "#bc8cff", "replanning": "#58a6ff"}
 
 
-def picture_svg(about: Mapping[str, Any], summary: Summary) -> str:
-    """Return the drawing: a dot for each arm's figure, and a line for the interval of 95 % confidence around it."""
+def chart_svg(about: Mapping[str, Any], summary: Summary) -> str:
+    """Return the chart: a dot for each arm's value, and a line for its confidence interval."""
     arms = [arm.arm for arm in summary.arms]
     figures = [("success", {arm.arm: arm.success for arm in summary.arms})]
     figures += [(name, {arm.arm: arm.means[name] for arm in summary.arms if name in arm.means}) for name in MEASURES]
@@ -51,7 +51,9 @@ def _below_title(about: Mapping[str, Any], summary: Summary) -> str:
 
 def _panel(left: float, top: float, name: str, figures: Mapping[Arm, Interval], arms: Sequence[Arm]) -> str:
     words = MEASURES.get(name, "success")
-    most = 1.0 if name == "success" else max((_most(interval) for interval in figures.values()), default=0.0) or 1.0
+    most = (
+        1.0 if name == "success" else max((_upper_bound(interval) for interval in figures.values()), default=0.0) or 1.0
+    )
     drawn = [_row(left, top + 32 + ROW * row, arm, name, figures.get(arm), most) for row, arm in enumerate(arms)]
     return "\n".join([_text(left, top + 10, words, "name"), *drawn])
 
@@ -61,7 +63,7 @@ def _row(left: float, y: float, arm: Arm, name: str, interval: Interval | None, 
     start = left + LABEL
     axis = f'<line class="axis" x1="{start}" x2="{start + PLOT}" y1="{y}" y2="{y}"/>'
     if interval is None:
-        return label + _text(start, y + 4, "not known", "faint")
+        return label + _text(start, y + 4, "unknown", "faint")
 
     def x(value: float) -> float:
         return start + PLOT * min(max(value / most, 0.0), 1.0)
@@ -71,12 +73,12 @@ def _row(left: float, y: float, arm: Arm, name: str, interval: Interval | None, 
     if low is not None and high is not None:
         whisker = f'<line class="{arm} line" x1="{x(low):.1f}" x2="{x(high):.1f}" y1="{y}" y2="{y}"/>'
     dot = f'<circle class="{arm}" cx="{x(interval.value):.1f}" cy="{y}" r="4.5"/>'
-    hint = f"<title>{_shown(f'{arm}: {shown(name, interval)}')}</title>"
-    value = _text(start + PLOT + 10, y + 4, figure(name, interval.value), "value")
+    hint = f"<title>{_shown(f'{arm}: {format_interval(name, interval)}')}</title>"
+    value = _text(start + PLOT + 10, y + 4, format_value(name, interval.value), "value")
     return f"<g>{hint}{label}{axis}{whisker}{dot}{value}</g>"
 
 
-def _most(interval: Interval) -> float:
+def _upper_bound(interval: Interval) -> float:
     return max(interval.value, interval.high or 0.0)
 
 

@@ -1,4 +1,4 @@
-"""A LangChain chat model, made from settings; whatever stands in the way is one sentence."""
+"""Creates LangChain chat models from settings; every failure becomes a one-sentence configuration error."""
 
 import difflib
 import os
@@ -10,39 +10,41 @@ from langchain_core.rate_limiters import InMemoryRateLimiter
 from pydantic import SecretStr, ValidationError
 
 from graph.chat_models.chat import Chat
-from graph.chat_models.client import retries_itself, tuned
+from graph.chat_models.client import configure_client, retries_itself
 from graph.chat_models.redaction import redacted
 from graph.chat_models.retry import ONCE, RetryPolicy
-from graph.chat_models.settings import OFFLINE, ModelSettings, Said
+from graph.chat_models.settings import OFFLINE, ModelSettings, ModelSource
 from graph.errors import MissingPackageError, ModelConfigError, ModelKeyError, listed
 
 TIMEOUT_S = 300.0
 CLIENT_TIMEOUT_S = 600.0
-"""What OpenAI's client allows a request by itself."""
+"""Default timeout of OpenAI's client."""
 
 NO_KEY = SecretStr("none")
-"""Sent to a server that needs none; OpenAI's client wants to send something."""
+"""Key for servers without authentication; OpenAI's client requires one."""
 
 
-def chat_of(given: Said) -> Chat:
-    """Return the chat model with the patience it is to be asked with.
+def create_chat(given: ModelSource) -> Chat:
+    """Return the chat model with its retry policy and limits.
 
     Raises:
-        ModelConfigError: It cannot be made; the subclass says why.
+        ModelConfigError: The model cannot be created; the subclass names the cause.
     """
     if isinstance(given, BaseChatModel):
-        return Chat(tuned(given), patience=ONCE if retries_itself(tuned(given)) else RetryPolicy())
+        return Chat(
+            configure_client(given), retry_policy=ONCE if retries_itself(configure_client(given)) else RetryPolicy()
+        )
     if given.model == OFFLINE:
         from graph.chat_models.offline import OfflineModel
 
         return Chat(OfflineModel())
-    model = tuned(_made(given))
+    model = configure_client(_create(given))
     attempts = RetryPolicy() if given.max_attempts is None else RetryPolicy(given.max_attempts)
     rate = given.requests_per_second
     return Chat(
         model,
         timeout_s=given.timeout_s or TIMEOUT_S,
-        patience=ONCE if retries_itself(model) else attempts,
+        retry_policy=ONCE if retries_itself(model) else attempts,
         limiter=InMemoryRateLimiter(requests_per_second=rate, max_bucket_size=max(1.0, rate)) if rate else None,
         structured=given.structured_output is not False,
         optional=frozenset() if given.temperature is not None else frozenset({"temperature"}),
@@ -50,10 +52,10 @@ def chat_of(given: Said) -> Chat:
 
 
 def provider_and_name(model: str) -> tuple[str, str]:
-    """Return the two parts of `provider:model` or `provider/model`; the name may hold both marks.
+    """Split `provider:model` or `provider/model`; the model's name may contain both separators.
 
     Raises:
-        ModelConfigError: It is written in another way.
+        ModelConfigError: A part is missing.
 
     >>> provider_and_name("ollama/qwen3:8b"), provider_and_name("openai:meta-llama/Llama-3")
     (('ollama', 'qwen3:8b'), ('openai', 'meta-llama/Llama-3'))
@@ -66,28 +68,28 @@ def provider_and_name(model: str) -> tuple[str, str]:
     return provider, name
 
 
-def _made(settings: ModelSettings) -> BaseChatModel:
+def _create(settings: ModelSettings) -> BaseChatModel:
     name = settings.model or ""
     provider, _ = provider_and_name(name)
     options = {"temperature": settings.temperature or 0, **settings.options, **_server(settings, provider)}
     if (settings.timeout_s or 0) > CLIENT_TIMEOUT_S:
         options.setdefault("timeout", settings.timeout_s)
-    model = _constructed(name, options)
+    model = _construct(name, options)
     _check_options(name, model, options)
     _check_headers(name, model)
     if settings.base_url is None and (variable := missing_key(model)):
-        raise ModelKeyError(name, f"no key; set {variable}, or leave the model out to stay offline")
+        raise ModelKeyError(name, f"no key; set {variable}, or omit the model to stay offline")
     if settings.base_url and "api_key" not in options and (variable := _key_of_environment(model)):
-        why = f"its package would send {variable} to {settings.base_url}; if the key is for that server, say so"
-        raise ModelKeyError(name, f"{why} with api_key_env")
-    if retries_itself(tuned(model)) and "max_retries" not in settings.options:
-        model = _constructed(name, {**options, "max_retries": 0})
+        fault = f"its package would send {variable} to {settings.base_url}"
+        raise ModelKeyError(name, f"{fault}; if the key is for that server, set api_key_env")
+    if retries_itself(configure_client(model)) and "max_retries" not in settings.options:
+        model = _construct(name, {**options, "max_retries": 0})
     return model
 
 
 def _server(settings: ModelSettings, provider: str) -> dict[str, Any]:
-    """Return address and key. A key of the environment is for the provider's own server, never for another address."""
-    told: dict[str, Any] = {"base_url": settings.base_url} if settings.base_url else {}
+    """Return address and key; a key from the environment is only for the provider's own server."""
+    address: dict[str, Any] = {"base_url": settings.base_url} if settings.base_url else {}
     key = settings.api_key
     if key is None and settings.api_key_env:
         if not (value := os.environ.get(settings.api_key_env)):
@@ -95,16 +97,16 @@ def _server(settings: ModelSettings, provider: str) -> dict[str, Any]:
         key = SecretStr(value)
     if key is None and settings.base_url and provider == "openai":
         key = NO_KEY
-    return {**told, "api_key": key} if key else told
+    return {**address, "api_key": key} if key else address
 
 
-def _constructed(name: str, options: dict[str, Any]) -> BaseChatModel:
+def _construct(name: str, options: dict[str, Any]) -> BaseChatModel:
     from langchain.chat_models import init_chat_model
 
     provider, model = provider_and_name(name)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # options that are not known are refused below, by name
+            warnings.simplefilter("ignore")  # unknown options are refused below, by name
             made: BaseChatModel = init_chat_model(model, model_provider=provider, **options)
     except ImportError as error:
         raise MissingPackageError(name, _package(error)) from error
@@ -116,9 +118,9 @@ def _constructed(name: str, options: dict[str, Any]) -> BaseChatModel:
 
 
 def missing_key(model: BaseChatModel) -> str | None:
-    """Return the variable of a key that the model has not got, where its package takes that for no fault.
+    """Return the variable of a missing key that the model's package does not report as an error.
 
-    A model that may sign in by credentials instead needs none.
+    Models that support other credentials need no key.
     """
     secrets = {field: variable for field, variable in model.lc_secrets.items() if field.endswith("api_key")}
     if len(secrets) != 1 or any("credentials" in field for field in type(model).model_fields):
@@ -129,13 +131,13 @@ def missing_key(model: BaseChatModel) -> str | None:
 
 
 def _key_of_environment(model: BaseChatModel) -> str | None:
-    """Return the variable whose value the model took for its key by itself."""
+    """Return the environment variable from which the model took its key implicitly."""
     keys = [value.get_secret_value() for _, value in model if isinstance(value, SecretStr)]
     return next((name for name, value in os.environ.items() if value and value in keys), None)
 
 
 def _package(error: ImportError) -> str:
-    """Return what to install.
+    """Return the install command in the error.
 
     >>> _package(ImportError("ChatX requires the package. Please install it with `pip install langchain-x`"))
     'its provider is not installed; pip install langchain-x'
@@ -153,29 +155,29 @@ def _refused(name: str, provider: str, error: Exception) -> ModelConfigError:
             name, f"no provider {provider!r}; {f'did you mean {close[0]}?' if close else listed(known)}"
         )
     if any(mark in words.lower() for mark in ("api_key", "credential", "api key", "access token")):
-        return ModelKeyError(name, f"no key; set {provider.upper()}_API_KEY, or leave the model out to stay offline")
+        return ModelKeyError(name, f"no key; set {provider.upper()}_API_KEY, or omit the model to stay offline")
     return ModelConfigError(name, words)
 
 
 def _check_options(name: str, model: BaseChatModel, options: dict[str, Any]) -> None:
-    """Refuse options that the chat model has no field for: some would drop them, some would send them on."""
+    """Refuse options without a field in the chat model; depending on the package, they would be dropped or sent."""
     fields = type(model).model_fields
     known = {*fields, *(field.alias for field in fields.values() if field.alias)}
     for option in options:
         if option not in known:
             close = difflib.get_close_matches(option, known, 1)
-            hint = f"; did you mean {close[0]}?" if close else "; what a server takes besides goes into extra_body"
+            hint = f"; did you mean {close[0]}?" if close else "; put further parameters of the server into extra_body"
             raise ModelConfigError(name, f"{type(model).__name__} has no option {option!r}{hint}")
 
 
 def _check_headers(name: str, model: BaseChatModel) -> None:
-    """Refuse keys and headers that cannot be sent, such as one that was read from a file with its line break."""
+    """Refuse keys and headers that cannot be sent, such as a key with a trailing line break."""
     keys = [value.get_secret_value() for _, value in model if isinstance(value, SecretStr)]
     if not all(map(_is_sendable, keys)):
-        raise ModelKeyError(name, "the key holds a line break or a character beyond ASCII; set it anew, without")
+        raise ModelKeyError(name, "the key contains a line break or a non-ASCII character; remove it")
     headers: Any = getattr(model, "default_headers", None) or {}
     if faulty := [header for header, value in headers.items() if not _is_sendable(str(value))]:
-        raise ModelConfigError(name, f"header {faulty[0]} holds a line break or a character beyond ASCII; do without")
+        raise ModelConfigError(name, f"header {faulty[0]} contains a line break or a non-ASCII character; remove it")
 
 
 def _is_sendable(text: str) -> bool:

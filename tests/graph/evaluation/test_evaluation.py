@@ -1,7 +1,7 @@
 from collections.abc import Callable
 
 from graph.chat_models.roles import role_models
-from graph.evaluation.evaluating import arms_for, why_to_stop
+from graph.evaluation.evaluation import arms_for, stop_reason
 from graph.evaluation.results_file import Results
 from graph.evaluation.trial import Trial
 from graph.record.budget import NO_BUDGET, Budget
@@ -18,19 +18,19 @@ def test_the_embedded_rules_cannot_play_the_direct_agent() -> None:
 def test_nothing_is_tried_when_a_limit_is_reached(made: Made) -> None:
     results = Results({}, (made("a", "direct"),))
 
-    assert why_to_stop(Budget(tokens=101), results, []) is None
-    assert "100 of 100 tokens" in (why_to_stop(Budget(tokens=100), results, []) or "")
+    assert stop_reason(Budget(tokens=101), results, []) is None
+    assert "100 of 100 tokens" in (stop_reason(Budget(tokens=100), results, []) or "")
 
 
 def test_a_trial_that_was_cut_short_ends_it_although_something_is_left(made: Made) -> None:
     cut = made("a", "direct", met=False, void="cut", limit="tokens")
 
-    assert why_to_stop(Budget(tokens=1000), Results({}, (cut,)), [cut]) is not None
-    assert why_to_stop(Budget(tokens=1000), Results({}, (cut,)), []) is None  # cut short the last time, with less
+    assert stop_reason(Budget(tokens=1000), Results({}, (cut,)), [cut]) is not None
+    assert stop_reason(Budget(tokens=1000), Results({}, (cut,)), []) is None  # cut short the last time, with less
 
 
 def test_only_trials_in_a_row_that_do_not_count_end_it(made: Made) -> None:
     void, good = made("a", "direct", void="no answer"), made("b", "direct")
 
-    assert why_to_stop(NO_BUDGET, Results({}), [void, void, good, void]) is None
-    assert "no answer" in (why_to_stop(NO_BUDGET, Results({}), [good, void, void, void]) or "")
+    assert stop_reason(NO_BUDGET, Results({}), [void, void, good, void]) is None
+    assert "no answer" in (stop_reason(NO_BUDGET, Results({}), [good, void, void, void]) or "")

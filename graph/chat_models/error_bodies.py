@@ -1,4 +1,4 @@
-"""What a server sent with success in the place of an answer: an error, a page of a proxy, nothing at all."""
+"""Bodies sent with a success status that are not answers: an error object, a proxy's page, nothing."""
 
 import json
 import textwrap
@@ -8,25 +8,25 @@ from typing import Any
 
 QUOTED_CHARACTERS = 300
 EMPTY_STREAM = "No generations found in stream"
-"""The words of LangChain for a stream in which no answer came."""
+"""LangChain's message for a stream without an answer."""
 
 READERS = ("_create_chat_result", "get_final_completion")
-"""Functions of OpenAI's client, and of LangChain's part of it, that read an answer and trip over what is none."""
+"""Functions of OpenAI's client and LangChain's wrapper that fail on a body that is not an answer."""
 
 
-def error_told(error: Exception) -> Mapping[str, Any]:
-    """Return the error object that stood in the place of an answer, or came in the middle of a stream; else nothing."""
+def error_body(error: Exception) -> Mapping[str, Any]:
+    """Return the error object sent instead of an answer or within a stream, or an empty mapping."""
     if isinstance(error, ValueError) and error.args and isinstance(error.args[0], Mapping):
         return error.args[0]
     if isinstance(body := getattr(error, "body", None), Mapping):
         return body
-    told = _json_of(_text_of(error))
-    found = told.get("error") if isinstance(told, Mapping) else None
+    content = _json_of(_text_of(error))
+    found = content.get("error") if isinstance(content, Mapping) else None
     return found if isinstance(found, Mapping) else {"message": found} if isinstance(found, str) else {}
 
 
-def no_answer(error: Exception) -> str | None:
-    """Return what was sent where a client tripped over it, or None: the client's own words say nothing then."""
+def unreadable_body(error: Exception) -> str | None:
+    """Return a description of the body that a client failed to read, or None if that was not the cause."""
     if (text := _text_of(error)) is not None:
         return f"it sent {_quoted(text)!r}"
     if EMPTY_STREAM in str(error) or isinstance(error, IndexError):
@@ -38,18 +38,18 @@ def no_answer(error: Exception) -> str | None:
 
 
 def _quoted(text: str) -> str:
-    """Return the beginning, cut between words: half a key would not be known for one."""
+    """Return the beginning, cut at a space: half a key would escape redaction."""
     return textwrap.shorten(text, QUOTED_CHARACTERS, placeholder=" …")
 
 
 def _text_of(error: Exception) -> str | None:
-    """Return the body that was read with success before the client failed; it hangs it on its exception."""
+    """Return the body of the success response attached to an exception."""
     response: Any = getattr(error, "response", None)
     if not 200 <= (getattr(response, "status_code", None) or 0) < 300:
         return None
     try:
         return str(getattr(response, "text", ""))
-    except RuntimeError:  # of a stream that was not read to its end
+    except RuntimeError:  # an unfinished stream
         return None
 
 

@@ -1,4 +1,4 @@
-"""What a configured model can do, found out by asking: for a call of a tool, streamed, and for a word by a schema."""
+"""Capabilities of a configured model, tested with a streamed tool call and a structured answer."""
 
 import time
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ WORD = {
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a model can do; `error` says why it gave no answer. `took_s` is the time to a whole answer, in seconds."""
+class Capabilities:
+    """Capabilities of a model, or the `error` of the request; `took_s` is the time to the full answer, in seconds."""
 
     model: str
     took_s: float = 0.0
@@ -33,15 +33,15 @@ class Finding:
     error: str = ""
 
 
-async def examine(chat: Chat) -> Finding:
-    """Ask one model twice, once where it does not answer."""
+async def probe(chat: Chat) -> Capabilities:
+    """Test one model with two requests, or one if the first fails."""
     begun = time.perf_counter()
     try:
         answer = await _with_a_tool(chat)
     except Exception as error:  # noqa: BLE001  (around a model call, where it becomes data)
-        return Finding(chat.name, error=str(chat.failure(error, time.time())))
+        return Capabilities(chat.name, error=str(chat.failure(error, time.time())))
     took_s = time.perf_counter() - begun
-    return Finding(
+    return Capabilities(
         chat.name,
         took_s=took_s,
         tool_calling=bool(answer.tool_calls),
@@ -57,7 +57,7 @@ def note(word: str) -> str:
 
 
 async def _with_a_tool(chat: Chat) -> Any:
-    """Ask for a call of a tool; a server that refuses tools is asked without."""
+    """Request a tool call, and retry without tools if the server rejects them."""
     try:
         return await _streamed(chat, [note])
     except Exception as error:

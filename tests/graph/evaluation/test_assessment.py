@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from graph.evaluation.outcome import Outcome, case_faults, constraints_of, outcome
+from graph.evaluation.assessment import Assessment, assess, case_faults, constraints_of
 from graph.evaluation.sandbox import Sandbox
 from graph.evaluation.suite import Case
 
@@ -15,8 +15,8 @@ def case(*checks: dict[str, Any], **more: Any) -> Case:
     return Case(id="a", goal="a", checks=checks or ({"non_empty": True},), **more)
 
 
-def looked_at(case: Case, answer: JsonValue, folder: Path) -> Outcome:
-    return outcome(case, answer, {"look": 1}, Sandbox(folder, folder))
+def looked_at(case: Case, answer: JsonValue, folder: Path) -> Assessment:
+    return assess(case, answer, {"look": 1}, Sandbox(folder, folder))
 
 
 def test_text_is_the_same_whether_a_plan_or_an_agent_gives_it(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_check_may_be_about_a_file(tmp_path: Path) -> None:
     )
 
     assert [finding["met"] for finding in found.findings] == [True, True, False]
-    assert found.findings[2]["seen"] == "there is no file no.md"
+    assert found.findings[2]["seen"] == "the file no.md does not exist"
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_a_check_may_be_about_a_file(tmp_path: Path) -> None:
         ({"matches": "("}, "matches"),
         ({"called": "send"}, "send"),
         ({"file": 3, "matches": "a"}, "file"),
-        ({"file": "a.md", "called": "look"}, "file goes with"),
-        ({"file": "a.md"}, "a check has one of"),
+        ({"file": "a.md", "called": "look"}, "file can be combined only with"),
+        ({"file": "a.md"}, "a check has exactly one of"),
     ],
 )
 def test_checks_that_cannot_be_made_are_named(check: dict[str, Any], told: str) -> None:

@@ -1,0 +1,217 @@
+"""An evaluation: the trials of a suite in all arms, bounded by a budget and resumable (decision 0020)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from graph.calls.rate_limit import process_rate_limiter
+from graph.calls.threads import run_sync
+from graph.calls.toolbox import Toolbox
+from graph.chat_models.roles import RoleModels
+from graph.chat_models.settings import OFFLINE, ModelSettings, merged_layers
+from graph.checkpoint import ledger_of
+from graph.configuration import check
+from graph.context import Services
+from graph.errors import SuiteError
+from graph.evaluation.assessment import case_faults
+from graph.evaluation.chart import chart_svg
+from graph.evaluation.results_file import CHART, Results, lock_folder, read_results
+from graph.evaluation.run_trial import TrialRunner
+from graph.evaluation.sandbox import Toolset, allowed_tools, contents_digest
+from graph.evaluation.suite import ARMS, Arm, Suite
+from graph.evaluation.trial import Slot, Trial
+from graph.plan.canonical import digest
+from graph.policy.policy import NO_POLICY, Policy
+from graph.record.budget import Budget, Usage, limit_in_words
+
+MAX_CONSECUTIVE_VOID = 3
+"""After this many void trials in a row the evaluation stops: the cause is likely to persist."""
+
+INCOMPLETE = "some trials are void; the same command repeats them"
+
+PACKAGES = ("planner-executor", "langgraph", "langchain", "langchain-core")
+
+OnTrial = Callable[[Trial, int, int], None]
+"""Called with a finished trial, its number, and the total number of trials."""
+
+
+async def evaluate(
+    suite: Suite,
+    models: RoleModels,
+    toolset: Toolset,
+    folder: str | Path,
+    *,
+    policy: Policy = NO_POLICY,
+    on_trial: OnTrial = lambda *_: None,
+) -> Results:
+    """Run the trials of a suite and return the results, also written to `results.json` and `results.svg`.
+
+    Trials run one at a time, and arms take turns at going first. Trials already in the folder are not repeated.
+    `arms_for` selects the arms.
+
+    Args:
+        suite: The cases, see `graph.evaluation.suite_file.read_suite`.
+        models: The models of the roles; the direct agent uses the planner's.
+        toolset: Creates the tools over the folders of a trial.
+        folder: Folder for results, records and the trials' files; created if missing.
+        policy: The policy of all arms.
+        on_trial: Called after each trial.
+
+    Raises:
+        ConfigError: Suite, models, tools and policy do not fit together, or the folder holds other results.
+        LedgerError: The records cannot be written.
+    """
+    policy = replace(policy, prices={**policy.prices, **suite.prices})
+    runner = TrialRunner(suite, models, toolset, policy, process_rate_limiter(policy.rates), Path(folder))
+    evaluation = Evaluation(runner, arms_for(models), await run_sync(lambda: checked_tools(runner)))
+    await models.check()
+    with lock_folder(Path(folder)):
+        return await evaluation.run(on_trial)
+
+
+def arms_for(models: RoleModels) -> tuple[Arm, ...]:
+    """Return the arms that these models support; the embedded rules can plan but not act as the direct agent."""
+    return tuple(arm for arm in ARMS if arm != "direct" or models.planner.name != OFFLINE)
+
+
+def checked_tools(runner: TrialRunner) -> tuple[str, ...]:
+    """Return the tools that the arms may use; check the whole configuration before anything is spent.
+
+    Raises:
+        ConfigError: See `evaluate`.
+    """
+    suite = runner.suite
+    if not suite.budget.names and set(runner.models.names) != {OFFLINE}:
+        raise SuiteError(suite.name, "it has no budget; add one, such as tokens=200000")
+    with TemporaryDirectory() as empty:
+        documents = suite.documents_of(suite.cases[0]) or Path(empty)
+        toolbox = Toolbox(runner.toolset(documents, Path(empty)))
+        tools = tuple(allowed_tools(toolbox.specs.values(), suite, Path(empty)))
+        settings = runner.settings("replanning", toolbox.specs, Path(empty), suite.run_budget.within(suite.budget))
+        nowhere = ledger_of(None, None, lambda _: None)
+        check(Services(settings, toolbox, runner.models, nowhere, runner.rate_limiter))
+    for case in suite.cases:
+        for fault in case_faults(case, tools):
+            raise SuiteError(suite.name, f"case {case.id}: {fault}")
+    return tools
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The trials of one evaluation; `tools` are the names of the allowed tools."""
+
+    runner: TrialRunner
+    arms: tuple[Arm, ...]
+    tools: tuple[str, ...]
+
+    async def run(self, on_trial: OnTrial) -> Results:
+        """Run the remaining trials and return the results of all trials."""
+        suite, folder = self.runner.suite, self.runner.folder
+        try:
+            slots = await run_sync(self.slots)
+        except OSError as error:
+            raise SuiteError(suite.name, f"a file in its folders cannot be read: {error}") from error
+        results = read_results(folder, self.description(), slots)
+        remaining, made = results.remaining(slots), list[Trial]()
+        for number, slot in enumerate(remaining, len(slots) - len(remaining) + 1):
+            if stop_reason(suite.budget, results, made):
+                break
+            made.append(await self.runner.trial(slot, remaining_budget(suite.budget, results.usage)))
+            results = results.plus(made[-1])
+            await run_sync(partial(results.write, folder))
+            on_trial(made[-1], number, len(slots))
+        if results.remaining(slots):
+            results = replace(results, stopped=stop_reason(suite.budget, results, made) or INCOMPLETE)
+        await run_sync(partial(_write_results, results, folder))
+        return results
+
+    def slots(self) -> list[Slot]:
+        """Return all trials in order: case by case, with another arm first each time."""
+        suite = self.runner.suite
+        slots = []
+        for repetition in range(1, suite.repetitions + 1):
+            for place, case in enumerate(suite.cases):
+                # Rotate the arms, so that a server that slows down affects all of them alike.
+                first = (place + repetition) % len(self.arms)
+                arms = (*self.arms[first:], *self.arms[:first])
+                slots += [Slot(case.id, arm, repetition, self._basis_digest(place, arm)) for arm in arms]
+        return slots
+
+    def description(self) -> dict[str, Any]:
+        """Return everything needed to reproduce the evaluation."""
+        suite = self.runner.suite
+        return {
+            "suite": suite.name,
+            "cases": [case.id for case in suite.cases],
+            "repetitions": suite.repetitions,
+            "arms": list(self.arms),
+            "approval": suite.approval,
+            "tools": list(self.tools),
+            "models": self._models(),
+            "budget": suite.budget.to_json(),
+            "run_budget": suite.run_budget.to_json(),
+            "replanning": suite.replanning,
+            "versions": {name: version(name) for name in PACKAGES},
+        }
+
+    def _basis_digest(self, place: int, arm: Arm) -> str:
+        """Return a digest of all known inputs of a trial; results are reused only if it is unchanged."""
+        suite, case = self.runner.suite, self.runner.suite.cases[place]
+        return digest(
+            {
+                "case": case.model_dump(mode="json"),
+                "approval": suite.approval,
+                "tools": list(self.tools),
+                "policy": self.runner.policy.to_json(),
+                "run_budget": suite.run_budget.to_json(),
+                "replanning": suite.replanning if arm == "replanning" else None,
+                "models": self._models(),
+                "documents": contents_digest(suite.documents_of(case)),
+                "workspace": contents_digest(suite.workspace_of(case)),
+            }
+        )
+
+    def _models(self) -> dict[str, Any]:
+        """Return the settings of each role's model, without keys."""
+        models = self.runner.models
+        settings = {
+            role: place for role, place in merged_layers(models.layers).items() if isinstance(place, ModelSettings)
+        }
+        described: dict[str, Any] = {}
+        for role, model in models.by_role.items():
+            own = settings[role].without_secrets() if role in settings else {}
+            described[role] = {**own, "model": model.name}
+        return described
+
+
+def remaining_budget(budget: Budget, spent: Usage) -> Budget:
+    """Return the remaining budget of the whole evaluation.
+
+    >>> remaining_budget(Budget(tokens=100), Usage(tokens=130, model_calls=7)).to_json()
+    {'tokens': 0}
+    """
+    left: dict[str, Any] = {name: max(0, (budget.of(name) or 0) - spent.of(name)) for name in budget.names}
+    return Budget(**left)
+
+
+def stop_reason(budget: Budget, results: Results, made: Sequence[Trial]) -> str | None:
+    """Return why the evaluation must stop, or None; `made` are the trials of this invocation."""
+    left = remaining_budget(budget, results.usage)
+    spent = [name for name in budget.names if not left.of(name)]
+    if made and made[-1].void and made[-1].limit:
+        spent.append(made[-1].limit)
+    if spent:
+        limit = limit_in_words(spent[0], budget, results.usage)
+        return f"the budget is spent: {limit}; raise it in the suite and repeat the command to continue"
+    if len(made) >= MAX_CONSECUTIVE_VOID and all(trial.void for trial in made[-MAX_CONSECUTIVE_VOID:]):
+        return f"{MAX_CONSECUTIVE_VOID} trials in a row are void; the last: {made[-1].void}"
+    return None
+
+
+def _write_results(results: Results, folder: Path) -> None:
+    results.write(folder)
+    (folder / CHART).write_text(chart_svg(results.about, results.summary), "utf-8")

@@ -1,0 +1,41 @@
+"""The terms of a run: which executors a plan may name, and what an approval binds to."""
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan, Step
+from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.policy import Policy, ToolRule
+
+TOOLS = {"look": ToolSpec("look", "", {}, effect="read")}
+
+
+def thinks(executor: str | None) -> Plan:
+    return Plan(steps=(Step(id="think", objective="o", executor=executor),))
+
+
+def test_a_step_may_name_an_executor_that_there_is_or_none() -> None:
+    terms = ExecutionTerms(TOOLS, executors=("small", "large"))
+
+    assert terms.issues(thinks("large")) == terms.issues(thinks(None)) == []
+
+
+def test_an_executor_that_nobody_gave_is_an_issue_that_names_those_that_there_are() -> None:
+    (some,), (none,) = (ExecutionTerms(TOOLS, executors=given).issues(thinks("huge")) for given in (("a", "b"), ()))
+
+    assert (some.step, some.field) == ("think", "executor")
+    assert some.message == "unknown executor 'huge'; known executors: a, b"
+    assert none.message == "unknown executor 'huge'; known executors: none"
+
+
+def test_what_the_policy_forbids_is_an_issue_beside_an_unknown_executor() -> None:
+    terms = ExecutionTerms(TOOLS, policy=Policy(tools={"look": ToolRule("deny")}))
+    plan = Plan(steps=(*thinks("huge").steps, Step(id="look", objective="o", tool="look")))
+
+    assert [(issue.step, issue.field) for issue in terms.issues(plan)] == [("think", "executor"), ("look", "tool")]
+
+
+def test_terms_stay_the_same_terms_once_they_were_asked_for_a_binding() -> None:
+    asked, terms = ExecutionTerms(TOOLS), ExecutionTerms(TOOLS)
+
+    assert asked.binding(thinks(None)) == terms.binding(thinks(None))
+    asked.binding(thinks("small"))
+    assert asked == terms
