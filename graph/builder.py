@@ -98,7 +98,7 @@ def build_graph(
         executor: Does model steps; the planner's model by default.
         replanner: Revises plans; the planner's model by default.
         executors: Further models for model steps, by the name that a step's `executor` gives.
-        judge: Judges success criteria in words; none by default.
+        judge: Model that judges natural-language success criteria. Default: None.
         client_models: The models that a client's context may choose, `["*"]` for any; by default those that
             PLANNER_EXECUTOR_CLIENT_MODELS lists, or else those that the settings name for any role.
         config: The settings file; by default the one that PLANNER_EXECUTOR_CONFIG names, or `planner-executor.toml`.
@@ -175,7 +175,7 @@ class PairedNode(Runnable[State, StateUpdate]):
 
 
 def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:
-    """Run a coroutine to its end from synchronous code, also where this thread's loop is running already."""
+    """Run a coroutine from synchronous code, even if this thread's event loop is already running."""
     if not _in_a_loop():
         return asyncio.run(work)
     thread = LoopThread()
