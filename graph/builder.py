@@ -34,7 +34,8 @@ from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
-from graph.plan.depth import cut_deep
+from graph.observing.otel_export import with_exported_spans
+from graph.plan.depth import limit_depth
 from graph.routing import after_executor, after_planner, after_replanner, after_review
 from graph.state import Input, State, StateUpdate
 
@@ -54,17 +55,17 @@ class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state, as its base does."""
-        return super().update_state(config, cut_deep(values), *args, **kwargs)
+        return super().update_state(config, limit_depth(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
         """Change the state, as its base does."""
-        return await super().aupdate_state(config, cut_deep(values), *args, **kwargs)
+        return await super().aupdate_state(config, limit_depth(values), *args, **kwargs)
 
 
 def _bounded(given: Any) -> Any:
     if isinstance(given, Command):
-        return replace(given, resume=cut_deep(given.resume), update=cut_deep(given.update))
-    return cut_deep(given)
+        return replace(given, resume=limit_depth(given.resume), update=limit_depth(given.update))
+    return limit_depth(given)
 
 
 class Node(Protocol):
@@ -97,14 +98,15 @@ def build_graph(
         executor: Does model steps; the planner's model by default.
         replanner: Revises plans; the planner's model by default.
         executors: Further models for model steps, by the name that a step's `executor` gives.
-        judge: Judges success criteria in words; none by default.
+        judge: Model that judges natural-language success criteria. Default: None.
         client_models: The models that a client's context may choose, `["*"]` for any; by default those that
             PLANNER_EXECUTOR_CLIENT_MODELS lists, or else those that the settings name for any role.
         config: The settings file; by default the one that PLANNER_EXECUTOR_CONFIG names, or `planner-executor.toml`.
         tools: LangChain tools or functions with a docstring; None means the project's own.
         checkpointer: Where the graph's state is kept; without one a run cannot wait for a person.
         ledger: A database file (or an open ledger); by default the one behind a SQLite checkpointer, else memory.
-        observers: Told of each event as it is written to the ledger, such as `graph.observing.otel.OtelObserver()`.
+        observers: Told of each event as it is written to the ledger, such as `graph.observing.otel.OtelObserver()`;
+            with PLANNER_EXECUTOR_OTEL=1 such a one is added.
         settings: Fields of `graph.context.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`; by
             default the file that PLANNER_EXECUTOR_POLICY or the settings file names), `budget` (such as
             `{"tool_calls": 20}`), `replan`, `max_replans`, `max_concurrency`, ...
@@ -125,7 +127,9 @@ def build_graph(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
-        ledger=observed(ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), observers),
+        ledger=observed(
+            ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), with_exported_spans(observers)
+        ),
         turns=process_rate_limiter(chosen.policy.rates),
     )
     check(services, policy, config)
@@ -171,7 +175,7 @@ class PairedNode(Runnable[State, StateUpdate]):
 
 
 def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:
-    """Run a coroutine to its end from synchronous code, also where this thread's loop is running already."""
+    """Run a coroutine from synchronous code, even if this thread's event loop is already running."""
     if not _in_a_loop():
         return asyncio.run(work)
     thread = LoopThread()

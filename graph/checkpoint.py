@@ -30,7 +30,7 @@ _in_memory: WeakKeyDictionary[Any, Ledger] = WeakKeyDictionary()
 
 
 def database() -> str:
-    """Return the file that records are kept in where nobody names one."""
+    """Return the default database file."""
     return os.environ.get("PLANNER_EXECUTOR_DB") or DATABASE
 
 
@@ -76,7 +76,7 @@ def ledger_of(
     Args:
         given: A file, a ledger, or None.
         checkpointer: The graph's own.
-        check: Is told the ledger's file as soon as it is known, and may refuse it.
+        check: Called with the ledger's file as soon as it is known; may refuse it.
 
     Raises:
         ConfigError: The checkpointer is of a kind whose file is not known, and none is given; or `check` refuses.

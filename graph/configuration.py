@@ -66,7 +66,7 @@ def policy_named(given: Any, config: str | Path | None = None) -> Any:
     """Return what the policy is given as: here, by PLANNER_EXECUTOR_POLICY, or by `policy` in the settings file.
 
     Args:
-        given: A path, plain data or a `Policy`; None says nothing.
+        given: A path, plain data or a `Policy`; None to use the environment or the settings file.
         config: The settings file, see `graph.settings_file`; a path in it begins at its folder.
 
     Raises:
@@ -151,7 +151,7 @@ def budget_of(given: Any) -> Budget:
 
 
 def check(services: Services, policy: Any = None, config: str | Path | None = None) -> None:
-    """Check that models, tools and policy go together, and that no tool can write what authority rests on.
+    """Check that models, tools and policy are consistent, and that no tool can write policy, settings or ledger.
 
     Args:
         services: What the graph is built with.
@@ -186,7 +186,7 @@ def check_reach(tools: Mapping[str, ToolSpec], file: str | Path) -> None:
 
 
 def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield (where, why) for rules of the policy that are about nothing that is there."""
+    """Yield (location, reason) for policy rules that match no tool or model."""
     rules, specs = services.settings.policy, services.toolbox.specs
     unknown = f"is about no tool; there are {', '.join(specs)}"
     yield from ((("tools", name), unknown) for name in rules.tools if name not in specs)

@@ -59,7 +59,7 @@ LIMITS = ("max_concurrency", "max_replans", "max_repairs")
 
 
 def _for_nodes(*nodes: str) -> dict[str, Any]:
-    """Return what makes Studio show a setting beside its nodes."""
+    """Return the metadata that lets Studio show a setting beside its nodes."""
     return {"langgraph_nodes": list(nodes)}
 
 
@@ -144,7 +144,7 @@ class Context(BaseModel):
 
 
 def _named_only(tools: Content | None) -> Content | None:
-    """Return recorded tools by their artifact's id alone; an earlier release told its size and beginning too."""
+    """Return recorded tools by their artifact's id alone; an earlier release recorded its size and preview too."""
     if tools is None or tools.artifact is None:
         return tools
     return Content(artifact={"id": tools.artifact.get("id")})
@@ -194,7 +194,7 @@ class Services:
         return told in (recorded, replace(recorded, tools=_named_only(recorded.tools)))
 
     async def under(self, context: Context | None) -> "Services":
-        """Return the services with what a client set for this invocation.
+        """Return the services with a client's settings for this invocation.
 
         Raises:
             ConfigError: Something is beyond what the operator allows; or a model cannot be made, or has no price and
@@ -212,7 +212,7 @@ class Services:
         return changed
 
     def check_prices(self) -> None:
-        """Refuse models whose price nobody knows where a budget bounds what the run may cost.
+        """Refuse models without a known price if the budget limits the run's cost.
 
         Raises:
             ConfigError: There is such a model.

@@ -7,7 +7,7 @@ UNVERIFIED = "unverified"
 
 
 def approver() -> str:
-    """Return the name of whoever sent the decision that the current node carries out.
+    """Return the name of the sender of the decision that the current node carries out.
 
     `server:` and the identity behind a LangGraph server, `os:` and the login name in a process of the user's own;
     `unverified` where neither is known: a server without authentication says nothing of who is at the other end.
@@ -21,7 +21,7 @@ def approver() -> str:
 
 
 def local_user() -> str:
-    """Return `os:` and the login name of whoever runs this process, `unverified` where there is none."""
+    """Return `os:` and the login name of this process's user, or `unverified` if there is none."""
     try:
         return f"os:{getpass.getuser()}"
     except (OSError, KeyError, ImportError):  # as in a container whose user has no entry

@@ -36,7 +36,7 @@ RUN_KEYS = {"thread", "n", "id", "seq"}
 """What our nodes name their run by."""
 
 HELD = 64
-"""For how many checkpoints what their nodes returned is held in memory."""
+"""Number of checkpoints whose node results are held in memory."""
 
 COLUMNS = "thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata"
 PUT = f"INSERT OR REPLACE INTO checkpoints ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -76,7 +76,7 @@ LEAST_BYTES = 64
 
 
 class LeanSaver(AsyncSqliteSaver):
-    """Keeps checkpoints and interrupts; what our nodes returned is kept by the checkpoint that follows, not twice.
+    """Stores checkpoints and interrupts; results of our nodes are stored once, by the checkpoint that follows.
 
     If the process dies between the two, the node runs again and finds in the ledger what it did. LangGraph keeps what a
     node returned since another node of the same step may fail or wait. If one does, it is kept here too.
@@ -139,7 +139,7 @@ class LeanSaver(AsyncSqliteSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep that a node waits or failed, and then what others beside it returned."""
+        """Store a node's interrupt or error, and then the results of the nodes beside it."""
         place = _place(config)
         if _comes_again(writes, task_path):
             if not self._stopped.get(place, set()) - {task_id}:
@@ -152,7 +152,7 @@ class LeanSaver(AsyncSqliteSaver):
         await self.put_writes_now(place, writes, task_id, task_path)
 
     async def put_writes_now(self, place: Place, writes: Writes, task_id: str, task_path: str) -> None:
-        """Keep what a node returned, and do not wait for the checkpoint that follows."""
+        """Store a node's result without waiting for the checkpoint that follows."""
         await self.setup()
         again = all(channel in WRITES_IDX_MAP for channel, _ in writes)
         rows = [
@@ -174,7 +174,7 @@ def _comes_again(writes: Sequence[tuple[str, Any]], task_path: str) -> bool:
 
 
 def _bounded(held: "OrderedDict[Place, Any]", place: Place, make: type) -> Any:
-    """Return what is held for a checkpoint; of many, the oldest is let go."""
+    """Return the results held for a checkpoint; the oldest entries are evicted."""
     found = held.setdefault(place, make())
     while len(held) > HELD:
         held.popitem(last=False)

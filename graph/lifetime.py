@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 Open = Callable[[], AbstractAsyncContextManager[Value]]
 
 AT_EXIT_S = 5.0
-"""How long the end of the process waits for what was left open."""
+"""How long the exit of the process waits for resources left open."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class OpenOnUse(Generic[Value]):
             raise AgentClosedError(self._name, why)
 
     async def get(self) -> Value:
-        """Return what is open, and open it if it is not.
+        """Return the resource; open it on first use.
 
         Raises:
             AgentClosedError: See `check`; or it is open on another event loop.
@@ -143,7 +143,7 @@ class LoopThread:
 
     @property
     def is_current(self) -> bool:
-        """Whether the caller is on the loop's thread, which cannot wait for what the loop does."""
+        """Whether the caller is on the loop's thread, where waiting for the loop would deadlock."""
         return threading.current_thread() is self._thread
 
     @property

@@ -1,4 +1,4 @@
-"""What a run's record proves: its story, whether it is what was written, and a file of it for others."""
+"""Services on a run's record: audit report, verification, export and redaction."""
 
 import os
 from dataclasses import replace
@@ -33,7 +33,7 @@ async def audited(runs: Runs, name: str, *only: Section) -> Audit:
 
 
 async def verified(runs: Runs, name: str, head: str | None = None, key: SealKey | None = None) -> Verification:
-    """Return whether a run's record is what was written; what speaks against it is data, not an error.
+    """Verify a run's record; faults are returned as data, not raised.
 
     Args:
         runs: Where the run is.
@@ -49,7 +49,7 @@ async def verified(runs: Runs, name: str, head: str | None = None, key: SealKey 
 
 
 def verified_file(path: Path, head: str | None = None, key: SealKey | None = None) -> Verification:
-    """Return whether an exported run is what was written; see `verified`. No database is needed.
+    """Verify an exported run, without a database; see `verified`.
 
     Raises:
         ExportError: It is no exported run, or a line of it is not as it was written.
@@ -64,7 +64,7 @@ def transcript_in(path: Path) -> Transcript:
     """Return the run in an exported file, whole.
 
     Raises:
-        ExportError: It is no exported run, or not what was written.
+        ExportError: The file is not an exported run, or is damaged.
         InputError: The file cannot be read.
     """
     transcript = from_bytes(_read(path), str(path))
@@ -75,7 +75,7 @@ def whole(transcript: Transcript, name: str) -> Transcript:
     """Return a record that was checked; `name` is how messages call the place it was read from.
 
     Raises:
-        LedgerCorruptError: It is not what was written.
+        LedgerCorruptError: The record is damaged.
     """
     found = verify(transcript)
     if found.fault is not None:
@@ -86,11 +86,11 @@ def whole(transcript: Transcript, name: str) -> Transcript:
 
 
 async def exported(runs: Runs, name: str, path: Path) -> Verification:
-    """Write a run's whole record to a new file that only its owner can read, and return what can be proved of it.
+    """Write a run's whole record to a new file with mode 0600, and return its verification.
 
     Raises:
         UnknownRunError: There is no such run.
-        LedgerError: Its record cannot be read, or is not what was written.
+        LedgerError: The record cannot be read or is damaged.
         InputError: The file cannot be written, or is there already.
     """
     transcript = whole(await runs.ledger.transcript(await runs.find(name)), runs.ledger.name)

@@ -1,7 +1,7 @@
-"""Where the graph goes next: pure functions of the state.
+"""The conditional edges of the graph: pure functions of the state.
 
-A client may write any state after any node. What no node leaves behind goes to review, which knows the ledger: it shows
-what is to be decided, or what the run came to.
+A client may write any state after any node. A state that no node leaves behind goes to review, which reads the ledger
+and shows the open decision or the ending of the run.
 """
 
 from typing import Literal
@@ -13,12 +13,12 @@ END: Literal["__end__"] = "__end__"
 
 
 def after_planner(state: State) -> Literal["review", "__end__"]:
-    """A plan is reviewed; a direct answer or a failure to plan is the end."""
+    """A plan goes to review; a direct answer or a failure to plan is the end."""
     return END if _is_end(state) else "review"
 
 
 def after_review(state: State) -> Literal["executor", "planner", "review", "__end__"]:
-    """An approved plan runs, feedback is planned with, a rejection is the end."""
+    """An approved plan goes to the executor, feedback to the planner; a rejection is the end."""
     route = route_of(state)
     if route == "execute":
         return "executor"
@@ -28,14 +28,14 @@ def after_review(state: State) -> Literal["executor", "planner", "review", "__en
 
 
 def after_executor(state: State) -> Literal["replanner", "review", "__end__"]:
-    """A person is needed, or a revision, or it is the end."""
-    if route_of(state) in ("revise", "plan"):  # before the key both were one
+    """A request for a person goes to review, one for a revision to the replanner; otherwise it is the end."""
+    if route_of(state) in ("revise", "plan"):  # states of earlier versions have `plan` for both
         return "replanner"
     return END if _is_end(state) else "review"
 
 
 def after_replanner(state: State) -> Literal["review", "__end__"]:
-    """A revision is reviewed; without one it is the end."""
+    """A revision goes to review; without one it is the end."""
     return END if _is_end(state) else "review"
 
 

@@ -1,4 +1,4 @@
-"""A run as a node reads it: its services, its state on record, its terms and its plans."""
+"""The context of a run in a node: its services, recorded state, terms and plans."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -22,9 +22,10 @@ from graph.record.run_state import RunState
 
 @dataclass
 class RunContext:
-    """A run as a node reads it; `RunWriter` changes it, and `record` with it.
+    """The context of a run; `RunWriter` writes its events and updates `record`.
 
-    `checkpoint` is the one the node runs at, `shown` the plan in the state there, `named` the run that it names.
+    `checkpoint` is the id of the node's checkpoint, `shown` the plan in the state there, `named` the run named in the
+    state.
     """
 
     services: Services
@@ -39,12 +40,15 @@ class RunContext:
 
     @property
     def here_before(self) -> bool:
-        """Whether a node ran for this run at this checkpoint: the process died since, or an old answer was sent."""
+        """Whether a node has run here before: after a crash, or if an old response is sent again.
+
+        A fork runs at an old checkpoint too, but in a run of its own (docs/decisions/0003-fork-or-crash.md).
+        """
         return self.checkpoint in self.record.checkpoints
 
     @property
     def terms(self) -> ExecutionTerms:
-        """The terms under which the run goes on now."""
+        """The current terms of the run."""
         if self._terms is None or self._terms.budget is not self.record.spending.budget:
             settings, named = self.services.settings, tuple(self.services.models.named)
             specs, budget = self.services.toolbox.specs, self.record.spending.budget
@@ -53,20 +57,20 @@ class RunContext:
 
     @property
     def replan_policy(self) -> ReplanPolicy:
-        """How far ahead is planned, and when anew."""
+        """When to replan, and how far ahead."""
         settings = self.services.settings
         return ReplanPolicy(settings.replan, settings.horizon, settings.max_replans, settings.max_rounds)
 
     def recorded_plan(self) -> Plan | None:
-        """Return the run's latest revision."""
+        """Return the latest revision of the plan."""
         return self._validated(self.record.plan_state.plan)
 
     def approved_plan(self) -> Plan | None:
-        """Return the plan that was approved last, which is the one that ran last."""
+        """Return the plan approved last, which is also the one that ran last."""
         return self._validated(self.record.plan_state.approved_plan)
 
     def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
-        """Return a plan of the record, which is read once however often it is asked for."""
+        """Return a recorded plan as a model, cached by identity: validating a large plan is slow."""
         if raw is None:
             return None
         held = self._plans.get(id(raw))
@@ -75,42 +79,42 @@ class RunContext:
         return held[1]
 
     def replaced_in(self, plan: Plan) -> list[Replaced]:
-        """Return the failed steps that a plan leaves out or changes, and whether it makes up for them."""
+        """Return the failed steps that a plan omits or changes, and whether it makes up for them."""
         record, specs = self.record, self.services.toolbox.specs
         return replaced_in(plan, self.approved_plan(), record.steps.results, record.plan_state.replaced_before, specs)
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
-        """Return the whole value of each step of `plan` that succeeded."""
+        """Return step id -> full result, for each step of `plan` that succeeded."""
         return await values_of(self.ledger, self.record, plan)
 
     async def ending(self, plan: Plan) -> Ending:
-        """Return how the run ends if it ends with this plan as it is."""
+        """Return the ending of the run with this plan."""
         record = self.record
         return ending_of(
             plan, record.steps.results, await self.values(plan), record.plan_state.dropped, record.steps.missing
         )
 
     def seen_by(self, step: Step) -> dict[str, Any]:
-        """Return the results that a step waits for as a person sees them: the whole value, or an artifact's preview."""
+        """Return the results of a step's dependencies for people: the full value, or an artifact's preview."""
         found = {before: self.record.steps.results.get(before) for before in waits_for([step])[step.id]}
         return {name: _seen(result) for name, result in found.items() if result is not None}
 
     def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
-        """Return the tools as planners are shown them, without denied ones; if `names` is given, those alone."""
+        """Return the tools for a planner's prompt, without denied ones; restricted to `names` if given."""
         offered = self.services.offered
         return [tool for tool in offered if tool["name"] in names] if names else list(offered)
 
     @property
-    def told_limits(self) -> dict[str, Any]:
-        """What planners are told of what is left to spend."""
+    def planner_limits(self) -> dict[str, Any]:
+        """The remaining limits for a planner's prompt."""
         bounds, usage, settings = self.terms.bounds, self.record.spending.usage, self.services.settings
         left = {name: (bounds.of(name) or 0) - usage.of(name) for name in bounds.names}
         replans = settings.max_replans - self.record.plan_state.replans
-        told = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
-        return {name: value for name, value in told.items() if value or name == "replans_left"}
+        limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
+        return {name: value for name, value in limits.items() if value or name == "replans_left"}
 
     def allowed(self, reading: Reading) -> Reading:
-        """Return what was read of a plan, with all that the policy has against it."""
+        """Return the reading of a plan, refused if the policy forbids it."""
         if reading.plan is None:
             return reading
         issues = self.terms.issues(reading.plan)
@@ -118,7 +122,7 @@ class RunContext:
         return Reading(None, tuple(issues)) if issues else reading
 
     def planned(self, reading: Reading) -> Reading:
-        """Return what was read of a model's plan, with all that policy and horizon have against it."""
+        """Return the reading of a model's plan, refused if policy or horizon forbid it."""
         return self.replan_policy.checked(self.allowed(reading), self.record)
 
 

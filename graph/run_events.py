@@ -1,4 +1,4 @@
-"""Events of a run that rest on its state: a revision, a limit that was reached, what became of messages."""
+"""Events derived from the state of a run: revisions, reached limits, and handled messages."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -25,16 +25,16 @@ def revision(
     stalled: str | None = None,
     notes: Sequence[str] = (),
 ) -> PlanRevised:
-    """Return the event that makes `plan`, which was read under the terms as they are, the run's next revision.
+    """Return the event that makes `plan` the run's next revision, under its current terms.
 
     Args:
         plan: The whole plan.
         author: `planner`, `replanner`, `caller`, `person` or `state`.
-        reason: Why there is a revision.
-        cause: What a replanner was called for; `refined` if steps are planned out and all else stands.
-        failures: Fingerprints of the failures that it answers.
-        stalled: Why it gets the run no further, if it does not.
-        notes: What was read otherwise than its author wrote it.
+        reason: The reason for the revision.
+        cause: The cause of replanning; `refined` if due steps are expanded and all others stay.
+        failures: Fingerprints of the failures that it responds to.
+        stalled: Why it makes no progress, None if it does.
+        notes: Normalizations of the author's text.
     """
     return PlanRevised(
         revision=run.record.plan_state.revision + 1,
@@ -54,14 +54,14 @@ def revision(
 
 
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
-    """Return the event that a limit of the budget was reached, by which node, and what is left to do."""
+    """Return the event of a reached limit, with the node that reached it and the remaining steps."""
     left = [step.id for step in plan.steps if step.id not in run.record.steps.succeeded] if plan else []
     bounds, usage = run.terms.bounds, run.record.spending.usage
     return Draft(BudgetReached(limit=limit, by=by, budget=bounds, spent=usage, left=tuple(left)))
 
 
 def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft]:
-    """Return the events that say what was done about the messages in a run's inbox."""
+    """Return the events that handle the messages in a run's inbox."""
     if run.record.ended or not messages:
         return ()
     if "cancel" in messages:
@@ -74,7 +74,7 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
 
 
 def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:
-    """Return ids of the steps that a model wrote after it had read what untrusted tools said, now or before."""
+    """Return ids of the steps written by a model that had read untrusted results, in this run or an earlier one."""
     record, before = run.record, run.recorded_plan()
     kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
     specs = run.services.toolbox.specs

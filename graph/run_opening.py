@@ -1,4 +1,4 @@
-"""Opening the run that a state names, and starting the thread's next one."""
+"""Opening the run named in a state, and starting a thread's next run."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -22,9 +22,10 @@ from graph.state import number, said_before, tags_of
 
 
 async def open_run(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> RunContext | None:
-    """Return the run that the state belongs to, or None if it names none on this thread.
+    """Return the run that the state belongs to, or None if it names no run of this thread.
 
-    A later run that has been at this checkpoint already comes first: a fork's first node began it (decision 3).
+    A later run that has been at this checkpoint takes precedence: the first node of a fork began it
+    (docs/decisions/0003-fork-or-crash.md).
     """
     ledger = await services.ledger()
     named = state.get("run")
@@ -45,7 +46,7 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
 
 
 async def latest_run(services: Services, thread: str, named: Any) -> RunContext | None:
-    """Return the thread's latest run as the ledger has it now; `named` is what the state says of its run."""
+    """Return the thread's latest run in the ledger; `named` is the run named in the state."""
     ledger = await services.ledger()
     found = await ledger.latest(thread)
     return None if found is None else _run_context(services, ledger, *found, named)
@@ -55,7 +56,7 @@ async def latest_run(services: Services, thread: str, named: Any) -> RunContext 
 async def begin_run(
     services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
 ) -> AsyncIterator[RunWriter]:
-    """Start the thread's next run, and own it for a while."""
+    """Start the thread's next run and own it within the block."""
     ledger, thread = await services.ledger(), thread_of(state, config)
     started, tools = _started(services, state, thread, goal)
     async with ledger.begun(thread, [started], [tools]) as owned:
@@ -78,7 +79,7 @@ def _run_context(
 
 
 def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, Kept]:
-    """Return the first event of a run, which holds what the facade needs to resume it, and the tools that it names."""
+    """Return the first event of a run, with the configuration needed to resume it, and the tools to store with it."""
     configured, tools = services.configuration
     tags = tags_of(state)
     started = RunStarted(

@@ -1,11 +1,11 @@
-"""Writing to a run's record: who owns the run, what is asked of it meanwhile, and the events of a node."""
+"""Writing to a run's record: ownership, messages from other processes, and the events of a node."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.calls.gate import CallGate
+from graph.calls.gate import CallGate, OnProgress
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.errors import RunPausedError, UnresolvedReferenceError
@@ -20,14 +20,14 @@ from graph.run_context import RunContext
 from graph.run_events import inbox_events, revision
 
 ANSWER_BYTES = 250_000
-"""Answers up to this size stand in the state as they are."""
+"""Answers up to this size are inlined in the state."""
 
 
 @dataclass
 class RunWriter:
-    """Writes the events of a node to the record of its run, and reads on in it.
+    """Writes the events of a node to the ledger, and keeps the run's record up to date.
 
-    `lease` is there while the run is owned. `opened` says that the events with which it was to be owned are written.
+    `lease` is set while the run is owned. `opened` is true if the opening events are written.
     """
 
     run: RunContext
@@ -36,14 +36,14 @@ class RunWriter:
 
     @asynccontextmanager
     async def owned(self, *opening: Draft) -> AsyncIterator[None]:
-        """Own the run for a while, as it is then; what others ask of it is done first.
+        """Own the run within the block, with its record up to date; messages in the inbox are handled first.
 
         Args:
-            opening: Events to write at once if the run is as it was read, see `opened`.
+            opening: Events to write at once if the run has not changed since it was read, see `opened`.
 
         Raises:
-            RunOwnedError: Somebody else works on it.
-            RunPausedError: It was asked to pause.
+            RunOwnedError: Another process owns the run.
+            RunPausedError: A message asks to pause.
         """
         run, events = self.run, [] if self._newly_configured()[0] else self._placed(opening)
         async with run.ledger.owned_and_read(run.key, run.record.seq, events) as owned:
@@ -59,16 +59,16 @@ class RunWriter:
                 self.lease = None
 
     async def heed(self) -> None:
-        """Read on, and do what the messages in the inbox ask for.
+        """Read new events, and handle the messages in the inbox.
 
         Raises:
-            RunPausedError: One of them asks to pause.
+            RunPausedError: A message asks to pause.
         """
         assert self.lease is not None
         await self._take(await self.run.ledger.news(self.lease, self.run.record.seq))
 
     async def _take(self, news: News) -> None:
-        """Read on, and do what messages ask for; they are answered by the run as it is now."""
+        """Apply new events, then handle messages, which thereby meet the current state of the run."""
         assert self.lease is not None
         apply_events(self.run.record, news.events)
         if not news.has_messages:
@@ -80,7 +80,7 @@ class RunWriter:
                 raise RunPausedError(self.run.record.id)
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:
-        """Write events that rest on what was read, and read on; with the `last` ones the run is given back."""
+        """Write events based on the record as read, and apply them; with `last`, release the run."""
         run, (configured, tools) = self.run, self._newly_configured()
         found = await run.ledger.write(
             self.lease or run.key,
@@ -93,22 +93,22 @@ class RunWriter:
         apply_events(run.record, found)
 
     def _placed(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Return events with the checkpoint at which the node writes them."""
+        """Return the events with the node's checkpoint."""
         return [draft.at(self.run.checkpoint) for draft in drafts]
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
-        """Return the event that tells of settings, models or tools which are not those on record."""
+        """Return the event that records the configuration if it differs from the one on record, and its tools."""
         if self.run.record.ended or self.run.services.is_configured_as(self.run.record.assignment.configuration):
             return [], []
         configured, tools = self.run.services.configuration
         return [Draft(Configured(configuration=configured))], [tools]
 
     async def reload(self) -> None:
-        """Read what the ledger has of the run since it was last read."""
+        """Read and apply the events since the last read."""
         apply_events(self.run.record, await self.run.ledger.events(self.run.key, after=self.run.record.seq))
 
-    def gate(self) -> CallGate:
-        """Return the choke point for this run, which must be owned."""
+    def gate(self, on_progress: OnProgress | None = None) -> CallGate:
+        """Return the gate for calls of this run, which must be owned; `on_progress` receives what tools report."""
         assert self.lease is not None
         ledger, record, services, terms = self.run.ledger, self.run.record, self.run.services, self.run.terms
         clock, turns, settings = services.clock, services.turns, services.settings
@@ -134,10 +134,11 @@ class RunWriter:
             models,
             policy=terms.policy,
             asks=terms.mode != "never",
+            on_progress=on_progress,
         )
 
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
-        """Record a plan as the run's next revision, with what its tools foresee that it would replace."""
+        """Record a plan as the next revision, with the files that its tools expect to replace."""
         revised = revision(self.run, plan, author, reason, **more)
         foreseen = await self.run.services.toolbox.would_replace(plan)
         await self.write(Draft(replace(revised, would_replace=tuple(foreseen))), last=last)
@@ -152,10 +153,10 @@ class RunWriter:
         """Record the end of the run, after other events.
 
         Args:
-            ending: How it ends.
-            before: The events that come first.
-            artifacts: What they name.
-            notes: What was read otherwise than written of the answer that a model gave at once.
+            ending: The ending.
+            before: Events to write before it.
+            artifacts: Values to store with those events.
+            notes: Normalizations of a direct answer.
         """
         kept = keep(ending.answer, ANSWER_BYTES)
         answer, stored = Content.of(kept), [kept]
@@ -166,7 +167,7 @@ class RunWriter:
         await self.write(*before, Draft(ended), artifacts=[*artifacts, *stored], last=True)
 
     async def _follows(self, answer: Kept) -> bool:
-        """Whether an answer can be had from the plan and the results on record, and so need not be stored again."""
+        """Whether the answer follows from the plan and recorded results, and so need not be stored again."""
         try:
             return to_text(await answer_from_results(self.run.ledger, self.run.record)) == answer.text
         except UnresolvedReferenceError:

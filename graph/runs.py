@@ -14,6 +14,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import key_from_environment
 from graph.ledger.values import answer_from_results, value_of
+from graph.plan.schedule import blocked_by
 from graph.plan.schema import Plan
 from graph.record.amendment import Amendment
 from graph.record.counters import Counters
@@ -24,9 +25,11 @@ from graph.record.run_filter import RunFilter
 from graph.record.run_state import RunState, run_name
 from graph.record.summary import RunSummary
 from graph.review.response import ReviewResponse, build_response
-from graph.sanitize import escaped
-from graph.text.drawing import plan_svg, plan_text
-from graph.text.event_text import told_line
+from graph.text.drawing.labels import waits_within
+from graph.text.event_text import event_line
+from graph.text.html import scrolled
+from graph.text.revisions import Revisions, revisions_in
+from graph.text.run_view import RunView, runs_bundle
 from graph.text.timeline import timeline_svg
 
 NO_RESULT = StepResult("pending")
@@ -67,8 +70,12 @@ class Run:
     @property
     def step_status(self) -> dict[str, str]:
         """Step id -> status, for every step of the plan."""
-        steps = self.plan.steps if self.plan else ()
-        return {step.id: self.results[step.id].status if step.id in self.results else "pending" for step in steps}
+        waits = waits_within(self.plan) if self.plan else {}
+        known = {step: self.results[step].status if step in self.results else "pending" for step in waits}
+        blocked = blocked_by(waits, [step for step, status in known.items() if status == "failed"])
+        return {
+            step: "blocked" if step in blocked and status == "pending" else status for step, status in known.items()
+        }
 
     def decide(self, **said: Any) -> dict[str, Any]:
         """Return the answer to the open review request, about what it shows, for `resume`.
@@ -86,12 +93,19 @@ class Run:
         return build_response(self.request, ReviewResponse(**said))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Draw the run in a notebook: its plan with the status of each step."""
-        head = escaped(f"run {self.id}: {self.status}" + (f" ({self.reason})" if self.reason else ""))
-        if self.plan is None:
-            return {"text/plain": head}
-        text = f"{head}\n\n{plan_text(self.plan, self.step_status)}"
-        return {"image/svg+xml": plan_svg(self.plan, self.step_status), "text/plain": text}
+        """Show the run in a notebook: goal, status, answer and errors, and its plan with the status of each step."""
+        view = RunView(
+            name=self.id,
+            goal=self.goal,
+            constraints=self.constraints,
+            status=self.status,
+            reason=self.reason,
+            answer=self.answer,
+            plan=self.plan,
+            statuses=self.step_status,
+            results=self.results,
+        )
+        return view.bundle()
 
     def with_request(self, request: Mapping[str, Any]) -> "Run":
         """Return the run with its open review request."""
@@ -111,11 +125,16 @@ class Log:
     def __len__(self) -> int:
         return len(self.events)
 
+    @property
+    def revisions(self) -> Revisions:
+        """The revisions of the plan, with their differences."""
+        return revisions_in(self.events)
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw when each step ran; the text is one line per event."""
-        steps = [step.id for step in self.run.plan.steps] if self.run.plan else []
-        text = "\n".join(told_line(event) for event in self.events)
-        return {"image/svg+xml": timeline_svg(steps, self.run.results), "text/plain": text}
+        text = "\n".join(event_line(event) for event in self.events)
+        svg = timeline_svg(self.run.step_status, self.run.results)
+        return {"text/html": scrolled(svg), "image/svg+xml": svg, "text/plain": text}
 
 
 @dataclass(frozen=True)
@@ -134,6 +153,10 @@ class RunPage(Sequence[RunSummary]):
 
     def __len__(self) -> int:
         return len(self.runs)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show a row for each run."""
+        return runs_bundle(self.runs, self.next)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def strict_serializer() -> JsonPlusSerializer:
 
 
 class SharingSaver(LeanSaver):
-    """LangGraph's saver in the ledger's file: one of them waits for a lock, and both say it in the same words."""
+    """LangGraph's saver in the ledger's file: shares its busy timeout and its error messages."""
 
     def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
         super().__init__(connection)
@@ -77,7 +77,7 @@ class SharingSaver(LeanSaver):
         await self._change(removed_runs([str(run) for run in run_ids]))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a thread's checkpoints to another thread, where they go on as a fork: the ledger is not copied."""
+        """Copy a thread's checkpoints to another thread, as a fork; the ledger is not copied."""
         if str(source_thread_id) != str(target_thread_id):
             await self._change(copied_thread(str(source_thread_id), str(target_thread_id)))
 
@@ -121,7 +121,7 @@ class SharingSaver(LeanSaver):
         asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     async def _change(self, statements: Sequence[Statement]) -> None:
-        """Carry out statements together, or none of them."""
+        """Execute statements in one transaction."""
         await self.setup()
         async with self._turn(), self.lock:
             try:

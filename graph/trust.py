@@ -59,7 +59,7 @@ def forget(file: Path) -> bool:
 
 
 def digest_of(content: bytes) -> str:
-    """Return what a file's content is known by."""
+    """Return the digest of a file's content."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -85,7 +85,7 @@ def _read() -> dict[str, str]:
 
 
 def _fault(store: Path) -> str | None:
-    """Return why what the store says may be somebody else's word."""
+    """Return the reason why the trust store cannot be relied on: another user may have written it."""
     for path in (store, store.parent):
         found = path.stat()
         if stat.S_IMODE(found.st_mode) & OTHERS_WRITE:

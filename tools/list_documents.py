@@ -7,6 +7,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from tools.declaration import ToolArgs, declare
 from tools.documents.library import Library
 
+_MOST = 200
+"""So many skipped files are named; all are counted."""
+
 
 class ListDocumentsArgs(ToolArgs):
     """`list_documents` takes no arguments."""
@@ -19,7 +22,10 @@ def list_documents(library: Library) -> BaseTool:
         catalogue = library.catalogue()
         return {
             "documents": [document.to_json() for document in catalogue.documents],
-            "skipped": [{"source": source, "reason": reason} for source, reason in catalogue.skipped.items()],
+            "skipped": [
+                {"source": source, "reason": reason} for source, reason in list(catalogue.skipped.items())[:_MOST]
+            ],
+            "skipped_count": len(catalogue.skipped),
         }
 
     return StructuredTool.from_function(
@@ -27,7 +33,7 @@ def list_documents(library: Library) -> BaseTool:
         name="list_documents",
         description=(
             "List the local documents. The result is {documents: [{source, kind, lines or pages, title}], "
-            "skipped: [{source, reason}]}."
+            "skipped: [{source, reason}], skipped_count}."
         ),
         args_schema=ListDocumentsArgs,
         metadata=declare("read", idempotent=True, timeout_s=60, trusted=False),

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.documents.index import Found, PassageIndex
-from tools.documents.library import Library
+from tools.documents.library import Catalogue, Library
 from tools.documents.query import query_words
 from tools.errors import NothingFound
 
@@ -17,26 +17,30 @@ class SearchDocumentsArgs(ToolArgs):
 
     query: str = Field(min_length=1, max_length=2000, description="words to look for, in any order; forms are matched")
     limit: int = Field(default=5, ge=1, le=50, description="how many passages at most")
+    min_words: int = Field(
+        default=1, ge=1, le=40, description="how many of the words a passage holds at least, with its headings"
+    )
 
 
 def search_documents(library: Library) -> BaseTool:
     """Return the tool over one folder of documents."""
     index = PassageIndex()
 
-    def search(query: str, limit: int = 5) -> dict[str, Any]:
-        documents = library.catalogue().documents
-        found = index.search(documents, query, limit)
+    def search(query: str, limit: int = 5, min_words: int = 1) -> dict[str, Any]:
+        catalogue = library.catalogue()
+        found = index.search(catalogue.documents, query, limit, min_words)
         if not found:
-            raise NothingFound(_nothing_found(query_words(query), len(documents)))
-        return {"query": query, "passages": [_to_json(each) for each in found]}
+            raise NothingFound(_nothing_found(query_words(query), catalogue, min_words))
+        return {"query": query, "passages": [_to_json(each) for each in found], **catalogue.coverage()}
 
     return StructuredTool.from_function(
         func=search,
         name="search_documents",
         description=(
             "Find passages in the local documents (Markdown, text, HTML, PDF), best first. "
-            "The result is {query, passages: [{source, line, end_line, page, heading, block, text, snippet, score}]}; "
-            "summarize_text takes it whole and keeps the citations."
+            "The result is {query, passages: [{source, line, end_line, page, heading, block, text, title, snippet, "
+            "score}], searched, skipped: [{source, reason}], skipped_count}; summarize_text takes it whole and keeps "
+            "the citations."
         ),
         args_schema=SearchDocumentsArgs,
         metadata=declare("read", idempotent=True, timeout_s=60, trusted=False, free_args=("query",)),
@@ -44,9 +48,12 @@ def search_documents(library: Library) -> BaseTool:
 
 
 def _to_json(found: Found) -> dict[str, Any]:
-    return {**found.passage.to_json(), "snippet": found.snippet, "score": found.score}
+    return {**found.passage.to_json(), "title": found.title, "snippet": found.snippet, "score": found.score}
 
 
-def _nothing_found(words: tuple[str, ...], documents: int) -> str:
+def _nothing_found(words: tuple[str, ...], catalogue: Catalogue, min_words: int) -> str:
     tried = f"none of the words {', '.join(words)} occurs" if words else "the query holds no word to look for"
-    return f"{tried} in the {documents} documents looked through; search with other words"
+    if words and min_words > 1:
+        tried = f"no passage with {min_words} of the words {', '.join(words)} together is"
+    skipped = f" ({len(catalogue.skipped)} files were skipped)" if catalogue.skipped else ""
+    return f"{tried} in the {len(catalogue.documents)} documents looked through{skipped}; search with other words"

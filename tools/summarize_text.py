@@ -6,6 +6,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.citation import citation
+from tools.coverage import coverage_in
 from tools.declaration import ToolArgs, declare
 from tools.errors import NothingFound
 from tools.summary.normalize import normalize_pieces
@@ -33,7 +34,8 @@ def summarize_text() -> BaseTool:
         description=(
             "Choose the sentences that matter most from a text or from passages, word for word. The result is "
             "{summary, statements: [{text, source, line, end_line, page, heading, query}]}; a plain text has "
-            "statements of {text} alone. write_report takes the result whole and keeps the citations."
+            "statements of {text} alone. What search_documents looked through and skipped is kept beside them. "
+            "write_report takes the result whole and keeps the citations."
         ),
         args_schema=SummarizeTextArgs,
         metadata=declare("read", idempotent=True, timeout_s=30, trusted=False, free_args=("text", "focus")),
@@ -43,7 +45,7 @@ def summarize_text() -> BaseTool:
 def summarize(
     text: str | list[Any] | dict[str, Any], max_sentences: int = 6, focus: str | None = None
 ) -> dict[str, Any]:
-    """Return the summary and its statements, in reading order.
+    """Return the summary and its statements, in reading order, and the coverage of the searches in the input.
 
     Raises:
         NothingFound: The input has no sentence.
@@ -54,7 +56,8 @@ def summarize(
         raise NothingFound(f"nothing to summarise in {given}; give a text, passages, or results of search_documents")
     whole = [sentence for sentence in sentences if is_statement(sentence)]
     statements = [_to_json(sentence) for sentence in choose(whole or sentences, max_sentences, focus)]
-    return {"summary": " ".join(_cited(statement) for statement in statements), "statements": statements}
+    said = " ".join(_cited(statement) for statement in statements)
+    return {"summary": said, "statements": statements, **coverage_in(text)}
 
 
 def _to_json(sentence: Sentence) -> dict[str, Any]:
@@ -69,6 +72,7 @@ def _to_json(sentence: Sentence) -> dict[str, Any]:
         "page": piece.page,
         "heading": piece.heading,
         "query": piece.query,
+        **({"title": piece.title} if piece.title else {}),
     }
 
 

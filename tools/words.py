@@ -12,7 +12,8 @@ very was we were what when where whether which while who whom whose why will wit
 yours
 """
 _STOPPED = frozenset(_STOP_WORDS.split())
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[^\W\d_]+\+\+(?!\+)|(?<![^\W_])[a-z]#(?!\w)|(?<!\w)\.net(?![^\W_])|[^\W_]+")
+_SIGNS = str.maketrans({"+": "plus", "#": "sharp", ".": "dot"})
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", ""))
 _SHORTEST_STEM = 3
 
@@ -20,10 +21,21 @@ _SHORTEST_STEM = 3
 def words_in(text: str) -> list[str]:
     """Return the words of a text in lower case, in order, stop words included.
 
-    >>> words_in("Plan_v2, then 40% off!")
-    ['plan', 'v2', 'then', '40', 'off']
+    Names that consist of a letter and signs are words, since without them they are other names.
+
+    >>> words_in("Plan_v2, then 40% off!"), words_in("From C++ and C# to .NET.")
+    (['plan', 'v2', 'then', '40', 'off'], ['from', 'c++', 'and', 'c#', 'to', '.net'])
     """
     return _WORD.findall(text.lower())
+
+
+def spelled(word: str) -> str:
+    """Return a word with its signs as letters.
+
+    >>> [spelled(word) for word in ("c++", "c#", ".net", "wind")]
+    ['cplusplus', 'csharp', 'dotnet', 'wind']
+    """
+    return word.translate(_SIGNS)
 
 
 def content_words(text: str) -> list[str]:

@@ -5,9 +5,11 @@ what is on record of it.
 """
 
 import asyncio
+import contextvars
 import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +20,13 @@ from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
-from graph.calls.time_limit import within
+from graph.calls.time_limit import Deadline, within
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.errors import ResultError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
+from graph.observing.observed import around
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
@@ -35,8 +38,11 @@ from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep, normalise
+from tools.call_progress import CallProgress, Listener, told_of_progress
 from tools.errors import NothingHappened
 from tools.idempotency import calling
+
+OnProgress = Callable[[ToolCall, CallProgress], None]
 
 SHOWN_BYTES = 1_000_000
 """Arguments that a person is to see stand in the ledger as they are up to this size."""
@@ -57,6 +63,7 @@ class CallGate:
         *,
         policy: Policy = NO_POLICY,
         asks: bool = True,
+        on_progress: OnProgress | None = None,
     ) -> None:
         """Stand in front of a run's calls.
 
@@ -70,10 +77,11 @@ class CallGate:
             models: The choke point of its model calls.
             policy: What is denied, and which untrusted values are let in.
             asks: Whether a person is asked about untrusted arguments.
+            on_progress: Told of what tools tell while they work, on the event loop of the run.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._meter, self._turns, self._policy, self._asks = meter, turns, policy, asks
-        self.models = models
+        self.models, self._on_progress = models, on_progress
         self.effects = Effects(ledger, record, toolbox.specs)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
@@ -167,7 +175,7 @@ class CallGate:
 
         The latter is known of a call of another run, of which a person says so: nobody said that once is enough.
         """
-        unseen = self._policy.to_be_seen(self._toolbox.specs[call.tool], labels) if self._asks else {}
+        unseen = self._policy.arguments_to_review(self._toolbox.specs[call.tool], labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
         if not (unseen or before) or call.key in self._record.review_state.seen:
             return
@@ -267,7 +275,8 @@ class CallGate:
         begun = time.perf_counter()
         kept, error, nothing = None, None, False
         try:
-            output = await self._within_time(call)
+            with around(self._ledger, self._lease.run, (call.step, call.item, call.number)):
+                output = await self._within_time(call)
             kept = keep(normalise(output))
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -295,11 +304,25 @@ class CallGate:
     async def _within_time(self, call: ToolCall) -> Any:
         bound = self._toolbox[call.tool]
         limit_s = bound.spec.timeout_s
-        with calling(call.key):
+        deadline = None if limit_s is None else Deadline(limit_s)
+        with calling(call.key), told_of_progress(self._heard(call, deadline)):
             work = bound.call(
                 call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
             )
-            return await (work if limit_s is None else within(limit_s, work, bound.awaitable))
+            return await (work if deadline is None else within(deadline, work, bound.awaitable))
+
+    def _heard(self, call: ToolCall, deadline: Deadline | None) -> Listener:
+        """Return what a tool calls, from whatever thread, to tell of its progress."""
+        loop, context, tells = asyncio.get_running_loop(), contextvars.copy_context(), self._on_progress
+
+        def heard(progress: CallProgress) -> None:
+            if deadline is not None:
+                deadline.extend()
+            if tells is not None:
+                with suppress(RuntimeError):  # the loop is closed: nobody looks on any more
+                    loop.call_soon_threadsafe(tells, call, progress, context=context)
+
+        return heard
 
     def _intent(self, call: ToolCall, args: Kept) -> Draft:
         spec = self._toolbox.specs[call.tool]

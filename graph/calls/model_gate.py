@@ -18,6 +18,7 @@ from graph.chat_models.chat import Request
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
+from graph.observing.observed import around
 from graph.plan.canonical import digest
 from graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
 from graph.record.run_state import RunState
@@ -144,9 +145,10 @@ class ModelGate:
     ) -> tuple[AIMessage | str, ModelFinished]:
         """Return the answer or the words of the failure, and the outcome with what the ledger is told of it."""
         try:
-            answer = await model.ask(
-                call.request({"run": self._record.id, "revision": self._record.plan_state.revision})
-            )
+            with around(self._ledger, self._lease.run, (finished.key,)):
+                answer = await model.ask(
+                    call.request({"run": self._record.id, "revision": self._record.plan_state.revision})
+                )
         except ModelCallError as failure:
             words = error_of(f"the {call.role} model {failure_words(failure)}")
             return words, replace(finished, error=words, attempts=_failed(failure.attempts))

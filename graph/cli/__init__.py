@@ -29,15 +29,15 @@ from graph.cli.commands.tools import tools
 from graph.cli.commands.trust import trust
 from graph.cli.commands.verify import verify
 from graph.cli.exit_codes import EPILOG
+from graph.cli.version import Version
 
 __all__ = ["app"]
 
 app = typer.Typer(
     name="planner-executor",
-    help="Turn a goal into a plan, review the plan and execute it; runs are stored in a database file.",
     epilog=EPILOG,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -63,6 +63,12 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "eval": evaluate,
 }
 """Command by name, in the order of `--help`; to add one, add a file to `graph/cli/commands/` and a row here."""
+
+
+@app.callback()
+def planner_executor(version: Version = False) -> None:
+    """Turn a goal into a plan, review the plan and execute it; runs are stored in a database file."""
+
 
 GROUPS = (models, policy)
 """Commands with subcommands."""

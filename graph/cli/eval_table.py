@@ -10,7 +10,7 @@ from graph.evaluation.formatting import format_interval
 from graph.evaluation.intervals import Interval
 from graph.evaluation.summary import MEASURES, ArmDifference, ArmSummary, Summary
 from graph.evaluation.trial import Trial
-from graph.plan.checks import check_in_words
+from graph.plan.checks import describe_check
 from graph.sanitize import escaped, one_line
 
 DIRECTIONS = {1: "higher", -1: "lower", 0: "unsure"}
@@ -38,7 +38,7 @@ def _check(check: Mapping[str, Any]) -> str:
     if "answer" in check:
         return "answer"
     about = f" in {check['file']}" if "file" in check else ""
-    return check_in_words({key: value for key, value in check.items() if key != "file"}) + about
+    return describe_check({key: value for key, value in check.items() if key != "file"}) + about
 
 
 def summary_table(summary: Summary) -> Table:

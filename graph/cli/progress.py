@@ -28,6 +28,7 @@ class Progress:
         self._screen, self._activity = screen, activity
         self._started_at = time.time()
         self._running: dict[str, float] = {}
+        self._reported: dict[str, str] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> "Progress":
@@ -44,6 +45,10 @@ class Progress:
     def __call__(self, change: Mapping[str, Any]) -> None:
         """Print a change."""
         step, status = str(change["step"]), str(change["status"])
+        if progress := change.get("progress"):
+            self._reported[step] = f": {progress['text']}"
+            return
+        self._reported.pop(step, None)
         if status == "running":
             self._running[step] = change["started_at"] or time.time()
             if not self._screen.is_live:
@@ -63,7 +68,10 @@ class Progress:
         running = list(self._running.items())
         if not running:
             return cell(f"{self._activity} … {time.time() - self._started_at:.0f} s", "dim")
-        lines = [f"{LOOKS['running'].mark} {step} running {time.time() - at:.1f} s" for step, at in running[:SHOWN]]
+        lines = [
+            f"{LOOKS['running'].mark} {step} running {time.time() - at:.1f} s{self._reported.get(step, '')}"
+            for step, at in running[:SHOWN]
+        ]
         if more := len(running) - SHOWN:
             lines += [f"and {more} more"] if more > 0 else []
         return Text("\n").join(cell(line, "dim") for line in lines)

@@ -7,7 +7,7 @@ from graph.cli.run_lookup import RecordedRun
 from graph.record.budget import Budget, read_budget
 from graph.record.events import ReviewRequested
 from graph.record.values import to_text
-from graph.review.response import action_words
+from graph.review.response import describe_action
 from graph.sanitize import escaped, one_line
 
 VALUE_CHARACTERS = 500
@@ -25,7 +25,7 @@ def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
 def asked_line(action: Mapping[str, Any]) -> str:
     """Return an action on one line, with the arguments of a call."""
     args = action["args"].get("args")
-    return f"{escaped(action_words(action))}{f' {one_line(to_text(args), VALUE_CHARACTERS)}' if args else ''}"
+    return f"{escaped(describe_action(action))}{f' {one_line(to_text(args), VALUE_CHARACTERS)}' if args else ''}"
 
 
 def bounds(found: RecordedRun) -> Budget:

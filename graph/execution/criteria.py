@@ -1,4 +1,4 @@
-"""Whether the result of a step will do: checks first, then a judge; what can be repeated is tried again."""
+"""Success criteria of a step: checks first, then a judge; repeatable work is retried if they are not met."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,18 +27,18 @@ from graph.record.values import to_text
 from graph.sanitize import folded
 
 Again = Callable[[str], Coroutine[Any, Any, StepOutcome]]
-"""Does the work of a step once more; takes what is unmet, in words."""
+"""Repeats the work of a step, given a description of the unmet criteria."""
 
-ASKED_AT_MOST = 2
-"""How often a judge is asked that answers nothing usable."""
+MAX_ASKED = 2
+"""How often a judge is asked if its answer is unusable."""
 
 
 @dataclass
 class Criteria:
-    """The criteria of the steps of one pass over a plan; `file` says what is where tools work.
+    """The criteria of the steps in one pass over a plan; `file` looks up files in the tools' workspace.
 
-    An outcome counts as the step's only when its criteria are met. It is on record before a judge is asked,
-    who is asked once about the same result.
+    A step succeeds only if its criteria are met. The result is recorded before the judge is asked, and the judge is
+    asked once per result.
     """
 
     record: RunState
@@ -49,33 +49,34 @@ class Criteria:
     opinions: dict[tuple[str, str], Opinion] = field(default_factory=dict)
 
     def has(self, step: Step) -> bool:
-        """Whether anything has to be met beyond an end without error."""
+        """Whether the step has criteria beyond an end without error."""
         return bool(step.checks) or self._is_judged(step)
 
-    async def settled(
+    async def assess(
         self, step: Step, end: StepOutcome, before: Mapping[str, JsonValue], again: Again | None = None
     ) -> StepOutcome:
-        """Return how a step ends, whose work came to `end`.
+        """Return the outcome of a step once its criteria are assessed.
 
         Args:
             step: The step.
-            end: What its work came to.
-            before: Step id -> result, of the steps that it waits for.
-            again: How to repeat the work, None where it may not be repeated.
+            end: The outcome of its work.
+            before: Step id -> result of its dependencies.
+            again: Repeats the work, None if that is not allowed.
 
         Raises:
-            BudgetReached: A limit does not allow to ask the judge, or to try again.
+            BudgetReached: A limit prevents a call of the judge, or a retry.
         """
+        # A resumed model step replays its recorded conversation, retries included, and so counts from 0.
         tried = self.record.steps.retries[step.id] if step.tool is not None else 0
         while self.has(step) and end.result.status == "succeeded":
-            end, assessment = await self._looked_at(step, end, before)
+            end, assessment = await self._assess(step, end, before)
             retry = again if tried < self.max_retries else None
             if not assessment.met and retry is None:
                 await self.gate.effects.unmet(step.id, assessment.error)
             if assessment.met or retry is None:
                 return end.assessed(assessment, self.record.plan_state.revision)
-            if tried >= self.record.steps.retries[step.id]:  # else it is on record
-                made = [told for told in end.tells if isinstance(told, Finished)]
+            if tried >= self.record.steps.retries[step.id]:  # otherwise this retry is on record
+                made = [told for told in end.events if isinstance(told, Finished)]
                 await self.gate.commit(
                     [*made, assessment.told(step.id, self.record.plan_state.revision, again=True)], []
                 )
@@ -83,7 +84,7 @@ class Criteria:
             end = await retry(assessment.error)
         return end
 
-    async def _looked_at(
+    async def _assess(
         self, step: Step, end: StepOutcome, before: Mapping[str, JsonValue]
     ) -> tuple[StepOutcome, Assessment]:
         evidence = Evidence(end.value, end.called, self.file)
@@ -91,13 +92,13 @@ class Criteria:
         assessment = Assessment(found)
         if not assessment.met or not self._is_judged(step):
             return end, assessment
-        made = [told for told in end.tells if isinstance(told, Finished)]
+        made = [told for told in end.events if isinstance(told, Finished)]
         if made:
             await self.gate.commit([replace(told, unchecked=True) for told in made], [])
         asked = (step.id, to_text(end.value))
         if asked not in self.opinions:
             self.opinions[asked] = await self._opinion(step, end.value, before)
-        return replace(end, tells=tuple(told for told in end.tells if told not in made)), Assessment(
+        return replace(end, events=tuple(told for told in end.events if told not in made)), Assessment(
             found, self.opinions[asked]
         )
 
@@ -109,11 +110,11 @@ class Criteria:
         )
 
     async def _opinion(self, step: Step, value: JsonValue, before: Mapping[str, JsonValue]) -> Opinion:
-        """Return what the judge says."""
+        """Return the judge's opinion."""
         assert self.judge is not None and step.success_criteria is not None
         call = ModelCall("judge", f"judge:{step.id}", judge_messages(step, value, before), step.id, schema=SCHEMA)
         why = ""
-        for _ in range(ASKED_AT_MOST):
+        for _ in range(MAX_ASKED):
             answer = await self.gate.models.ask(self.judge, call)
             if isinstance(answer, str):
                 return Opinion(step.success_criteria, None, answer)
@@ -126,9 +127,9 @@ class Criteria:
 
 
 def _read(answer: str) -> tuple[bool | None, str]:
-    """Return a judge's opinion and why, or None and what is wrong with its answer.
+    """Return a judge's opinion and reason, or None and the fault of its answer.
 
-    One that holds several opinions may quote the result, which would then be its own judge.
+    An answer with several opinions is refused: one of them may be quoted from the result, which would judge itself.
     """
     said = objects_with("met", answer)
     met = said[0]["met"] if len(said) == 1 else None

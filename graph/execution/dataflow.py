@@ -1,4 +1,4 @@
-"""A plan as a dataflow: each step starts the moment its own dependencies are done."""
+"""A plan as a dataflow: each step starts as soon as its own dependencies have succeeded."""
 
 import asyncio
 import time
@@ -24,13 +24,14 @@ Announce = Callable[[str, StepResult], None]
 
 @dataclass
 class Dataflow:
-    """One pass over a plan: runs what can run, and returns when nothing more can start.
+    """One pass over a plan: runs every step that can run, and returns when no further step can start.
 
-    A step that is under way holds one of `work.slots`; if it is done for each item of a list, each item holds one.
-    If a limit of the budget is reached (`limit`), what is under way comes to its end and nothing more starts; with
-    `stops_early`, as soon as one step has come to its end (`progressed`).
+    A running step holds one of `work.slots`; with `for_each`, each item holds one. Once a limit of the budget is
+    reached (`limit`), running steps finish and no further step starts. The same holds with `stops_early` once a step
+    has ended (`progressed`).
 
-    It owns its tasks: when `run` is cancelled, they are. Outcomes and the intents they make ready share a transaction.
+    Tasks belong to `run`: cancelling it cancels them. An outcome and the intents that it makes ready share a
+    transaction (docs/decisions/0001-one-node-executor.md).
     """
 
     plan: Plan
@@ -55,7 +56,7 @@ class Dataflow:
         self._ended: asyncio.Queue[StepOutcome | None] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Run the plan as far as it goes; `results`, `uncertain_calls` and `limit` then hold what came of it."""
+        """Run the plan as far as possible, and set `results`, `uncertain_calls` and `limit`."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 await self._drive(tasks)
@@ -92,11 +93,11 @@ class Dataflow:
             raise self._stale
 
     async def _commit(self, ended: list[StepOutcome], calls: list[ToolCall]) -> bool:
-        """Write what has ended and what is to start; return whether it may start.
+        """Write outcomes and intents; return whether the calls may be made.
 
-        If the run has changed meanwhile, nothing more starts, and what is under way comes to its end first.
+        If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
         """
-        told = [event for end in ended for event in end.tells]
+        told = [event for end in ended for event in end.events]
         if told or calls:
             try:
                 await self.work.gate.commit(told, calls, [end.kept for end in ended if end.kept])
@@ -106,7 +107,7 @@ class Dataflow:
         return True
 
     async def _next_ends(self) -> list[StepOutcome]:
-        """Wait until steps have come to their ends, or there is a slot for one that waits for it."""
+        """Wait until a step ends or a slot becomes free, and return all steps that have ended by then."""
         told = [await self._ended.get()]
         while not self._ended.empty():
             told.append(self._ended.get_nowait())
@@ -115,10 +116,10 @@ class Dataflow:
     async def _start_ready(
         self, tasks: asyncio.TaskGroup, ended: list[StepOutcome]
     ) -> tuple[list[ToolCall], list[tuple[str, Task]]]:
-        """Return what is to start now; steps that end without a call are settled and added to `ended`."""
+        """Return the calls and tasks to start now; steps that end without work are settled and added to `ended`."""
         calls: list[ToolCall] = []
         pieces: list[tuple[str, Task]] = []
-        while self._goes_on and self._ready:
+        while self._may_start and self._ready:
             step = self.plan.by_id[self._ready[0]]
             if self._holds_slot(step.id) and not await self._take_slot(tasks):
                 break
@@ -132,13 +133,14 @@ class Dataflow:
                 calls.append(opened)
             else:
                 pieces.append((step.id, opened))
-        for _ in range(self._free_slots):  # which no step needs now
+        # A slot of an ended step goes to the next ready one; a slot that no step needs is for items elsewhere.
+        for _ in range(self._free_slots):
             self.work.slots.release()
         self._free_slots = 0
         return calls, pieces
 
     async def _take_slot(self, tasks: asyncio.TaskGroup) -> bool:
-        """Take a slot for a step, first of those that steps have left; if items hold all, wait for one aside."""
+        """Take a slot for a step, first from ended steps; return False if a task has to wait for one."""
         if self._free_slots:
             self._free_slots -= 1
         elif not self.work.slots.locked():
@@ -156,7 +158,7 @@ class Dataflow:
         self._ended.put_nowait(None)
 
     @property
-    def _goes_on(self) -> bool:
+    def _may_start(self) -> bool:
         return self._stale is None and self.limit is None and not (self.stops_early and self.progressed)
 
     def _begin(self, tasks: asyncio.TaskGroup, step: str, work: Any) -> None:
@@ -165,7 +167,7 @@ class Dataflow:
         tasks.create_task(self._report(step, work), name=step)
 
     def _holds_slot(self, step: str) -> bool:
-        """Whether a step holds a slot of its own: with `for_each` its items do."""
+        """Whether a step holds a slot of its own; with `for_each`, its items do."""
         return self.plan.by_id[step].for_each is None
 
     async def _report(self, step: str, work: Any) -> None:
@@ -178,7 +180,7 @@ class Dataflow:
 
     def _settle(self, end: StepOutcome) -> None:
         self.results[end.step] = end.result
-        self.progressed = self.progressed or bool(end.tells)
+        self.progressed = self.progressed or bool(end.events)
         self.limit = self.limit or end.limit
         self.uncertain_calls += [key for key in end.uncertain_calls if key not in self.uncertain_calls]
         if end.result.status == "succeeded":
@@ -195,7 +197,7 @@ class Dataflow:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return the first of the errors in groups within groups."""
+    """Return the first error of nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -1,4 +1,4 @@
-"""A step that is done for each item of a list: at once, results in order, one failure does not lose the others."""
+"""A step with `for_each`: items run in parallel, results keep their order, one failure does not lose the others."""
 
 import asyncio
 from collections import Counter
@@ -20,7 +20,7 @@ from graph.record.trust_label import TrustLabel, joined
 
 @dataclass(frozen=True)
 class ItemOutcome:
-    """What one item came to, what that is worth, and how often each tool was called with success."""
+    """The value of one item, its trust label, and the number of successful calls by tool."""
 
     value: JsonValue
     label: TrustLabel
@@ -31,25 +31,26 @@ Work = Callable[[], Awaitable[ItemOutcome]]
 
 
 def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
-    """Return the list that a step goes through.
+    """Return the list of items of a step.
 
     Raises:
-        Refused: It is none, or longer than the plan allows.
-        UnresolvedReferenceError: It has no value.
+        Refused: The value is not a list, or is longer than the plan allows.
+        UnresolvedReferenceError: A reference has no value.
     """
     items = resolve(step.for_each, values)
     if not isinstance(items, list):
-        raise Refused(f"for_each is no list but a {type(items).__name__}; refer to a list")
+        raise Refused(f"for_each must be a list, not a {type(items).__name__}; refer to a list")
     if len(items) > step.most_items:
-        raise Refused(f"for_each has {len(items)} items, the plan allows {step.most_items}; raise max_items or cut it")
+        limit = f"the plan allows {step.most_items}"
+        raise Refused(f"for_each has {len(items)} items, {limit}; raise max_items or shorten the list")
     return items
 
 
 @dataclass
 class Items:
-    """The items of one step as they come to their ends; `slots` bound how many are under way in the whole plan.
+    """The outcomes of one step's items; `slots` bounds the number of running items and steps in the whole plan.
 
-    `read` is the label of all that an item rests on, and so of the words in which it fails.
+    `read` is the label of everything that an item reads, and so of its error message.
     """
 
     step: Step
@@ -61,7 +62,7 @@ class Items:
     stale: StaleRunError | None = None
 
     async def do(self, works: Iterable[Work]) -> None:
-        """Do the work of each item when there is a slot for it; if the run has changed, none is begun any more."""
+        """Run each item when a slot is free; once the run has changed, no further item starts."""
         async with asyncio.TaskGroup() as tasks:
             for place, work in enumerate(works):
                 await self.slots.acquire()
@@ -81,10 +82,10 @@ class Items:
             self.slots.release()
 
     def end(self, attempt: StepAttempt, count: int) -> StepOutcome:
-        """Return the end of the step: values in order, with the error of an item in its place if that is allowed.
+        """Return the outcome of the step: values in order; a tolerated failure has its error in its place.
 
         Raises:
-            StaleRunError: The run has changed, and items were left.
+            StaleRunError: The run has changed, and items were not run.
         """
         if self.stale is not None:
             raise self.stale

@@ -1,4 +1,4 @@
-"""A step done by the executor model: a bounded loop, each call of it through the choke point."""
+"""A step done by the executor model: a bounded loop; every call goes through the gate."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,35 +16,35 @@ from graph.chat_models.answer import Flaw, flaw_of
 from graph.chat_models.json_text import NoJson, value_from
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.thoughts import after_thoughts
-from graph.plan.inline_schema import misfits
+from graph.plan.inline_schema import schema_errors
 from graph.plan.schema import Step
 from graph.plan.shortening import joined_messages
 from graph.policy.grants import Grant, Refused
 from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
+from graph.prompts.media import media_named
 from graph.record.trust_label import TrustLabel, joined
 from graph.record.values import to_text
 
 MAX_TURNS = 10
-"""How often the model is asked within one step."""
+"""Limit of model calls within one step."""
 
 SAID_CHARACTERS = 1_000
 FLAWS: Mapping[Flaw | None, str] = {"refused": "refuses", "truncated": "was cut off at its token limit"}
-"""What is wrong with an answer that asking again would not mend."""
+"""Flaws of an answer that a repeated request would not repair."""
 
 
 class StepFailed(Exception):
-    """The step cannot succeed; its text says why."""
+    """The step cannot succeed; the message is the reason."""
 
 
 @dataclass
 class ModelStep:
     """One step in progress.
 
-    `labels` are those of the arguments that the plan names; `label` is that of all that the model has read, and so of
-    what it writes. `item` is the place in the list, from 0, where the step is done for each item, `anew` how often it
-    failed before: the model is then asked again, whatever is on record of it. `called` counts the calls that succeeded,
-    by tool.
+    `labels` are the labels of the plan's arguments; `label` is that of everything the model has read, and so of its
+    output. `item` is the index of the item with `for_each`; `anew` counts earlier failures, which give model calls new
+    names, so that recorded answers are not reused. `called` counts successful calls by tool.
     """
 
     step: Step
@@ -72,22 +72,22 @@ class ModelStep:
         """Return the step's result.
 
         Args:
-            goal: What the run is for.
-            results: Step id -> result, of the steps it depends on.
+            goal: The goal of the run.
+            results: Step id -> result of its dependencies.
 
         Raises:
-            StepFailed: The model fails, does not finish, or gives no result of the asked form.
-            CallUncertain: A call may have had its effect before.
-            CallHeld: A person has to see a call's arguments first.
-            BudgetReached: A limit does not allow another call.
+            StepFailed: The model fails, does not finish, or gives no result in the required form.
+            CallUncertain: A call may have taken effect before.
+            CallHeld: A person has to review a call's arguments first.
+            BudgetReached: A limit prevents another call.
         """
         self.toolbox.warn_of_undeclared(self.step.tools)
-        shown = {name: to_text(value) for name, value in results.items()}
+        shown = {name: to_text(media_named(value)) for name, value in results.items()}
         self._messages = executor_messages(goal, self.step, self.args, shown)
         return await self._result()
 
     async def mend(self, unmet: str) -> JsonValue:
-        """Return another result, of the same conversation; `unmet` says what the last one does not meet.
+        """Return another result in the same conversation; `unmet` describes the unmet criteria.
 
         Raises:
             StepFailed, CallUncertain, CallHeld, BudgetReached: See `run`.
@@ -118,14 +118,14 @@ class ModelStep:
         raise StepFailed(f"the executor model gave no result within {MAX_TURNS} turns")
 
     async def _answered(self, request: Any, read: TrustLabel) -> BaseMessage:
-        """Make a call that the model asked for when it had read `read`, or say why it may not be made."""
+        """Make a requested call and return its result or error; `read` is the label at the time of the request."""
         try:
             finished = await self._call(request["name"], request["args"], read)
         except Refused as refusal:
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         if finished.result.status == "failed":
             return ToolMessage(str(finished.result.error), tool_call_id=request["id"], status="error")
-        return ToolMessage(result_shown(to_text(finished.value)), tool_call_id=request["id"])
+        return ToolMessage(result_shown(to_text(media_named(finished.value))), tool_call_id=request["id"])
 
     async def _call(self, tool: str, asked: Mapping[str, JsonValue], read: TrustLabel) -> Finished:
         admitted = await self.gate.admit(self.step, tool, asked, self._pinned, read, self.item)
@@ -139,7 +139,7 @@ class ModelStep:
         return admitted
 
     def _read(self, answer: AIMessage) -> tuple[JsonValue, str | None]:
-        """Return the result in the asked form, or what is wrong with it."""
+        """Return the result in the required form, or its fault."""
         if uncalled := [name for name in self.step.required_tools if name not in self._asked_for]:
             return None, f"You have not called {', '.join(uncalled)}, which this step requires."
         text = after_thoughts(str(answer.text))
@@ -150,7 +150,7 @@ class ModelStep:
 
 
 def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tuple[JsonValue, str | None]:
-    """Return the result in the form that `output` asks for, or what is wrong with it; a text need not be in quotes."""
+    """Return the result in the form of `output`, or its fault; text need not be in quotes."""
     value, fault = None, None
     try:
         value = value_from(text)
@@ -158,15 +158,15 @@ def _formed(text: str, output: Literal["json"] | Mapping[str, JsonValue]) -> tup
         fault = f"{error}. Answer with the result as JSON only."
     if output == "json":
         return value, fault
-    if fault is None and (faults := misfits(output, value)):
+    if fault is None and (faults := schema_errors(output, value)):
         fault = f"The result does not fit its schema: {joined_messages(faults)}"
-    if fault is not None and _allows_text(output) and not misfits(output, text):
+    if fault is not None and _allows_text(output) and not schema_errors(output, text):
         return text, None
     return value, fault
 
 
 def _allows_text(schema: Mapping[str, JsonValue]) -> bool:
-    """Whether a schema speaks of text; one that leaves the type open is met by any text."""
+    """Whether a schema mentions text; a schema without a type does not, since any text would match it."""
     kinds = schema.get("type")
     return "enum" in schema or (kinds == "string" or (isinstance(kinds, list) and "string" in kinds))
 

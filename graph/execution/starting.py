@@ -1,4 +1,4 @@
-"""Starting a step that is ready, whatever its kind."""
+"""Starting a ready step of any kind."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ from graph.record.trust_label import joined, label_of_tool
 
 
 async def start_step(work: StepWork, step: Step) -> Started:
-    """Return the step's call or its work, or its end if nothing has to be done; whatever is wrong ends in data."""
+    """Return the step's call, its task, or its outcome if there is no work; errors become outcomes."""
     if work.record.steps.failed_in(step.id, work.record.plan_state.revision):
         return StepOutcome(step.id, work.record.steps.results[step.id])
     kind = kind_start(step.kind)
@@ -42,4 +42,4 @@ async def _each(work: StepWork, step: Step, items: list[JsonValue], start_item: 
     tools = [label_of_tool(work.toolbox.specs[name]) for name in step.tool_names]
     ends = Items(step, work.slots, joined([work.label_read(step), *tools]))
     await ends.do(partial(start_item, work, step, place, item) for place, item in enumerate(items))
-    return await work.settled(step, ends.end(attempt, len(items)))
+    return await work.assess(step, ends.end(attempt, len(items)))

@@ -1,4 +1,4 @@
-"""How a step ended, or why it has not."""
+"""The outcome of a step, or the reason that there is none yet."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -17,16 +17,16 @@ from graph.record.values import Kept, keep
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """How a step ended, and what the ledger is told of it (nothing, if it was on record).
+    """The outcome of a step, and the events to write (none if it was on record).
 
-    `called` counts its calls that succeeded, by tool. `uncertain_calls` are the keys of calls that may have
-    happened, `limit` is what the budget does not allow: both are for a person.
+    `called` counts its successful calls by tool. `uncertain_calls` are the keys of calls that may have happened,
+    `limit` is the exhausted limit of the budget: both need a person.
     """
 
     step: str
     result: StepResult
     value: JsonValue = None
-    tells: tuple[Finished | Draft, ...] = ()
+    events: tuple[Finished | Draft, ...] = ()
     kept: Kept | None = None
     label: TrustLabel = USER
     called: Mapping[str, int] = field(default_factory=dict)
@@ -35,24 +35,24 @@ class StepOutcome:
 
     @classmethod
     def of_call(cls, finished: Finished, *, on_record: bool = False) -> "StepOutcome":
-        """Return the end of a step that is one call."""
+        """Return the outcome of a step that is one call."""
         call, result = finished.call, finished.result
         called = {call.tool: 1} if result.status == "succeeded" else {}
-        tells = () if on_record else (finished,)
-        return cls(call.step, result, finished.value, tells, label=call.label, called=called)
+        events = () if on_record else (finished,)
+        return cls(call.step, result, finished.value, events, label=call.label, called=called)
 
     def assessed(self, assessment: Assessment, revision: int) -> "StepOutcome":
-        """Return the end after its criteria were looked at: a failure if they are not met."""
-        told = (*self.tells, assessment.told(self.step, revision, again=False))
+        """Return the outcome after its criteria were assessed: a failure if they are not met."""
+        told = (*self.events, assessment.told(self.step, revision, again=False))
         if assessment.met:
-            return replace(self, tells=told)
+            return replace(self, events=told)
         result = replace(self.result, status="failed", value=None, artifact=None, error=assessment.error)
-        return StepOutcome(self.step, result, tells=told, kept=self.kept)
+        return StepOutcome(self.step, result, events=told, kept=self.kept)
 
 
 @dataclass(frozen=True)
 class StepAttempt:
-    """One attempt at a step: the digest of all that its result rests on, and the revision that it is part of."""
+    """One attempt at a step: the digest of its inputs, and the revision that it belongs to."""
 
     step: str
     inputs: str
@@ -62,25 +62,25 @@ class StepAttempt:
     def succeeded(
         self, value: JsonValue, label: TrustLabel, missing: Sequence[str] = (), called: Mapping[str, int] | None = None
     ) -> StepOutcome:
-        """Return the end of a step that gave a value; `missing` is what it does without."""
+        """Return the outcome of a success; `missing` describes tolerated failures of items."""
         kept = keep(value)
         result = StepResult("succeeded", **kept.fields(), started_at=self.started_at, ended_at=time.time())
         return StepOutcome(
             self.step,
             result,
             value,
-            (self._told(result, label, missing=tuple(missing)),),
+            (self._event(result, label, missing=tuple(missing)),),
             kept,
             label,
             dict(called or {}),
         )
 
     def failed(self, error: str, items: Sequence[int] = ()) -> StepOutcome:
-        """Return the end of a step that failed; `items` are the places in its list, from 0, of those that did."""
+        """Return the outcome of a failure; `items` are the indexes of failed items, from 0."""
         result = StepResult("failed", error=error, started_at=self.started_at, ended_at=time.time())
-        return StepOutcome(self.step, result, tells=(self._told(result, USER, items=tuple(items)),))
+        return StepOutcome(self.step, result, events=(self._event(result, USER, items=tuple(items)),))
 
-    def _told(
+    def _event(
         self, result: StepResult, label: TrustLabel, missing: tuple[str, ...] = (), items: tuple[int, ...] = ()
     ) -> Draft:
         finished = StepFinished(
@@ -90,7 +90,7 @@ class StepAttempt:
 
 
 def for_a_person(step: str, *reasons: CallHeld | CallUncertain | BudgetReached) -> StepOutcome:
-    """Return the end, for now, of a step that a person has to decide about."""
+    """Return the provisional outcome of a step that needs a person's decision."""
     uncertain = tuple(key for reason in reasons if isinstance(reason, CallUncertain) for key in reason.keys)
     limit = next((reason.limit for reason in reasons if isinstance(reason, BudgetReached)), None)
     status: StepStatus = "uncertain" if uncertain else "pending"
@@ -98,5 +98,5 @@ def for_a_person(step: str, *reasons: CallHeld | CallUncertain | BudgetReached) 
 
 
 def pending(step: str, why: str) -> StepOutcome:
-    """Return the end, for now, of a step that waits for something that is no call."""
+    """Return the provisional outcome of a step that waits for something other than a call."""
     return StepOutcome(step, StepResult("pending", error=why))

@@ -1,4 +1,4 @@
-"""What the steps of one pass over a plan work with: the run, the gate, and the results so far."""
+"""The shared context of the steps in one pass over a plan: the run, the gate, and the results so far."""
 
 import asyncio
 import time
@@ -25,14 +25,14 @@ from graph.record.trust_label import PLAN, USER, TrustLabel, argument_labels, jo
 Result = TypeVar("Result")
 Task = Callable[[], Coroutine[Any, Any, StepOutcome]]
 Started = StepOutcome | ToolCall | Task
-"""How a step starts: it has ended without work, its one call is admitted, or there is work to be done in a task."""
+"""A started step: its outcome if there is no work, its one admitted call, or a task."""
 
 
 @dataclass
 class StepWork:
-    """The steps of one pass over a plan; `values` and `labels` are of the steps that have succeeded so far.
+    """The steps of one pass over a plan; `values` and `labels` are those of the steps that have succeeded so far.
 
-    A step that is under way holds one of `slots`; if it is done for each item of a list, each item holds one.
+    A running step holds one of `slots`; with `for_each`, each item holds one.
     """
 
     record: RunState
@@ -46,7 +46,7 @@ class StepWork:
     labels: dict[str, TrustLabel] = field(default_factory=dict)
 
     async def recorded(self, step: Step) -> StepOutcome | None:
-        """Return the success of a step that is on record, whatever it rests on."""
+        """Return a recorded success of a step, whatever its inputs were."""
         result = self.record.steps.results.get(step.id)
         if result is None or result.status != "succeeded":
             return None
@@ -54,45 +54,45 @@ class StepWork:
         return StepOutcome(step.id, result, await self.gate.value_of(result), label=label)
 
     async def reusable(self, step: Step, rests_on: Any) -> StepOutcome | None:
-        """Return the success of a step that is on record for the same inputs."""
+        """Return a recorded success of a step with the same inputs."""
         is_same = self.record.steps.inputs.get(step.id) == self._inputs(step, rests_on)
         return await self.recorded(step) if is_same else None
 
-    async def settled(self, step: Step, end: StepOutcome, again: Again | None = None) -> StepOutcome:
-        """Return how the step ends when its criteria are looked at; `again` repeats its work, if that is allowed."""
+    async def assess(self, step: Step, end: StepOutcome, again: Again | None = None) -> StepOutcome:
+        """Return the outcome once the step's criteria are assessed; `again` repeats its work if that is allowed."""
         specs = self.toolbox.specs
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
         try:
-            return await self.criteria.settled(step, end, self.before(step), again if repeatable else None)
+            return await self.criteria.assess(step, end, self.before(step), again if repeatable else None)
         except (CallHeld, CallUncertain, BudgetReached) as reason:
             return for_a_person(step.id, reason)
 
     def attempt(self, step: Step, rests_on: Any = None) -> StepAttempt:
-        """Return an attempt that begins now; `rests_on` is what the result rests on beside the step and its waits."""
+        """Return an attempt that begins now; `rests_on` are its inputs besides the step and its dependencies."""
         inputs = self._inputs(step, rests_on) if rests_on is not None else ""
         return StepAttempt(step.id, inputs, self.record.plan_state.revision, time.time())
 
     def before(self, step: Step) -> dict[str, JsonValue]:
-        """Return the results that a step rests on."""
+        """Return the results of a step's dependencies."""
         return {before: self.values[before] for before in self.waits[step.id]}
 
     def label_read(self, step: Step) -> TrustLabel:
-        """Return the label of all that a step gets to see, the words of the plan included."""
+        """Return the label of everything that a step reads, the plan's text included."""
         own = PLAN if step.id in self.record.plan_state.tainted else USER
         return joined([own, *(self.labels[before] for before in self.waits[step.id])])
 
     def argument_labels(self, step: Step) -> dict[str, TrustLabel]:
-        """Return argument -> label, for the arguments that the plan gives the step."""
+        """Return argument -> label for the arguments in the plan."""
         labels: Mapping[str, TrustLabel] = self.labels
         if step.for_each is not None:
             labels = {**labels, ITEM: joined(self.labels[ref.step] for ref in step.references_of_items())}
         return argument_labels(step, labels, tainted=step.id in self.record.plan_state.tainted)
 
     def _inputs(self, step: Step, rests_on: Any) -> str:
-        """Return the digest of all that a step's result rests on."""
+        """Return the digest of a step's inputs."""
         return digest([step.to_json(), rests_on, self.before(step)])
 
 
 async def evaluated(value: JsonValue, fill_in: Callable[[], Result]) -> Result:
-    """Fill in the references of a value; on a thread if it may take long, so that the event loop goes on."""
+    """Resolve the references of a value, on a thread if it may take long enough to block the event loop."""
     return await run_sync(fill_in) if needs_evaluation(value) else fill_in()

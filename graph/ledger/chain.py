@@ -13,13 +13,13 @@ from typing import Literal, NamedTuple
 
 SALT_BYTES = 16
 REDACTED: Literal["redacted"] = "redacted"
-"""Kind of the events that bind what stands in place of redacted payloads."""
+"""Kind of the events that hold the digests of redacted payloads."""
 
 _head = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def first_link(run: str) -> bytes:
-    """Return what the first event of a run is chained to."""
+    """Return the hash that the first event of a run is chained to."""
     return hashlib.sha256(b"planner-executor ledger 1\0" + run.encode()).digest()
 
 
@@ -29,7 +29,7 @@ def payload_digest(salt: bytes, payload: str) -> bytes:
 
 
 class Row(NamedTuple):
-    """An event as it is stored; `payload` is JSON text, `at` is in Unix seconds, an empty salt says redacted."""
+    """An event as stored; `payload` is JSON text, `at` is in Unix seconds, an empty salt marks a redacted payload."""
 
     seq: int
     kind: str
@@ -42,29 +42,32 @@ class Row(NamedTuple):
 
     @property
     def is_redacted(self) -> bool:
-        """Whether the payload is not the one that was written."""
+        """Whether the original payload was replaced."""
         return self.salt == b""
 
     def is_whole(self, before: bytes, bound: str | None) -> bool:
-        """Whether it is what was written after the row whose hash is `before`; SQLite keeps any type in any column.
+        """Whether the row is unchanged since it was chained to the row whose hash is `before`.
 
         Args:
-            before: The hash of the row before.
-            bound: Digest of the payload that stands here by a later redaction.
+            before: Hash of the previous row.
+            bound: Digest of the replacement payload, recorded by a later redaction.
         """
+        # Types are checked first: SQLite stores any type in any column, so a tampered cell may hold bytes or a number.
         texts = isinstance(self.kind, str) and isinstance(self.step, str | None) and isinstance(self.payload, str)
         if not (
             texts and isinstance(self.at, float) and isinstance(self.salt, bytes) and isinstance(self.digest, bytes)
         ):
             return False
         payload = payload_digest(self.salt, self.payload)
+        # A redacted payload no longer matches its own digest; it must match the one its `redacted` event recorded,
+        # or anybody could replace a payload by emptying its salt (docs/decisions/0017-redaction.md).
         is_payload = payload.hex() == bound if self.is_redacted else payload == self.digest
         return is_payload and self.link == link(before, self.seq, self.kind, self.step, self.at, self.digest)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """The first event of a run that is not as it was written."""
+    """The first damaged event of a run."""
 
     seq: int
     why: str
@@ -77,29 +80,30 @@ def link(before: bytes, seq: int, kind: str, step: str | None, at: float, digest
 
 
 def fault_of(run: str, rows: Sequence[Row], written: int, after: int = 0) -> Fault | None:
-    """Return the first fault in the rows of a run, None where they are what was written.
+    """Return the first fault in the rows of a run, or None if they are intact.
 
     Args:
-        run: The run's name, to which its first event is chained.
-        rows: Its rows from the `after`-th on, by sequence number; that one is only what the next is chained to.
-        written: How many events were written in all.
-        after: How many events need no check.
+        run: Name of the run; its first event is chained to it.
+        rows: Rows from the `after`-th on, by sequence number; the `after`-th itself is not checked.
+        written: Number of events ever written.
+        after: Number of leading events to skip.
     """
-    before, bound = first_link(run), _bound(rows)
+    before, bound = first_link(run), _replacement_digests(rows)
     for place, row in enumerate(rows, max(after, 1)):
         if row.seq != place:
             return Fault(place, "is missing")
         if row.seq > after and not row.is_whole(before, bound.get(row.seq)):
             return Fault(place, "was changed")
         before = row.link
+    # The chain alone cannot detect a cut-off end or an appended event; the count kept with the run can.
     last = rows[-1].seq if rows else 0
     if last < max(written, after):
         return Fault(last + 1, "is missing")
     return Fault(written + 1, "was added") if last > max(written, after) else None
 
 
-def _bound(rows: Sequence[Row]) -> Mapping[int, str]:
-    """Return sequence number -> digest of the payload that the last redaction left there."""
+def _replacement_digests(rows: Sequence[Row]) -> Mapping[int, str]:
+    """Return sequence number -> digest of the payload that the last redaction put there."""
     found: dict[int, str] = {}
     for row in rows:
         if row.kind == REDACTED and isinstance(row.payload, str):
@@ -107,5 +111,5 @@ def _bound(rows: Sequence[Row]) -> Mapping[int, str]:
                 left = json.loads(row.payload)["left"]
                 found.update((entry["seq"], entry["digest"]) for entry in left)
             except (ValueError, KeyError, TypeError, RecursionError):
-                continue  # it is not what was written, which the check of this row says
+                continue  # a damaged row; its own check reports it
     return found

@@ -18,15 +18,15 @@ def of_run(run: RunKey, drafts: Sequence[Draft]) -> list[Draft]:
 
 
 def chained(drafts: Sequence[Draft], seq: int, before: bytes) -> tuple[list[Row], list[Event]]:
-    """Return events as they are stored, and as they are read.
+    """Return events as rows to store and as events to read.
 
     Args:
         drafts: The events, in order.
         seq: Sequence number of the run's last event, 0 if it has none.
-        before: The hash of that event; of a run without events, its `first_link`.
+        before: The hash of that event, or `first_link` if the run has no events.
 
     Raises:
-        ValueError: An event holds what no record can: half a surrogate pair, NaN.
+        ValueError: An event holds a lone surrogate or NaN.
     """
     rows, events = [], []
     for number, draft in enumerate(drafts, seq + 1):
@@ -40,7 +40,7 @@ def chained(drafts: Sequence[Draft], seq: int, before: bytes) -> tuple[list[Row]
 def _row(draft: Draft, seq: int, before: bytes) -> Row:
     payload = compact_json(draft.payload)
     for text in (payload, draft.step or ""):
-        text.encode()  # the digest lets through what stands for a byte that is no text
+        text.encode()  # refuses lone surrogates, which the digest's "surrogateescape" would accept
     salt, at = secrets.token_bytes(SALT_BYTES), time.time()
     digest = payload_digest(salt, payload)
     return Row(

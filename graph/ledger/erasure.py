@@ -1,7 +1,7 @@
-"""What a redaction changes in the records of a thread, as values: events, artifacts, and the event that says so.
+"""The changes of a redaction to the records of a thread, as values: events, artifacts, and the `redacted` event.
 
-An event whose payload changes loses its salt and keeps its digest, so the chain still holds; an event `redacted` binds
-the payload that stands there now. See `docs/decisions/0017-redaction.md`.
+An event whose payload changes loses its salt and keeps its digest, so the chain still verifies; a `redacted` event
+holds the digest of the new payload. See `docs/decisions/0017-redaction.md`.
 """
 
 import hmac
@@ -30,21 +30,21 @@ NAME_BYTES = 8
 
 @dataclass(frozen=True)
 class Erasure:
-    """What stands in a run in place of what held the value: rows by sequence number, artifacts by their old id."""
+    """The replacements in one run: rows by sequence number, artifacts by their old id."""
 
     rows: Mapping[int, Row]
     artifacts: Mapping[str, tuple[Artifact, str]]
     redactor: Redactor
 
     def redacted(self, by: str, reason: str) -> Draft:
-        """Return the event that binds what stands there now."""
+        """Return the event that holds the digests of the new payloads."""
         left = (LeftPayload(seq, payload_digest(b"", row.payload).hex()) for seq, row in self.rows.items())
         return Draft(ValueRedacted(left=tuple(left), by=by, reason=self.redactor.text(reason)))
 
 
 @dataclass(frozen=True)
 class ThreadErasure:
-    """What a redaction changes in all runs of a thread, in their order; `redactor` serves for what else is kept."""
+    """The replacements in all runs of a thread, in order; `redactor` is for checkpoints, messages and the index."""
 
     runs: Sequence[Erasure]
     artifacts: Mapping[str, tuple[Artifact, str]]
@@ -52,10 +52,10 @@ class ThreadErasure:
 
 
 def redactor_of(value: str) -> Redactor:
-    """Return what takes a value out.
+    """Return the redactor of a value.
 
     Raises:
-        InputError: It cannot be taken out.
+        InputError: The value cannot be redacted.
     """
     try:
         return Redactor(value)
@@ -64,11 +64,11 @@ def redactor_of(value: str) -> Redactor:
 
 
 def thread_erasure(database: str, transcripts: Sequence[Transcript], value: str) -> ThreadErasure:
-    """Return what has to be changed in all runs of a thread; a digest gets the same new name in each of them.
+    """Return the replacements in all runs of a thread; a digest gets the same new name in each of them.
 
     Raises:
-        InputError: The records cannot do without the value.
-        LedgerCorruptError: A record is not what was written.
+        InputError: The records cannot be read without the value.
+        LedgerCorruptError: A record is damaged.
     """
     artifacts: dict[str, tuple[Artifact, str]] = {}
     names: dict[str, str] = {}
@@ -90,10 +90,10 @@ def _checked_erasure(database: str, transcript: Transcript, value: str, secret: 
 
 
 def erasure_of(transcript: Transcript, value: str, secret: bytes = b"") -> Erasure:
-    """Return what has to be changed in a run; `secret` gives a digest the same name in all runs of a thread.
+    """Return the replacements in a run; `secret` gives a digest the same name in all runs of a thread.
 
     Raises:
-        Unredactable: The record cannot do without the value.
+        Unredactable: The record cannot be read without the value.
     """
     bare, events = Redactor(value), transcript.events()
     if bare.finds([transcript.thread, *(event.step for event in events)]):
@@ -116,12 +116,12 @@ def erasure_of(transcript: Transcript, value: str, secret: bytes = b"") -> Erasu
 
 
 def _new_name(secret: bytes, digest: str) -> str:
-    """Return what a digest is called from now on; nobody can compute it who does not have the secret."""
+    """Return the new name of a digest: keyed, so that a guess of the redacted value cannot be confirmed."""
     return hmac.new(secret, digest.encode(), sha256).hexdigest()[: 2 * NAME_BYTES]
 
 
 def _artifacts(transcript: Transcript, redactor: Redactor) -> dict[str, tuple[Artifact, str]]:
-    """Return old id -> the artifact that takes its place and its content, for those that hold the value."""
+    """Return old id -> the replacement artifact and its content, for artifacts that hold the value."""
     found = {}
     for old, content in transcript.artifacts.items():
         text = compact_json(redactor.json(json.loads(content)))
@@ -132,7 +132,7 @@ def _artifacts(transcript: Transcript, redactor: Redactor) -> dict[str, tuple[Ar
 
 
 def _check(before: list[Event], after: list[Event]) -> None:
-    """Refuse a redaction after which the run could not be read, or its plans would name other steps and tools."""
+    """Refuse a redaction that leaves the run unreadable or renames a step or tool of its plans."""
     try:
         project(after)
         same = [_named(event) for event in before] == [_named(event) for event in after]

@@ -1,8 +1,8 @@
 """A run's record as one file of JSON lines, which can be verified without the database.
 
-The first line names the run, then comes a line for each event and each artifact, and the last line holds the SHA-256 of
-all bytes before it. Each line is JSON in one spelling: compact, keys in the order given here, nothing escaped that need
-not be. Bytes are hexadecimal digits; `payload` is the text that the chain covers.
+The first line names the run, one line follows per event and per artifact, and the last line holds the SHA-256 of all
+bytes before it. Each line has one canonical encoding: compact JSON, keys in the order below, minimal escapes. Bytes are
+hexadecimal digits; `payload` is the text that the chain covers.
 """
 
 import json
@@ -37,7 +37,7 @@ class RunLine(_Line):
 
 
 class EventLine(_Line):
-    """An event as it is stored; an empty `salt` says that it was redacted."""
+    """An event as stored; an empty `salt` marks a redacted payload."""
 
     record: Literal["event"] = "event"
     seq: int
@@ -59,7 +59,7 @@ class ArtifactLine(_Line):
 
 
 class EndLine(_Line):
-    """The SHA-256 of all bytes before this line: it tells accidents, not forgeries."""
+    """The SHA-256 of all bytes before this line: it detects accidents, not forgeries."""
 
     record: Literal["end"] = "end"
     sha256: Hex
@@ -72,20 +72,20 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 def to_bytes(transcript: Transcript) -> bytes:
     """Return the file's content."""
-    body = b"".join(map(_spelt, _told(transcript)))
-    return body + _spelt(EndLine(sha256=sha256(body).hexdigest()))
+    body = b"".join(map(_encode, _lines_of(transcript)))
+    return body + _encode(EndLine(sha256=sha256(body).hexdigest()))
 
 
 def from_bytes(content: bytes, name: str) -> Transcript:
-    """Read a file's content back; `name` is how messages call it.
+    """Parse a file's content; `name` is its name in messages.
 
     Raises:
-        ExportError: It is no such file, or one of its lines is spelt otherwise than we spell it.
+        ExportError: The file is not an export, or a line is not canonically encoded.
     """
-    told = [_read(line, name, number) for number, line in enumerate(content.split(b"\n")[:-1], 1)]
-    if len(told) < 2 or not content.endswith(b"\n") or not isinstance(told[-1], EndLine):
-        raise ExportError(name, max(len(told), 1), "the end of the file is missing")
-    run, *lines = told[:-1]
+    parsed = [_parse(line, name, number) for number, line in enumerate(content.split(b"\n")[:-1], 1)]
+    if len(parsed) < 2 or not content.endswith(b"\n") or not isinstance(parsed[-1], EndLine):
+        raise ExportError(name, max(len(parsed), 1), "the end of the file is missing")
+    run, *lines = parsed[:-1]
     if not isinstance(run, RunLine):
         raise ExportError(name, 1, "the beginning of the file is missing")
     rows, artifacts = [], {}
@@ -101,14 +101,14 @@ def from_bytes(content: bytes, name: str) -> Transcript:
 
 
 def file_faults(content: bytes) -> list[str]:
-    """Return what speaks against a file beside what speaks against the record in it."""
+    """Return the faults of the file itself; those of the record in it are found by `verify`."""
     body, _, end = content[:-1].rpartition(b"\n")
     if json.loads(end)["sha256"] == sha256(body + b"\n").hexdigest():
         return []
     return ["the file is not the one that was exported: its checksum does not fit"]
 
 
-def _told(transcript: Transcript) -> Iterator[Line]:
+def _lines_of(transcript: Transcript) -> Iterator[Line]:
     head, seal = transcript.head.hex(), transcript.seal.hex() if transcript.seal is not None else None
     written, key = transcript.written, transcript.key
     yield RunLine(thread=transcript.thread, n=transcript.n, events=written, head=head, key=key, seal=seal)
@@ -119,17 +119,17 @@ def _told(transcript: Transcript) -> Iterator[Line]:
         yield ArtifactLine(id=name, content=content)
 
 
-def _spelt(line: Line) -> bytes:
+def _encode(line: Line) -> bytes:
     return f"{_compact(dict(line))}\n".encode()
 
 
-def _read(text: bytes, name: str, number: int) -> Line:
-    """Read a line, which must be spelt as we spell it."""
+def _parse(text: bytes, name: str, number: int) -> Line:
+    """Parse a line; one that is not canonically encoded is refused."""
     try:
         line = _lines.validate_python(json.loads(text))
     except (ValidationError, ValueError, RecursionError):
-        raise ExportError(name, number, "is no line of an exported run") from None
-    if _spelt(line) != text + b"\n":
+        raise ExportError(name, number, "is not a line of an exported run") from None
+    if _encode(line) != text + b"\n":
         raise ExportError(name, number, "is not as it was written")
     return line
 

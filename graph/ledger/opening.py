@@ -1,4 +1,4 @@
-"""The one place where a ledger is made: an address says which driver."""
+"""The only constructor of ledgers: the address selects the driver."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,15 +18,15 @@ def _in_memory(_address: str, key: SealKey | None) -> RunStore:
 
 
 DRIVERS: dict[str, Driver] = {IN_MEMORY: _in_memory}
-"""The scheme of an address, or the whole of it -> what opens it. Every other address is the path of an SQLite file."""
+"""Address scheme, or whole address -> driver. Every other address is the path of an SQLite file."""
 
 
 def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
     """Return the ledger at an address; the database is opened on first use.
 
     Args:
-        address: The path of a file, or ":memory:" for a ledger of its own that is gone with its last user.
-        key: Seals the runs that are begun.
+        address: The path of a file, or ":memory:" for a separate ledger that lasts as long as its last user.
+        key: Seals new runs.
     """
     text = str(address)
     scheme, _, _ = text.partition("://")
@@ -34,5 +34,5 @@ def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
 
 
 def file_of(ledger: Ledger) -> str | None:
-    """Return the file that a ledger keeps its records in, None if there is none on this machine."""
+    """Return the path of a ledger's file, or None if the ledger has no file on this machine."""
     return ledger.name if isinstance(ledger, SqliteLedger) else None

@@ -1,4 +1,4 @@
-"""Who owns a run: one name per holder of a lease, which tells others on the machine whether its process is alive."""
+"""Owner names: one per holder of a lease; other processes of the machine can check whether its process is alive."""
 
 import asyncio
 import os
@@ -12,29 +12,29 @@ _process_read = 0
 
 
 def new_owner() -> str:
-    """Return the name of a new holder of a lease; the first of a process reads files, see `named_owner`."""
+    """Return a new owner name. The first call of a process reads files; on an event loop use `named_owner`."""
     owner = f"{_this_process(os.getpid())}|{uuid4().hex}"
     _holding.add(owner)
     return owner
 
 
 async def named_owner() -> str:
-    """Return the name of a new holder of a lease; the event loop's thread reads no files for it."""
+    """Return a new owner name without reading files on the event loop's thread."""
     if _process_read != os.getpid():
         await asyncio.to_thread(_this_process, os.getpid())
     return new_owner()
 
 
 def retire(owner: str) -> None:
-    """Note that this process's owner is done, whether or not the database could be told."""
+    """Mark an owner of this process as finished, even if its release could not be written."""
     _holding.discard(owner)
 
 
 def is_gone(owner: str) -> bool:
-    """Whether the owner is dead for sure: it ran on this machine, since the last boot, and is done or killed.
+    """Whether the owner is known to be dead: it ran on this machine since the last boot, and finished or was killed.
 
-    It reads files, so not on the event loop's thread. An owner of which nothing is known is not gone: its heartbeat
-    decides.
+    Reads files; do not call it on the event loop's thread. False for owners of other machines: for them the heartbeat
+    decides, see `docs/decisions/0009-lease.md`.
     """
     match owner.split("|"):
         case host, boot, pid, started, _ if pid.isdecimal() and started:
@@ -46,7 +46,7 @@ def is_gone(owner: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _this_process(pid: int) -> str:
-    """Return what tells this process from all others; a forked one has another number."""
+    """Return the identity of this process: host, boot, process id and start time (a process id alone is reused)."""
     global _process_read
     found = "|".join((socket.gethostname(), _boot_id(), str(pid), _started(pid) or ""))
     _process_read = pid
@@ -54,7 +54,7 @@ def _this_process(pid: int) -> str:
 
 
 def _boot_id() -> str:
-    """Return what tells this boot and this space of process numbers from others; containers may share a name."""
+    """Return the id of this boot and process namespace; containers may share a host name."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip() + str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -62,9 +62,9 @@ def _boot_id() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Return when a process was started, in the kernel's ticks; None where it is dead or this cannot be told."""
+    """Return a process's start time in kernel ticks, or None if it is dead or unknown."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()  # a process may call itself anything, also half a character
+        stat = Path(f"/proc/{pid}/stat").read_bytes()  # bytes: a process name need not be valid UTF-8
     except OSError:
         return None
     fields = stat.rpartition(b")")[2].decode().split()

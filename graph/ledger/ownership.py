@@ -1,7 +1,7 @@
-"""Owning a run for a while: how a lease is taken, watched for, kept and given back, whatever the driver.
+"""Acquiring, awaiting, holding and releasing a lease, for every driver.
 
-A caller may be cancelled at any time. What it asked of the database may then still be committed, so whoever may have
-become an owner by it is let go of again.
+A caller may be cancelled at any time while its claim still commits, so a cancelled claim is always followed by a
+release. See `docs/decisions/0009-lease.md`.
 """
 
 import asyncio
@@ -21,37 +21,36 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Attempt(Protocol[T_co]):
-    """What a driver does to take one run for an owner, each in a transaction; `T` is what it read in the same one."""
+    """A driver's operations to acquire one run, each one transaction; `T` is the data read in the same transaction."""
 
     @property
     def run(self) -> RunKey:
         """The run."""
 
     async def claim(self, owner: str) -> tuple[Lease, T_co] | Holder:
-        """Take the run, or return who owns it; see `graph.ledger.lease.claimed`."""
+        """Take the run, or return its current row; see `graph.ledger.lease.claimed`."""
 
     async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, T_co] | None:
-        """Take the run, or return None if its row is not as it was seen; see `graph.ledger.lease.taken_over`."""
+        """Take the run, or return None if its row has changed; see `graph.ledger.lease.taken_over`."""
 
     async def look(self) -> Holder | None:
         """Return the run's row."""
 
 
 class LeaseTable(Protocol):
-    """What a driver does to let go of runs, each in a transaction."""
+    """A driver's operations to release runs, each one transaction."""
 
     async def release(self, lease: Lease) -> None:
-        """Give a run back; see `graph.ledger.lease.released`."""
+        """Release a run; see `graph.ledger.lease.released`."""
 
     async def disown(self, owner: str) -> None:
-        """Give back whatever an owner has that never learned its token."""
+        """Release every run of an owner that was cancelled before it received its token."""
 
 
 class Ownership:
-    """The leases that one ledger holds: `held` are those for which a driver's heart beats.
+    """The leases held by one ledger; the driver sends heartbeats for those in `held`."""
 
-    It refers to no ledger, so that one that is dropped without being closed is gone at once.
-    """
+    # No reference to the ledger, so that a ledger dropped without `close` is collected at once.
 
     def __init__(self, database: str, table: LeaseTable, held: set[Lease], pace: Pace) -> None:
         self._database, self._table, self._pace = database, table, pace
@@ -59,10 +58,10 @@ class Ownership:
 
     @asynccontextmanager
     async def owning(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:
-        """Own a run for a while, and give it back.
+        """Own a run for the length of the block.
 
         Raises:
-            RunOwnedError: Its owner is alive.
+            RunOwnedError: The run's owner is alive.
         """
 
         async def own(owner: str) -> tuple[Lease, T]:
@@ -73,7 +72,7 @@ class Ownership:
 
     @asynccontextmanager
     async def holding(self, own: Callable[[str], Awaitable[tuple[Lease, T]]]) -> AsyncIterator[tuple[Lease, T]]:
-        """Have a lease for a while, as `own` takes it; whoever had it is known to be done then."""
+        """Hold the lease that `own` acquires, and retire its owner name at the end."""
         owner = await named_owner()
         try:
             async with self._given_back(own, owner) as taken:
@@ -85,11 +84,11 @@ class Ownership:
     async def _given_back(
         self, own: Callable[[str], Awaitable[tuple[Lease, T]]], owner: str
     ) -> AsyncIterator[tuple[Lease, T]]:
-        """Have a lease for a while, and give it back if that was not done with the last events."""
+        """Hold a lease, and release it unless the last events did (`Ledger.write(lets_go=True)`)."""
         try:
             lease, found = await own(owner)
         except asyncio.CancelledError:
-            with suppress(LedgerError):  # the claim may be committed all the same, a moment from now
+            with suppress(LedgerError):  # the claim may still commit after the cancellation
                 await asyncio.shield(self._table.disown(owner))
             raise
         self.held.add(lease)
@@ -98,11 +97,11 @@ class Ownership:
         finally:
             if lease in self.held:
                 self.held.discard(lease)
-                with suppress(LedgerError):  # whoever finds it in the database learns that it has run out
+                with suppress(LedgerError):  # best effort: without a release the lease expires by itself
                     await asyncio.shield(self._table.release(lease))
 
     async def _own(self, attempt: Attempt[T], owner: str) -> tuple[Lease, T]:
-        """Take a run if nobody has it, or if its owner is gone."""
+        """Take a run if it is free or its owner is dead; otherwise watch the heartbeat first."""
         found = await attempt.claim(owner)
         if not isinstance(found, Holder):
             return found
@@ -113,7 +112,7 @@ class Ownership:
         return taken
 
     async def _outlast(self, attempt: Attempt[T], seen: Holder) -> Holder:
-        """Watch the heartbeat; return the row once it is free, or has stood still for long enough."""
+        """Poll the row; return it once it is released or the heartbeat has not moved for `lease_s`."""
         watch = Watch(seen, time.monotonic() + self._pace.lease_s)
         while True:
             await asyncio.sleep(self._pace.look_s)

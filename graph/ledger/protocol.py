@@ -1,10 +1,10 @@
-"""The audit ledger as a graph sees it; `graph.ledger.run_store` adds what lists, searches and redactions need.
+"""The audit ledger, as the graph uses it; `graph.ledger.run_store` adds listing, search and redaction.
 
-A driver holds statements and transactions. What it writes and refuses is decided by functions of this package, which
-every driver calls in its transactions: `chaining` (events, numbered and hashed), `refusals` (what keeps events from
-being written), `lease` and `ownership` (who owns a run), `reading` (what is checked), `search` (what a name and a page
-mean), `erasure` (what a redaction changes), `graph.record.summary` and `graph.record.counters` (the index of runs).
-`tests/ledger_contract` checks each sentence below for every driver.
+A driver holds statements and transactions. The rules are functions of this package, which every driver calls inside its
+transactions: `chaining` (numbers and hashes events), `refusals` (checks before a write), `lease` and `ownership`
+(owners of runs), `reading` (checks after a read), `search` (names, filters and pages), `erasure` (redaction),
+`graph.record.summary` and `graph.record.counters` (the index of runs). `tests/ledger_contract` checks each sentence
+below for every driver. See `docs/decisions/0037-ledger-drivers.md`.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class RunKey:
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to write events of a run, as long as no later token is given out."""
+    """The right to write events of a run, until a later token is issued."""
 
     run: RunKey
     run_id: int
@@ -41,7 +41,7 @@ class Lease:
 
 
 Message = str
-"""`pause`, `cancel`, or what `graph.record.amendment.Amendment.to_text` writes."""
+"""`pause`, `cancel`, or the text of an amendment (`graph.record.amendment.Amendment.to_text`)."""
 Answer = Callable[[list[Message]], Sequence[Draft]]
 
 
@@ -52,7 +52,7 @@ def unanswered(_messages: list[Message]) -> Sequence[Draft]:
 
 @dataclass(frozen=True)
 class News:
-    """What somebody has not read of a run: events, and whether messages wait in its inbox."""
+    """The unread part of a run: events, and whether its inbox holds messages."""
 
     events: Sequence[Event]
     has_messages: bool
@@ -60,7 +60,7 @@ class News:
 
 @dataclass(frozen=True)
 class Owned:
-    """A run that was just taken, what its owner has not read of it, and whether events were written at once."""
+    """A newly acquired run, its unread part, and whether the opening events were written."""
 
     lease: Lease
     news: News
@@ -70,29 +70,28 @@ class Owned:
 class Ledger(Protocol):
     """Append-only events per run, and artifacts.
 
-    No call ever makes the event loop's thread wait. A ledger serves any event loop, several at a time, and outlives
-    one that is closed under a call. Several ledgers may be open on one database, in one process or in many: each call
-    is one transaction, which sees what the others have committed. It is done as a whole or not at all; a call that
-    raises has changed nothing and does not disturb those it shares a commit with. A caller that is cancelled does not
-    stop what it asked for, but owns nothing by it.
+    No call blocks the event loop's thread. A ledger serves any number of event loops at a time, and survives an event
+    loop that is closed during a call. Several ledgers may be open on one database, in one process or in many: each call
+    is one transaction, which sees everything the others have committed. A call is atomic; if it raises, nothing has
+    changed and calls that share its commit are not affected. Cancelling the caller does not stop the transaction, but
+    leaves the caller no lease.
 
-    Events of a run are numbered from 1 without a gap. Their times are the writer's and decide nothing.
+    Events of a run are numbered from 1 without a gap. Their times are the writer's clock, for display only.
 
     Every method raises LedgerUnavailableError if the database cannot be used or the run is not in it, and a plain
-    LedgerError if an event, a message or a name holds what no record can (half a surrogate pair, NaN). The database is
-    opened on first use.
+    LedgerError if an event, a message or a name holds a lone surrogate or NaN. The database is opened on first use.
     """
 
     @property
     def name(self) -> str:
-        """How the database is called in messages."""
+        """The database's name in messages."""
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
-        """Start the thread's next run, and return it; its number follows that of the thread's latest run.
+        """Start the thread's next run, and return its key; its number follows that of the thread's latest run.
 
         Args:
             thread: Any text.
-            drafts: Its first events; `run_started` learns `thread` and `n`, see `graph.ledger.chaining.of_run`.
+            drafts: First events; `thread` and `n` are set in `run_started`, see `graph.ledger.chaining.of_run`.
             artifacts: Values that the events name by their artifact's id.
         """
 
@@ -102,42 +101,42 @@ class Ledger(Protocol):
         """Start the thread's next run as `open_run` does, and own it from its first event on."""
 
     def owned(self, run: RunKey) -> AbstractAsyncContextManager[Lease]:
-        """Own a run for a while: nobody else can write its events meanwhile.
+        """Own a run for the length of the block; no other owner can write its events meanwhile.
 
-        The lease has a later token than any before it, and its heart beats until it is given back, whatever the event
-        loop does. It is given back at the end, also if the caller raises or is cancelled; one that could not be given
-        back holds nobody up.
+        The lease has a higher token than any before it. Its heartbeat goes on until the release, even if the event loop
+        is blocked. It is released at the end, also if the caller raises or is cancelled; an unreleased lease of a
+        finished owner does not delay the next one.
 
-        An owner whose process is gone for sure is replaced at once. Another one is watched: it is replaced if its heart
-        stands still for `Pace.lease_s` on the challenger's clock, or if it lets go meanwhile. Of several challengers
-        one wins. A challenger that gives up leaves the owner alone.
+        An owner whose process is known to be dead is replaced at once. Any other owner is watched: it is replaced if
+        its heartbeat does not move for `Pace.lease_s` on the challenger's clock, or if it releases the run. Of several
+        challengers one wins. A challenger that gives up does not affect the owner.
 
         Raises:
-            RunOwnedError: Its heart has beaten, or another challenger was faster; told within 15 seconds.
+            RunOwnedError: The owner is alive, or another challenger won; raised within 15 seconds.
         """
 
     def owned_and_read(
         self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()
     ) -> AbstractAsyncContextManager[Owned]:
-        """Own a run as `owned` does, and read what came after its `after`-th event in the transaction that takes it.
+        """Own a run as `owned` does, and read its events after the `after`-th in the transaction that acquires it.
 
         Args:
             run: The run.
             after: Sequence number of the last event that the caller has read.
-            opening: Events to write at once if there is nothing to read and no message waits; `opened` says whether
-                they were written, and `news` then holds them.
+            opening: Events to write at once if there are no unread events and no messages; if they were written,
+                `opened` is set and `news` holds them.
 
         Raises:
             RunOwnedError: See `owned`.
-            LedgerCorruptError: See `events`; the run is given back. No events were written if the last ones that the
+            LedgerCorruptError: See `events`; the run is released. No events were written if the last ones that the
                 caller has read are missing.
         """
 
     async def news(self, lease: Lease, after: int) -> News:
-        """Return what came after the `after`-th event of a run that is owned.
+        """Return the unread part of an owned run, after its `after`-th event.
 
         Raises:
-            LeaseLostError: Somebody else has taken the run over.
+            LeaseLostError: Another owner has taken the run over.
             LedgerCorruptError: See `events`.
         """
 
@@ -152,23 +151,23 @@ class Ledger(Protocol):
     ) -> int:
         """Write events, all or none, and return the run's last sequence number, also if there are no events to write.
 
-        The checks are made in the order of the errors below, `graph.ledger.refusals` has them. Events that are not
-        `safe` survive a power cut, and those before them do.
+        The checks of `graph.ledger.refusals` run in the order of the errors below. An event that is not `safe` is on
+        disk, with all before it, when the call returns: it survives a power cut.
 
         Args:
-            lease: The ownership of the run whose events they are.
+            lease: The lease of the run.
             drafts: The events, in order.
             artifacts: Values that the events name by their artifact's id.
-            control_seq: Sequence number of the last event in `CONTROL` that the author has seen, 0 if there was none;
-                None if it does not matter.
-            heed: Whether a message in the run's inbox keeps them from being written.
+            control_seq: Sequence number of the last event in `CONTROL` that the author has seen, 0 if it has seen none;
+                None to skip the check.
+            heed: Whether a message in the run's inbox prevents the write.
 
         Raises:
-            LeaseLostError: The token is not the last one, or was given back; nothing was written.
+            LeaseLostError: The token is outdated or was released; nothing was written.
             StaleRunError: The last event in `CONTROL` is not the `control_seq`-th; nothing was written.
             MessageWaitingError: A message waits in the inbox, and `heed` is set; nothing was written.
             LedgerCorruptError: The run's last events are missing; nothing was written.
-            LedgerSealError: The run is not sealed with the key at hand; nothing was written.
+            LedgerSealError: The run is not sealed with this ledger's key; nothing was written.
         """
 
     async def write(
@@ -184,48 +183,47 @@ class Ledger(Protocol):
         """Write events, all or none, and return those after the run's `after`-th, all in one transaction.
 
         Args:
-            by: The ownership of the run, or a run that is owned just for this.
+            by: The lease of the run, or the run itself, to own it for this call only.
             drafts: See `append`.
             after: Sequence number of the last event that the author has read.
             artifacts: See `append`.
             control_seq: See `append`.
-            lets_go: Whether the lease is given back with them; nothing more is written under it. If the events are
-                refused, the run stays owned.
+            lets_go: Whether to release the lease in the same transaction. If the events are refused, the run stays
+                owned.
 
         Raises:
-            RunOwnedError: Somebody else owns the run and is alive; nothing was written.
+            RunOwnedError: Another owner of the run is alive; nothing was written.
             LedgerCorruptError: The run's last events are missing, and nothing was written; or an event after the
-                `after`-th is not what was written.
+                `after`-th is damaged.
             AgentError: See `append`.
         """
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
-        """Empty a run's inbox, write what answers its messages in the same transaction, and return them in order.
+        """Empty a run's inbox, write the events of `answer` in the same transaction, and return the messages in order.
 
-        `answer` is not asked about an empty inbox. It may be called on another thread, and must not use the ledger.
+        `answer` is not called for an empty inbox. It may be called on another thread, and must not use the ledger.
 
         Raises:
-            LeaseLostError: Somebody else has taken the run over; the inbox is as it was.
+            LeaseLostError: Another owner has taken the run over; the inbox is unchanged.
         """
 
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:
         """Return a run's events after the `after`-th, in order, their chain checked from there on.
 
-        Other runs' damage does not matter. With a key, the seal of a run that is sealed with it is checked too.
+        Damage to other runs is not noticed. If the run is sealed with this ledger's key, its seal is checked too.
 
         Raises:
-            LedgerCorruptError: An event is not what was written, is missing or was added; it names the first such one.
+            LedgerCorruptError: An event was changed, is missing or was added; names the first such event.
             LedgerSealError: The seal does not fit the last event.
         """
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that may not be repeated and are uncertain, or that happened.
+        """Return non-repeatable calls of the thread's other runs that are uncertain, or were settled as happened.
 
-        The latter are those of which a person said so when they were uncertain; others are nobody's question. What a
-        run has settled of another is taken into account. Runs without a call that may not be repeated are not read.
+        A call settled by a later run counts as settled. Runs without a non-repeatable call are not read.
 
         Raises:
-            LedgerCorruptError: An event of such a run is not what was written.
+            LedgerCorruptError: An event of such a run is damaged.
         """
 
     async def last_run(self, thread: str) -> RunKey | None:
@@ -242,5 +240,5 @@ class Ledger(Protocol):
         """Return an artifact's JSON text.
 
         Raises:
-            LedgerCorruptError: Its bytes are not what was written, or it is not there.
+            LedgerCorruptError: The artifact is missing or its bytes were changed.
         """

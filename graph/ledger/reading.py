@@ -1,4 +1,4 @@
-"""Reading a run: what a driver finds of it in one transaction, and the check that it is what was written."""
+"""Reading a run: the data that a driver reads in one transaction, and its integrity check."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,8 +12,8 @@ from graph.ledger.transcript import event_of
 from graph.record.events import Event
 
 
-class Found(NamedTuple):
-    """Rows of a run from the last event on that its reader knows, its standing, and whether messages wait for it."""
+class Snapshot(NamedTuple):
+    """A run in one transaction: rows from the reader's last known event on, standing, and whether messages wait."""
 
     rows: Sequence[Row]
     standing: Standing
@@ -21,20 +21,20 @@ class Found(NamedTuple):
 
     @property
     def seq(self) -> int:
-        """Sequence number of the last event, 0 if none was found."""
+        """Sequence number of the last event, 0 if there is none."""
         return self.rows[-1].seq if self.rows else 0
 
     def is_as_read(self, after: int) -> bool:
-        """Whether there is nothing to read behind the `after`-th event, so that a run may be opened at once."""
+        """Whether the reader is up to date at the `after`-th event, so that opening events may be written."""
         return not self.has_messages and self.seq == after
 
 
-def checked_events(database: str, key: SealKey | None, run: RunKey, found: Found, after: int) -> list[Event]:
+def checked_events(database: str, key: SealKey | None, run: RunKey, found: Snapshot, after: int) -> list[Event]:
     """Return the events after the `after`-th, their chain checked from there on.
 
     Raises:
-        LedgerCorruptError: An event is not what was written.
-        LedgerSealError: The seal that was made with this key does not fit.
+        LedgerCorruptError: An event is damaged.
+        LedgerSealError: The run is sealed with this key, and its seal does not fit.
     """
     rows, standing, _ = found
     if fault := fault_of(run.id, rows, standing.events, after):
@@ -47,6 +47,6 @@ def checked_events(database: str, key: SealKey | None, run: RunKey, found: Found
     return [event for event in events if event is not None and event.seq > after]
 
 
-def checked_news(database: str, key: SealKey | None, run: RunKey, found: Found, after: int) -> News:
-    """Return what somebody has not read of a run; see `checked_events`."""
+def checked_news(database: str, key: SealKey | None, run: RunKey, found: Snapshot, after: int) -> News:
+    """Return the unread part of a run; see `checked_events`."""
     return News(checked_events(database, key, run, found, after), found.has_messages)

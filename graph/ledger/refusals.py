@@ -1,6 +1,6 @@
-"""Why a ledger does not write: the checks before an event, and their errors.
+"""The checks before an event is written, and their errors.
 
-A driver makes them in the transaction of the events, in this order: the lease, the control events that the author has
+A driver runs them in the transaction of the events, in this order: the lease, the control events that the author has
 seen, the inbox, the end of the run. Each raises before anything is written.
 """
 
@@ -22,7 +22,7 @@ from graph.ledger.seal import SealKey, seal_fault
 
 
 class Standing(NamedTuple):
-    """How many events were written for a run, the id of the key it is sealed with, and the seal."""
+    """The number of events ever written for a run, the id of its seal's key, and the seal."""
 
     events: int = 0
     key: str | None = None
@@ -38,42 +38,42 @@ def check_lease(database: str, lease: Lease, now: Holder | None) -> None:
     """Refuse events under an outdated lease.
 
     Raises:
-        LeaseLostError: Its token is not the last one that was given out, or its owner has let go.
+        LeaseLostError: The token is outdated, or the lease was released.
     """
     if not is_in_force(now, lease.token):
         raise LeaseLostError(database, lease.run.id)
 
 
 def check_control_seq(database: str, run: RunKey, seen: int, now: int) -> None:
-    """Refuse events of an author who has missed an event in `CONTROL`, or is told of one that is not there.
+    """Refuse events of an author whose last known event in `CONTROL` is not the run's last one.
 
     Raises:
-        StaleRunError: The last control event is another one than the author has seen.
+        StaleRunError: The numbers differ.
     """
     if now != seen:
         raise StaleRunError(database, run.id)
 
 
 def check_inbox(database: str, run: RunKey, has_messages: bool) -> None:
-    """Refuse events of an author who heeds the inbox.
+    """Refuse events while messages wait in the inbox.
 
     Raises:
-        MessageWaitingError: A message waits there.
+        MessageWaitingError: A message waits.
     """
     if has_messages:
         raise MessageWaitingError(database, run.id)
 
 
 def check_end(database: str, run: RunKey, seq: int, link: bytes, standing: Standing, key: SealKey | None) -> None:
-    """Refuse events behind an end that is not the one that was written: another event in its place would hide the loss.
+    """Refuse events after a cut-off end: an event written in place of a missing one would hide the loss.
 
     Args:
-        database: How messages call it.
+        database: Name of the database in messages.
         run: The run.
-        seq: Sequence number of the last event that is there.
+        seq: Sequence number of the last event present.
         link: Its hash.
-        standing: How many events were written, and their seal.
-        key: The key at hand.
+        standing: Number of events ever written, and their seal.
+        key: The ledger's key.
 
     Raises:
         LedgerCorruptError: The last events are missing.
@@ -91,7 +91,7 @@ def owned_elsewhere(database: str, run: RunKey) -> RunOwnedError:
 
 
 def lost_artifact(database: str, artifact_id: str) -> LedgerCorruptError:
-    """Return the error for an artifact that is not there, or not what was written."""
+    """Return the error for an artifact that is missing or changed."""
     return LedgerCorruptError(database, "(any)", 0, f"names artifact {artifact_id}, which is lost or changed")
 
 
@@ -101,5 +101,5 @@ def unknown_run(database: str, run: RunKey) -> LedgerUnavailableError:
 
 
 def not_storable(database: str, error: ValueError) -> LedgerError:
-    """Return the error for events that hold what no record can: half a surrogate pair, NaN."""
-    return LedgerError(database, f"it cannot hold what is to be written: {error}")
+    """Return the error for events that hold a lone surrogate or NaN."""
+    return LedgerError(database, f"cannot store the event: {error}")

@@ -1,4 +1,4 @@
-"""A ledger as those see it who list, look at and change runs from outside of a graph."""
+"""The ledger interface for code outside of the graph: listing, inspection, messages, redaction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from graph.record.summary import RunSummary
 
 @dataclass(frozen=True)
 class Health:
-    """What was found; sizes are in bytes, `tables` holds rows and bytes of content per table.
+    """The state of a database; sizes are in bytes, `tables` holds rows and bytes of content per table.
 
-    `damage` is what the database's own check says, empty if it is whole; events are checked when a run is read. `dead`
-    are runs whose owner is gone. `tables` has `ledger_events` and `ledger_artifacts` at least. Without a file, `file`
-    and `write_ahead_log` are 0.
+    `damage` is the result of the database's own check, empty if it passed; events are checked when a run is read.
+    `dead` lists runs with a dead owner. `tables` has at least `ledger_events` and `ledger_artifacts`. If there is no
+    file, `file` and `write_ahead_log` are 0.
     """
 
     file: int
@@ -35,9 +35,9 @@ class Health:
 
 @dataclass(frozen=True)
 class Redacted:
-    """What a redaction changed: events per run, artifacts, and rows of LangGraph's checkpoints.
+    """The changes of a redaction: events per run, artifacts, and rows of LangGraph's checkpoints.
 
-    `remaining` names where the value still is: in what belongs to other threads, or in names.
+    `remaining` lists the places that still hold the value: data of other threads, and names.
     """
 
     events: Mapping[RunKey, tuple[int, ...]]
@@ -47,67 +47,67 @@ class Redacted:
 
 
 class RunStore(Ledger, Protocol):
-    """A ledger whose runs can be listed, searched, looked at and changed from outside of a graph.
+    """A ledger whose runs can be listed, searched, inspected and changed from outside of the graph.
 
-    The index of runs and the counters follow in the transaction of each event, whichever ledger wrote it.
+    The index of runs and the counters are updated in the transaction of each event, whichever ledger writes it.
     """
 
     async def post(self, run: RunKey, message: Message) -> None:
-        """Leave a message for whoever works on the run next, or now; it survives a power cut."""
+        """Leave a message for the run's current or next owner; it survives a power cut."""
 
     async def is_worked_on(self, run: RunKey) -> bool:
-        """Whether somebody owns the run whose process is not known to be gone."""
+        """Whether the run has an owner that is not known to be dead."""
 
     async def transcript(self, run: RunKey) -> Transcript:
-        """Return everything that is stored of a run, as it is stored; nothing of it is checked."""
+        """Return a run's whole stored record, unchecked."""
 
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
-        """Take a value out of all that is kept of a thread, its checkpoints in the same database included.
+        """Remove a value from all data of a thread, including its checkpoints in the same database.
 
-        All runs of the thread are owned meanwhile. Events, artifacts, waiting messages and the index lose the value; an
-        artifact that another thread's run names stays beside the one that takes its place. Each run that changes gets
-        an event `redacted`, so that its chain still holds, and its seal. See `graph.ledger.erasure`.
+        All runs of the thread are owned meanwhile. The value is removed from events, artifacts, waiting messages and
+        the index; an artifact that is shared with another thread is kept beside its replacement. Each changed run gets
+        a `redacted` event, so that its chain and seal still verify. See `graph.ledger.erasure`.
 
         Args:
-            thread: Whose runs lose the value.
-            value: A text; it is found inside of others too.
-            by: Who wants it.
-            reason: Why.
+            thread: The thread.
+            value: The text to remove, also as part of longer texts.
+            by: The person who asked for it.
+            reason: Their reason.
 
         Raises:
-            InputError: The records cannot do without the value; nothing was changed.
-            RunOwnedError: Somebody works on one of the runs; nothing was changed.
-            LedgerCorruptError: An event is not what was written; nothing was changed.
-            LedgerUnavailableError: It could not be written; or the value is out of the records, and others who have the
-                database open kept its old pages from being removed: do it again.
+            InputError: The records cannot be read without the value; nothing was changed.
+            RunOwnedError: One of the runs has a live owner; nothing was changed.
+            LedgerCorruptError: An event is damaged; nothing was changed.
+            LedgerUnavailableError: The write failed; or the value was removed from the records, but other connections
+                kept its old pages from being overwritten: redact again.
         """
 
     async def runs(self) -> list[RunKey]:
-        """Return all runs, the one that was opened last first."""
+        """Return all runs, the newest first."""
 
     async def named(self, name: str) -> list[RunKey]:
-        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so.
+        """Return the run with that id; else that thread's latest run; else the latest of each thread with that prefix.
 
-        At most `graph.ledger.search.CANDIDATES` threads are named, in the order of their code points; none for "".
+        At most `graph.ledger.search.CANDIDATES` threads, sorted by code points. The result for "" is empty.
         """
 
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
         """Return a page of the index of runs, the latest first; see `graph.ledger.search.matches` and `as_shown`.
 
-        Nothing is behind a run that is not there.
+        A page after an unknown run is empty.
         """
 
     async def counters(self) -> Counters:
-        """Return what is counted over all runs."""
+        """Return the counters over all runs."""
 
     async def reindex(self) -> int:
-        """Make the index of runs and the counters anew from their events, and return how many runs there are."""
+        """Rebuild the index of runs and the counters from the events, and return the number of runs."""
 
     async def misindexed(self) -> list[str]:
-        """Return the names of the runs whose row in the index is not what follows from their events."""
+        """Return the names of runs whose index row does not match their events."""
 
     async def health(self) -> Health:
-        """Return how the database is."""
+        """Return the state of the database."""
 
     async def close(self) -> None:
-        """Let go of the database once what was asked is done; a later call opens it again."""
+        """Finish pending calls and close the database; a later call opens it again."""

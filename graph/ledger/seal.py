@@ -1,7 +1,7 @@
-"""The seal of a run: who has the key can tell that its record was not written anew, nor its end cut off.
+"""The seal of a run: with the key, a rewritten record or a cut-off end can be detected.
 
-The seal is a keyed hash over the last link of the chain, replaced in the transaction of every event. Only the key's id
-is kept, never the key.
+The seal is a keyed hash (HMAC-SHA-256) of the last link of the chain, replaced in the transaction of every event. Only
+the key's id is stored, never the key.
 """
 
 import hmac
@@ -25,11 +25,13 @@ class SealKey:
 
     def __post_init__(self) -> None:
         if len(self.secret) < LEAST_BYTES:
-            raise LedgerKeyError(f"it has {len(self.secret)} bytes and needs {LEAST_BYTES} at least; make it at random")
+            raise LedgerKeyError(
+                f"it has {len(self.secret)} bytes, at least {LEAST_BYTES} are needed; use random bytes"
+            )
 
     @property
     def id(self) -> str:
-        """What tells this key from others."""
+        """A public identifier of the key."""
         return hmac.digest(self.secret, b"planner-executor key id 1", "sha256").hex()[:ID_CHARACTERS]
 
     def seal(self, link: bytes) -> bytes:
@@ -37,18 +39,18 @@ class SealKey:
         return hmac.digest(self.secret, b"planner-executor seal 1\0" + link, "sha256")
 
     def fits(self, link: bytes, seal: bytes) -> bool:
-        """Whether the seal was made with this key for just this end of a run."""
+        """Whether the seal was made with this key for a run with this last hash."""
         return isinstance(seal, bytes) and hmac.compare_digest(self.seal(link), seal)
 
 
 def seal_fault(key: SealKey | None, key_id: str | None, seal: bytes | None, link: bytes) -> str | None:
-    """Return why a run may not be written on with a key (or without one), None where it may.
+    """Return the reason why a run cannot be continued with this key (or without one), or None if it can.
 
     Args:
-        key: The key at hand.
-        key_id: The id of the key that the run is sealed with, None where it is not.
-        seal: Its seal.
-        link: The hash of its last event.
+        key: The ledger's key.
+        key_id: Id of the key that sealed the run, None for an unsealed run.
+        seal: The run's seal.
+        link: Hash of its last event.
     """
     if key is None:
         return f"is sealed with the key {key_id}; set {VARIABLE} or {FILE_VARIABLE}" if key_id or seal else None
@@ -62,7 +64,7 @@ def seal_fault(key: SealKey | None, key_id: str | None, seal: bytes | None, link
 
 
 def key_from_environment(environment: Mapping[str, str] | None = None) -> SealKey | None:
-    """Return the key that the environment holds or names a file for, None where it does neither.
+    """Return the key from the environment (a value or a file's path), or None if there is none.
 
     Raises:
         LedgerKeyError: The key is too short, its file cannot be read, or there are two of them.
@@ -75,7 +77,7 @@ def key_from_environment(environment: Mapping[str, str] | None = None) -> SealKe
 
 
 def key_from_file(path: Path) -> SealKey:
-    """Return the key in a file, white space around it left out.
+    """Return the key in a file, without surrounding white space.
 
     Raises:
         LedgerKeyError: The file cannot be read, or the key is too short.

@@ -1,4 +1,4 @@
-"""What it means to look for runs: names, pages and statuses, for every ledger."""
+"""Run lookup rules of every ledger: names, filters and shown statuses."""
 
 from dataclasses import replace
 
@@ -7,15 +7,15 @@ from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
 
 CANDIDATES = 9
-"""So many runs are named at most if the beginning of a name fits several."""
+"""Maximum number of runs returned for a prefix."""
 LIVE = ("planning", "running")
-"""Statuses of runs that are paused if no process works on them."""
+"""Statuses that are shown as paused if the run has no owner."""
 NUMBER_DIGITS = 18
-"""More than any run's number has."""
+"""Longer numbers cannot be run numbers (64 bits)."""
 
 
 def run_in(name: str) -> RunKey | None:
-    """Return the run that a name is the id of, None if it can be no id.
+    """Parse a run id; return None if the name is not one.
 
     >>> run_in("demo.2"), run_in("demo")
     (RunKey(thread='demo', n=2), None)
@@ -27,12 +27,12 @@ def run_in(name: str) -> RunKey | None:
 
 
 def as_shown(summary: RunSummary, is_worked_on: bool) -> RunSummary:
-    """Return a run as lists show it: one that nobody works on is paused."""
+    """Return a run as shown in lists: paused if it is live but has no owner."""
     return summary if is_worked_on or summary.status not in LIVE else replace(summary, status="paused")
 
 
 def matches(shown: RunSummary, wanted: RunFilter) -> bool:
-    """Whether a run, as it is shown, belongs on a page; where the page begins and ends is another question."""
+    """Whether a run, as shown, matches the filter; page boundaries are not considered."""
     return (
         wanted.status in (None, shown.status)
         and (wanted.tag is None or wanted.tag in shown.tags)

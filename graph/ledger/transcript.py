@@ -1,4 +1,4 @@
-"""A run's whole record as it is stored: what can be verified, exported and replayed without the database."""
+"""A run's whole stored record, which can be verified, exported and replayed without the database."""
 
 import json
 import re
@@ -16,7 +16,7 @@ ARTIFACT_ID = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Transcript:
-    """The rows of a run, how many were written, its seal, and the artifacts that its events name, by id."""
+    """The rows of a run, the number ever written, its seal, and the artifacts named by its events, by id."""
 
     thread: str
     n: int
@@ -37,17 +37,17 @@ class Transcript:
         return self.rows[-1].link if self.rows else first_link(self.run)
 
     def events(self) -> list[Event]:
-        """Return the events; rows that are no events any more are left out, `verify` names them."""
+        """Return the events; damaged rows are skipped, `verify` reports them."""
         return [event for event in map(event_of, self.rows) if event is not None]
 
     def lost_artifacts(self) -> dict[int, str]:
-        """Return sequence number -> id, for events that name an artifact which is not there or not what was written."""
+        """Return sequence number -> id, for events that name a missing or changed artifact."""
         named = ((event.seq, found) for event in self.events() for found in artifacts_named([event]))
         return {seq: found for seq, found in named if not is_artifact(found, self.artifacts.get(found))}
 
 
 def event_of(row: Row) -> Event | None:
-    """Return the event in a row, None where its payload is no object."""
+    """Return the event in a row, or None if its payload is not a JSON object."""
     try:
         payload = json.loads(row.payload)
     except (ValueError, TypeError, RecursionError):
@@ -58,12 +58,12 @@ def event_of(row: Row) -> Event | None:
 
 
 def artifact_ids(events: Sequence[Event]) -> list[str]:
-    """Return the ids of the artifacts that events name; what a damaged event names may be none."""
+    """Return the ids of the artifacts named by events; malformed ids of damaged events are skipped."""
     return [name for name in artifacts_named(events) if ARTIFACT_ID.fullmatch(name)]
 
 
 def is_artifact(artifact_id: str, content: str | None) -> bool:
-    """Whether this is the artifact of that id."""
+    """Whether the content belongs to that id."""
     if not isinstance(content, str):
         return False
     return sha256(content.encode("utf-8", "surrogateescape")).hexdigest() == artifact_id

@@ -1,4 +1,4 @@
-"""Values of a run, whole, wherever its record keeps them."""
+"""Whole values of a run, inline or from artifacts."""
 
 import json
 
@@ -26,10 +26,10 @@ async def values_of(ledger: Ledger, record: RunState, plan: Plan) -> dict[str, J
 
 
 async def answer_from_results(ledger: Ledger, record: RunState) -> JsonValue:
-    """Return the answer that the run's plan makes of its results; None where there is no plan.
+    """Return the answer of the run's plan with its references resolved, or None if there is no plan.
 
     Raises:
-        UnresolvedReferenceError: The plan's answer points at something its results do not hold.
+        UnresolvedReferenceError: The plan's answer refers to a value that the results do not hold.
     """
     if record.plan_state.plan is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether a run's record is what was written: the chain, the artifacts, the seal, and a hash that somebody noted."""
+"""Verification of a run's record: the chain, the artifacts, the seal, and a hash that was noted earlier."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ SealState = Literal["none", "unchecked", "whole", "broken"]
 
 @dataclass(frozen=True)
 class Redaction:
-    """A redaction on record: which events it changed, by whom, when (Unix seconds), and why."""
+    """A recorded redaction: the changed events, its author, time (Unix seconds) and reason."""
 
     seq: int
     events: tuple[int, ...]
@@ -24,10 +24,10 @@ class Redaction:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found; `head` is the hash of the last event, as hexadecimal digits.
+    """The result of a verification; `head` is the hash of the last event, as hexadecimal digits.
 
-    `faults` are sentences, empty where the record is what was written; `fault` is the first bad event. `seal` is
-    `unchecked` where the run is sealed and the key was not given. `noted_seq` is the event whose hash was noted.
+    `faults` are sentences, empty if the record is intact; `fault` is the first damaged event. `seal` is `unchecked` if
+    the run is sealed and no key was given. `noted_seq` is the event with the noted hash.
     """
 
     run: str
@@ -43,11 +43,11 @@ class Verification:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was found against the record."""
+        """Whether the record has no faults."""
         return not self.faults
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was found, for programs."""
+        """Return the result as data."""
         found = {name: getattr(self, name) for name in ("run", "events", "head", "artifacts", "key", "seal")}
         redactions = [{**vars(redaction), "events": list(redaction.events)} for redaction in self.redactions]
         bad = {"seq": self.fault.seq, "why": self.fault.why} if self.fault else None
@@ -59,9 +59,9 @@ def verify(transcript: Transcript, key: SealKey | None = None, head: str | None 
     """Recompute the chain of a run.
 
     Args:
-        transcript: Its record.
-        key: The key it must be sealed with.
-        head: A hash of one of its events that was noted, as hexadecimal digits: the record must still hold it.
+        transcript: The run's record.
+        key: The key that must have sealed the run.
+        head: An earlier noted hash of one of its events, as hexadecimal digits, which the record must still contain.
     """
     fault = fault_of(transcript.run, transcript.rows, transcript.written)
     seal = _seal_state(transcript, key)
@@ -104,7 +104,7 @@ def _seal_faults(transcript: Transcript, key: SealKey | None) -> list[str]:
 def _redactions(rows: Sequence[Row], transcript: Transcript) -> tuple[Redaction, ...]:
     if not any(row.kind == REDACTED for row in rows):
         return ()
-    told = [event for event in transcript.events() if event.kind == REDACTED]
+    redactions = [event for event in transcript.events() if event.kind == REDACTED]
     return tuple(
         Redaction(
             seq=event.seq,
@@ -113,12 +113,12 @@ def _redactions(rows: Sequence[Row], transcript: Transcript) -> tuple[Redaction,
             at=event.at,
             reason=str(event.payload.get("reason")),
         )
-        for event in told
+        for event in redactions
     )
 
 
 def _changed_by(left: Any) -> tuple[int, ...]:
-    """Return the events that a redaction names; anybody can write a file whose chain is whole."""
+    """Return the events named by a redaction; types are checked, because a forged file may have a valid chain."""
     entries = left if isinstance(left, list) else []
     named = (entry.get("seq") for entry in entries if isinstance(entry, dict))
     return tuple(seq for seq in named if isinstance(seq, int))

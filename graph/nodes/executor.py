@@ -1,4 +1,4 @@
-"""Executor: carry out the approved plan, as parallel as its dependencies allow, within one call of the node."""
+"""Executor: run the approved plan, as parallel as its dependencies allow, within one call of the node."""
 
 import asyncio
 from contextlib import suppress
@@ -33,12 +33,12 @@ from graph.state_view import results_shown, state_at_end, state_update
 
 @dataclass(frozen=True)
 class Executor:
-    """Node `executor`; runs nothing but the plan that the ledger says was approved."""
+    """Node `executor`; runs only the plan whose approval is in the ledger."""
 
     services: Services
 
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
-        """Return the results, and whether a person, a revision or nothing more is needed."""
+        """Return the results, and the route: to a person, to a revision, or to the end."""
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state):
             return {**headed("review"), "doubts": []}
@@ -55,7 +55,7 @@ class Executor:
             return await self._carry_out(writer, plan)
 
     async def _carry_out(self, writer: RunWriter, plan: Plan) -> StateUpdate:
-        """Run the plan as far as it goes; the run is owned."""
+        """Run the plan as far as possible; the run is owned."""
         run, lease = writer.run, writer.lease
         assert lease is not None
         progress = Progress(run.record.id, len(plan.steps))
@@ -70,7 +70,7 @@ class Executor:
                 return state_update(run, "revise", results=results_shown(run, plan), doubts=[])
             return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
         except asyncio.CancelledError:
-            with suppress(LedgerError, RunPausedError):  # that it was paused is a courtesy; what was begun is on record
+            with suppress(LedgerError, RunPausedError):  # the event is a courtesy: intents are already on record
                 await writer.heed()
                 if not run.record.ended:
                     await run.ledger.append(lease, [Draft(Paused(reason=INTERRUPTED))])
@@ -80,7 +80,10 @@ class Executor:
         return await self._outcome(writer, plan, flow)
 
     def _approved(self, run: RunContext, state: State) -> Plan | None:
-        """Return the plan in the state if the approval in force is of exactly that plan."""
+        """Return the plan in the state if the approval in force covers exactly that plan.
+
+        The state is not trusted: a client may have changed its plan, so that state, record and approval must agree.
+        """
         record, plan = run.record, run.approved_plan()
         if record.review_state.approval is None or plan is None:
             return None
@@ -92,16 +95,16 @@ class Executor:
         return plan if same else None
 
     def _flow(self, writer: RunWriter, plan: Plan, progress: Progress) -> Dataflow:
-        run, gate = writer.run, writer.gate()
+        run, gate = writer.run, writer.gate(progress.heard)
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
         slots = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria)
-        return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.looks_at_each_step(run.record))
+        return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.replans_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
         run = writer.run
-        await writer.heed()  # what was said while the last steps were under way
+        await writer.heed()  # messages that arrived while the last steps were running
         if run.record.ended:
             return state_at_end(run)
         results = results_shown(run, plan, flow.results)
@@ -111,8 +114,8 @@ class Executor:
             await writer.write(budget_reached(run, flow.limit, "executor", plan))
         due = open_questions(plan, run.record)
         if flow.uncertain_calls or flow.limit is not None or run.record.waiting_calls or due:
-            said = message_about(run, plan, flow.uncertain_calls)
-            return state_update(run, "review", results=results, doubts=flow.uncertain_calls, messages=[said])
+            message = message_about(run, plan, flow.uncertain_calls)
+            return state_update(run, "review", results=results, doubts=flow.uncertain_calls, messages=[message])
         if to_refine(plan, run.record):
             return state_update(run, "revise", results=results, doubts=[])
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):

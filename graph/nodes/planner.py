@@ -1,4 +1,4 @@
-"""Planner: turn the goal into a plan, or answer it at once."""
+"""Planner: turn the goal into a plan, or answer it directly."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -39,32 +39,32 @@ from graph.state_view import state_at_end, state_update, state_with_plan
 
 @dataclass(frozen=True)
 class Planner:
-    """Node `planner`; asks its model for a plan unless the caller brought one."""
+    """Node `planner`; asks its model for a plan unless the caller provided one."""
 
     services: Services
 
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
-        """Return the plan to review, the answer, or why there is neither.
+        """Return the plan to review, the answer, or the reason that there is neither.
 
         Raises:
             InputError: There is no goal.
             ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
-        run = await self._known(state, config)
+        run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):
             await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
         if run is not None:
             writer = RunWriter(run)
             async with writer.owned():
-                return await self._goes_on(writer, state)
+                return await self._continue(writer, state)
         goal = goal_to_begin(state, thread_of(state, config))
         if brought_plan(state, goal) is None:
             await self.services.models.check()
         async with begin_run(self.services, state, config, goal) as writer:
-            return await self._goes_on(writer, state)
+            return await self._continue(writer, state)
 
-    async def _goes_on(self, writer: RunWriter, state: State) -> StateUpdate:
-        """Plan, unless there is nothing to plan any more; the run is owned."""
+    async def _continue(self, writer: RunWriter, state: State) -> StateUpdate:
+        """Plan if the run still needs a plan; the run is owned."""
         run = writer.run
         if run.record.ended:
             return state_at_end(run)
@@ -75,10 +75,10 @@ class Planner:
         try:
             return await self._plan(writer, state)
         except BudgetReached as reached:
-            return await self._short(writer, reached.limit)
+            return await self._ask_for_budget(writer, reached.limit)
 
-    async def _short(self, writer: RunWriter, limit: str) -> StateUpdate:
-        """There is no plan to go on with, because the budget does not allow to ask for one: a person is asked."""
+    async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
+        """Ask a person to raise the budget, since it prevents a request for a plan."""
         run, plan = writer.run, writer.run.recorded_plan()
         await writer.write(budget_reached(run, limit, "planner", plan))
         shown = {} if plan is not None else {"plan": None, "digest": None}
@@ -86,8 +86,8 @@ class Planner:
         told = {"goal": run.record.assignment.goal, "reason": None, "messages": [said], "doubts": []}
         return state_update(run, "review", **told, **shown)
 
-    async def _known(self, state: State, config: RunnableConfig) -> RunContext | None:
-        """Return the run to go on with: begun here before a crash, sent back with feedback, or to be resumed."""
+    async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
+        """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
         latest = await latest_run(self.services, thread_of(state, config), state.get("run"))
         if latest is not None and (latest.here_before or _is_begun(latest, state)):
             return latest
@@ -114,7 +114,7 @@ class Planner:
         return self._shown(run, brought=digest([goal.goal, plan.digest]) if brought is not None else "")
 
     async def _answered(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run with an answer that needs no step; if steps have failed before, it says so."""
+        """End the run with an answer that needs no step; earlier failures of steps are part of the ending."""
         run, plan = writer.run, proposal.plan or Plan()
         lost = [one.step for one in run.replaced_in(plan) if not one.is_made_up_for]
         ending = ending_of(plan, run.record.steps.results, {}, list(dict.fromkeys(lost)))
@@ -126,7 +126,7 @@ class Planner:
         return state_at_end(run, **shown)
 
     async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run without a plan, and leave on record why."""
+        """End the run without a plan, and record the reason."""
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
@@ -137,14 +137,14 @@ class Planner:
 
     def _read(self, run: RunContext, brought: Any) -> Proposal:
         reading = run.allowed(read_plan(brought, self.services.toolbox.specs, self.services.settings.max_steps))
-        reason = "the plan that was brought is refused: " + joined_messages([str(issue) for issue in reading.issues])
+        reason = "the given plan is refused: " + joined_messages([str(issue) for issue in reading.issues])
         return Proposal(reading.plan, reason, reading.issues, reading.notes)
 
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
         label = f"{record.plan_state.revision}:{len(record.plan_state.feedback)}"
-        offered, replan_policy, limits = run.offered(), run.replan_policy, run.told_limits
+        offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
         names = tuple(tool["name"] for tool in offered)
         if current is not None and record.steps.succeeded:
             why = record.plan_state.steered or "the user wants another plan"
@@ -203,7 +203,7 @@ def _is_sent_back(run: RunContext, state: State) -> bool:
 
 
 def _is_announced(run: RunContext, state: State) -> bool:
-    """Whether review comes by only because what it asks of this run had to be said first."""
+    """Whether review routed here only to announce its request in the chat (see `graph.nodes.review_message`)."""
     named = state.get("run")
     is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
     return is_this and route_of(state) == "announce"

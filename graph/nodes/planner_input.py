@@ -1,39 +1,39 @@
-"""What the input of a thread asks the planner for: a goal, a plan that was brought, to go on, or a change."""
+"""The planner's input: a goal, a given plan, a request to continue, or a changed constraint."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from graph.plan.canonical import digest
-from graph.plan.depth import json_or_text
+from graph.plan.depth import parse_json_or_text
 from graph.plan.unique_keys import unique_keys
 from graph.record.goal import Goal
 from graph.state import State, goal_of, last_words, stated_goal
 
 CONTINUE = ("continue", "resume")
 STEER = "steer:"
-"""What a chat message begins with that changes the constraints of the run under way."""
+"""Prefix of a chat message that adds a constraint to the current run."""
 
 
 def goal_to_begin(state: State, thread: str) -> Goal:
-    """Return the goal of a run that begins; a copied thread that is asked to go on has the goal it was copied with."""
+    """Return the goal of a new run; a copied thread that is asked to continue keeps its goal."""
     run, copied = state.get("run"), stated_goal(state)
     is_copy = isinstance(run, dict) and run.get("thread") not in (None, thread)
     return copied if is_copy and copied.goal and wants_to_go_on(state) else goal_of(state)
 
 
 def wants_to_go_on(state: State) -> bool:
-    """Whether the user's last words ask to go on with a run."""
+    """Whether the user's last message asks to continue a run."""
     return (last_words(state.get("messages") or ()) or "").lower() in CONTINUE
 
 
 def steering(state: State) -> str | None:
-    """Return the constraint that the user's last message adds to the run under way."""
+    """Return the constraint that the user's last message adds to the current run, None if it adds none."""
     words = last_words(state.get("messages") or ()) or ""
     return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
 
 
 def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
-    """Return the plan that the input brings, None if the state only holds the last run's plan."""
+    """Return the plan in the input, None if the plan in the state is that of the last run."""
     raw = _from_form(state.get("plan"))
     if raw is None or state.get("digest") is None:
         return raw
@@ -45,7 +45,7 @@ def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
 
 
 def _from_form(plan: Any) -> Any:
-    """Return a plan that came through a form: a field left blank is none, and text that is JSON is read."""
+    """Return a plan submitted by a form: blank text is None, and other text is parsed as JSON."""
     if not isinstance(plan, str):
         return plan
-    return json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None
+    return parse_json_or_text(plan, strict=False, object_pairs_hook=unique_keys) if plan.strip() else None

@@ -1,4 +1,4 @@
-"""Refining steps that are due: a planner plans each of them, and its steps take their places."""
+"""Expansion of due `refine` steps: a planner plans each of them (docs/decisions/0019-refined-steps.md)."""
 
 from graph.calls.model_gate import ModelCall, ModelGate
 from graph.plan.json_schema import plan_schema
@@ -14,12 +14,12 @@ from graph.run_writer import RunWriter
 
 
 async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Plan, tuple[str, ...]]:
-    """Return the plan with each of these steps planned out, and what was read otherwise than written.
+    """Return the plan with each of these steps expanded, and notes on normalizations.
 
-    A step that cannot be planned has failed, as is on record.
+    A step that cannot be expanded is recorded as failed.
 
     Raises:
-        BudgetReached: A limit does not allow to ask for it.
+        BudgetReached: A limit prevents a model call.
     """
     run, gate = writer.run, writer.gate().models
     notes: list[str] = []
@@ -38,7 +38,7 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
     offered = run.offered(step.tools)
     goal = Goal(record.assignment.goal, record.assignment.constraints)
-    messages = refining_messages(goal, step, run.seen_by(step), offered, run.told_limits)
+    messages = refining_messages(goal, step, run.seen_by(step), offered, run.planner_limits)
     reader = Refinement(plan, step, record.steps.succeeded, tools, settings.max_steps, settings.max_depth)
     schema = plan_schema(tuple(tool["name"] for tool in offered))
     call = ModelCall("planner", f"refine:{step.id}:{record.plan_state.revision}", messages, schema=schema)

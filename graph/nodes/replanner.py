@@ -1,4 +1,4 @@
-"""Replanner: revise what is left of the plan."""
+"""Replanner: revise the remaining steps of the plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -57,10 +57,10 @@ class Replanner:
             try:
                 return await self._revised(writer)
             except BudgetReached as reached:
-                return await self._short(writer, reached.limit)
+                return await self._ask_for_budget(writer, reached.limit)
 
-    async def _short(self, writer: RunWriter, limit: str) -> StateUpdate:
-        """The budget does not allow another revision: a person is asked about the plan as it is."""
+    async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
+        """Ask a person about the current plan, since the budget prevents another revision."""
         run, plan = writer.run, writer.run.recorded_plan()
         assert plan is not None
         await writer.write(budget_reached(run, limit, "replanner", plan))
@@ -81,10 +81,10 @@ class Replanner:
         if limit := reached(run.terms.bounds, run.record.spending.usage, more):
             raise BudgetReached(limit)
         proposal = await self._ask(writer, current, cause)
-        return await self._taken(writer, current, cause, proposal)
+        return await self._accept(writer, current, cause, proposal)
 
-    async def _taken(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
-        """Make the proposal the plan; one that gets no further is for a person, and the end if nobody is asked."""
+    async def _accept(self, writer: RunWriter, current: Plan, cause: Cause, proposal: Proposal) -> StateUpdate:
+        """Make the proposal the plan; without progress, ask a person, or end the run in approval mode `never`."""
         run = writer.run
         if proposal.plan is not None and proposal.plan.digest == current.digest and cause == "step":
             return self._to_review(run, current)
@@ -104,7 +104,7 @@ class Replanner:
         return await self._next(writer, plan)
 
     async def _refined(self, writer: RunWriter, current: Plan, due: list[Step]) -> StateUpdate:
-        """Steps that are due to be refined come first: what failed elsewhere is revised when they are done."""
+        """Expand due steps first; failures elsewhere are revised once the expanded steps are done."""
         plan, notes = await refined(writer, current, due)
         if plan.digest != current.digest:
             why = f"refined {', '.join(step.id for step in due)}"
@@ -117,7 +117,7 @@ class Replanner:
         goal, horizon = Goal(record.assignment.goal, record.assignment.constraints), run.replan_policy.horizon
         why = record.plan_state.steered or WHY[cause]
         offered = run.offered()
-        messages = replanner_messages(goal, offered, current, record, why, run.told_limits, horizon)
+        messages = replanner_messages(goal, offered, current, record, why, run.planner_limits, horizon)
         read = partial(
             read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
         )
@@ -128,7 +128,7 @@ class Replanner:
         return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), most)
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
-        """A revision with steps to run goes to review, as does what gets no further; one without is the end."""
+        """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""
         run = writer.run
         if run.record.plan_state.stalled is None and all(step.id in run.record.steps.succeeded for step in plan.steps):
             results = results_shown(run, plan)
@@ -142,7 +142,7 @@ class Replanner:
         return state_with_plan(run, plan, "review", results=results, messages=[said], doubts=[])
 
     async def _give_up(self, writer: RunWriter, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
-        """Without a person who could help, a run that gets no further ends; its goal was never said to be reached."""
+        """End a run without progress if no person may be asked; it cannot count as succeeded."""
         ending = await writer.run.ending(current)
         status = "partial" if ending.status == "succeeded" else ending.status
         ending = replace(ending, status=status, reason=f"{ending.reason}; {proposal.reason or why}")

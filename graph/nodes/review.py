@@ -1,4 +1,4 @@
-"""Review: the only node that asks; it asks once for everything that needs a person now."""
+"""Review: the only node that interrupts; one request covers everything that needs a person now."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,12 @@ from graph.context import Services
 from graph.fork import is_after_the_end, is_fork
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
-from graph.nodes.review_message import is_said, message_of
+from graph.nodes.review_message import is_announced, message_of
 from graph.nodes.review_request import is_open, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
 from graph.policy.scope import in_force, within_approved
 from graph.record.ending import Ending
-from graph.review.decision import UnreadableAnswer, read_answer
+from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ReviewRequest
 from graph.review.verdict import verdict_of
 from graph.run_context import RunContext
@@ -27,17 +27,17 @@ from graph.sanitize import escaped
 from graph.state import State, StateUpdate, stated_goal
 from graph.state_view import is_shown_by, state_at_end, state_update, state_while_waiting, state_with_plan
 
-STALE = "the answer came before this was shown; look at what is asked now"
+STALE = "the response came before this request was shown; review the request below"
 
 
 @dataclass(frozen=True)
 class Review:
-    """Node `review`; what policy allows passes through and is recorded, the rest is asked."""
+    """Node `review`; plans allowed by policy pass and are recorded, for anything else a person is asked."""
 
     services: Services
 
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
-        """Return the decision's consequence; until there is one, the graph is interrupted here."""
+        """Return the consequence of the decision; until there is a decision, the graph is interrupted here."""
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state) or is_after_the_end(run, state):
             run = await start_run(self.services, state, config, stated_goal(state))
@@ -58,7 +58,7 @@ class Review:
         return await self._asked(writer, state, subject, request)
 
     async def _passed(self, writer: RunWriter, subject: Subject) -> StateUpdate:
-        """Nothing needs a person: record what allowed it, once."""
+        """Record the rule that allowed the plan, once, and go on."""
         run, plan = writer.run, subject.plan
         assert plan is not None
         if not in_force(run.record, plan, run.terms):
@@ -68,9 +68,10 @@ class Review:
         return state_with_plan(run, plan, "execute", doubts=[])
 
     async def _asked(self, writer: RunWriter, state: State, subject: Subject, request: ReviewRequest) -> StateUpdate:
-        """Ask until there is a decision; an answer counts only at the checkpoint at which this was shown last.
+        """Ask until there is a decision; a response counts only at the checkpoint at which the request was last shown.
 
-        A resumed node starts again: `interrupt` then returns the answer, which may be to an older request (decision 4).
+        A resumed node starts again, and `interrupt` then returns the response, possibly to an older request
+        (docs/decisions/0004-old-answers.md).
         """
         run = writer.run
         shown = run.record.review_state.request if is_open(run, request) else None
@@ -79,7 +80,7 @@ class Review:
         try:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
-            if not (is_said(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
+            if not (is_announced(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
                 return _announced(run, request, subject)
             if shown is None:
                 event, values = requested(run, request)
@@ -92,16 +93,16 @@ class Review:
     async def _answered(
         self, writer: RunWriter, subject: Subject, request: ReviewRequest, answer: Any, *, is_shown: bool
     ) -> StateUpdate:
-        """Carry an answer out; one that cannot be read is noted with its error, and the request is announced again."""
+        """Carry out a response; an invalid one is recorded with its error, and the request is announced again."""
         run, unseen = writer.run, caller_on(writer.run.key.thread).unseen
         try:
             if not is_shown:
-                raise UnreadableAnswer(STALE)
+                raise InvalidResponse(STALE)
             if unseen and run.record.plan_state.stalled is not None:
-                raise UnreadableAnswer("the plan makes no progress; somebody has to look at it")
+                raise InvalidResponse("the plan makes no progress; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             return await decide(writer, subject, verdict)
-        except UnreadableAnswer as fault:
+        except InvalidResponse as fault:
             again = request.again(escaped(str(fault)), fault.issues)
             event, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
             await writer.write(event, artifacts=values)
@@ -109,9 +110,9 @@ class Review:
 
 
 def _announced(run: RunContext, request: ReviewRequest, subject: Subject) -> StateUpdate:
-    """Leave what is asked as the chat's last message, and what the ledger has of the run in the state.
+    """Write the request to the chat as its last message, and the run's record to the state.
 
-    An interrupted node could do neither (see `graph.nodes.review_message`).
+    An interrupted node can write neither (see `graph.nodes.review_message`).
     """
     shown = state_while_waiting(run, subject.plan or run.recorded_plan())
     plan = {"plan": subject.raw} if subject.raw is not None else {}

@@ -1,11 +1,11 @@
-"""What follows from a decision in a review: it is written down, and the run goes on, back to the planner, or ends."""
+"""Carrying out the decisions of a review: the run goes on, returns to the planner, or ends."""
 
 from graph.nodes.review_events import decided
 from graph.nodes.review_subject import Subject, read_from_outside
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
 from graph.record.events import Decided, Draft
-from graph.review.decision import Decision, UnreadableAnswer
+from graph.review.decision import Decision, InvalidResponse
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
 from graph.run_events import revision
@@ -15,10 +15,10 @@ from graph.state_view import state_at_end, state_update, state_with_plan
 
 
 async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
-    """Write the decisions down, all at once, and return what follows.
+    """Record all decisions in one write, and return the state update.
 
     Raises:
-        UnreadableAnswer: One of them cannot be carried out; none is.
+        InvalidResponse: A decision cannot be carried out; nothing is recorded.
     """
     if verdict.stop is not None:
         return await _stop(writer, subject, verdict, verdict.stop)
@@ -29,7 +29,7 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
     if verdict.plan is not None and verdict.plan.type == "edit":
         plan, edited = _edited(run, verdict.plan)
     if verdict.plan is not None and plan is None:
-        raise UnreadableAnswer("this plan cannot be approved; edit it or reject it")
+        raise InvalidResponse("this plan cannot be approved; edit it or reject it")
     if verdict.plan is None:
         decision = decided(run, plan, "settle", verdict)
     else:
@@ -39,19 +39,19 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
 
 
 def carried_out(run: RunContext, decision: Decided) -> StateUpdate:
-    """Return what follows from a decision that is on record for this checkpoint: the same as before."""
+    """Return the state update of a decision already on record for this checkpoint."""
     if decision.decision == "feedback":
         return plan_again(run, decision.message)
     return _go_on(run, None if run.record.plan_state.awaits_plan else run.recorded_plan())
 
 
 def plan_again(run: RunContext, why: str | None) -> StateUpdate:
-    """Return what the state shows of a run that goes back to the planner."""
+    """Return the state update of a run that returns to the planner."""
     return state_update(run, "plan", reason=f"planning again: {why}", doubts=[])
 
 
 def _go_on(run: RunContext, plan: Plan | None) -> StateUpdate:
-    """Go on with the plan; without one, if the budget for making it was raised, plan."""
+    """Execute the plan; if there is none because its budget was reached, return to the planner."""
     if plan is None:
         return state_update(run, "plan", reason="planning on", doubts=[])
     return state_with_plan(run, plan, "execute", doubts=[])
@@ -78,7 +78,7 @@ async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, sto
 
 
 async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
-    """Feedback: the planner plans again, as often as the settings allow."""
+    """Return to the planner with feedback, at most `max_feedback` times."""
     run, words = writer.run, verdict.feedback
     most = run.services.settings.max_feedback
     if len(run.record.plan_state.feedback) >= most:
@@ -89,15 +89,15 @@ async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict
 
 
 def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
-    """Return the plan as a person edited it, and the event that makes it a revision if it is another one."""
+    """Return the edited plan, and the event of the new revision if the plan differs."""
     assert edit.args is not None
     raw = edit.args.get("plan")
     if not isinstance(raw, dict | list):
-        raise UnreadableAnswer('an edit of the plan has args: {"plan": {"steps": [...]}}')
+        raise InvalidResponse('an edit of the plan must have args: {"plan": {"steps": [...]}}')
     reading = read_from_outside(run, raw)
     if reading.plan is None:
         faults = "; ".join(map(str, reading.issues))
-        raise UnreadableAnswer(f"the edited plan cannot run: {faults}", reading.issues)
+        raise InvalidResponse(f"the edited plan cannot run: {faults}", reading.issues)
     if reading.plan.digest == run.record.plan_state.digest:
         return reading.plan, None
     edited = revision(run, reading.plan, "person", "edited in review", notes=reading.notes)

@@ -1,4 +1,4 @@
-"""The events of a review: what was asked, and what was decided by whom, about what, under which terms."""
+"""The events of a review: requests, and decisions with their author, subject and terms."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 from graph.identity import approver
 from graph.nodes.review_request import is_open
 from graph.plan.schema import Plan
-from graph.policy.scope import rebound
+from graph.policy.scope import rebind
 from graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, keep_anything
@@ -19,9 +19,9 @@ from graph.run_context import RunContext
 def requested(
     run: RunContext, request: ReviewRequest, skip: int = 0, answer: Any = None, unseen: bool = False
 ) -> tuple[Draft, list[Kept]]:
-    """Return the event of what is shown, and the values that it names.
+    """Return the event of a shown request, and the values to store with it.
 
-    `skip` is 1 if `answer`, given at this checkpoint, was turned down.
+    `skip` is 1 if `answer`, given at this checkpoint, was refused.
     """
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
     given = keep_anything(answer)
@@ -52,21 +52,21 @@ def decided(
     *,
     message: str | None = None,
 ) -> Draft:
-    """Return a decision that was given as an event: by whom, about what, under which terms."""
+    """Return the event of a decision, with its author, subject and terms."""
     about = _about(run, plan, verdict, approves=decision == "approve")
     by = "unseen" if verdict.unseen else "person"
     return Draft(Decided(**about, decision=decision, by=by, approver=approver(), message=message))
 
 
 def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
-    """Return the event that the policy approved a plan, by which rule."""
+    """Return the event of an approval by policy, with the rule that applied."""
     about = _about(run, plan, NOTHING, approves=True)
     return Draft(Decided(**about, decision="approve", by="policy", approver="policy", message=rule))
 
 
 def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves: bool) -> dict[str, Any]:
     terms = run.terms if verdict.budget is None else replace(run.terms, budget=verdict.budget)
-    binding = terms.binding(plan) if plan and approves else rebound(run.record, run.terms, terms)
+    binding = terms.binding(plan) if plan and approves else rebind(run.record, run.terms, terms)
     return {
         "request": run.record.review_state.requests,
         "digest": plan.digest if plan else None,
@@ -80,7 +80,7 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
 
 
 def _settled(record: RunState, entry: Mapping[str, Any]) -> SettledCall:
-    """Return what is known of an uncertain call, with the run that it was made in where that is another one."""
+    """Return the settlement of an uncertain call, with the call's run if that is another run."""
     call = record.calls.find(entry["key"])
     return SettledCall(
         entry["key"], entry["happened"], entry["result"], (call.run or None) if call is not None else None

@@ -1,9 +1,9 @@
-"""The message that says in the chat what review asks.
+"""The chat message that announces a review request.
 
-A node that interrupts writes nothing to the state, and chat clients hide a request unless the last message is the
-assistant's. So the message is left by the node before review; if that one could not know what will be asked (an
-answer was turned down, the plan was changed in the state, a fork), review leaves the message itself and goes round by
-the planner, which sends it back without asking its model. The interrupt's descriptions say the same words.
+A node that interrupts cannot write to the state, and chat clients hide a request unless the last message is the
+assistant's. So the node before review writes the message. If that node could not know the request (a response was
+refused, the plan was changed in the state, a fork), review writes the message itself and routes to the planner, which
+returns without calling its model. The descriptions in the interrupt have the same text.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection
 
 
 def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) -> AIMessage:
-    """Return what the node before review leaves in the chat: what will be asked, or the plan if nothing will."""
+    """Return the message of the node before review: the request, or the plan if there will be no request."""
     calls = uncertain_calls(run.record, list(uncertain))
     request = request_about(run, Subject(plan.to_json(), plan, uncertain=calls))
     if request.actions:
@@ -34,19 +34,19 @@ def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) ->
 
 
 def message_without_plan(run: RunContext) -> AIMessage:
-    """Return what is left in the chat if a person is needed before there is a plan."""
+    """Return the message if a person is needed before there is a plan."""
     return message_of(run, request_about(run, Subject(None, None, planned=False)))
 
 
 def message_of(run: RunContext, request: ReviewRequest) -> AIMessage:
-    """Return the message that says what is asked; its id is new at each checkpoint, so that it comes last."""
+    """Return the message of a request; its id is new at each checkpoint, so that it comes last."""
     return AIMessage(_words(request), id=f"{_name(request)}-{run.checkpoint}", name=REVIEW)
 
 
-def is_said(state: State, request: ReviewRequest) -> bool:
-    """Whether the chat ends with what is asked.
+def is_announced(state: State, request: ReviewRequest) -> bool:
+    """Whether the chat ends with the request.
 
-    The id tells, not the text: a checkpoint may hand the text back changed (half a surrogate pair becomes `?`).
+    The id is compared, not the text: a checkpoint may change the text (a lone surrogate becomes `?`).
     """
     messages = list(state.get("messages") or [])
     return bool(messages) and messages[-1].type == "ai" and str(messages[-1].id).startswith(_name(request))
@@ -57,5 +57,5 @@ def _name(request: ReviewRequest) -> str:
 
 
 def _words(request: ReviewRequest) -> str:
-    told: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
-    return "\n\n".join([f"Your decision is needed. {HOW_TO_REJECT}", *told])
+    descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
+    return "\n\n".join([f"Your decision is needed. {HOW_TO_REJECT}", *descriptions])

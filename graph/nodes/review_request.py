@@ -1,4 +1,4 @@
-"""What review asks a person: one request for all that needs a decision now."""
+"""Building the review request: one request for everything that needs a decision now."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ from graph.text.review import (
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
-    """Return what needs a person now; no actions if nothing does, the last error if it is asked again."""
+    """Return the request, without actions if nothing needs a person, with the last error if it is repeated."""
     record, plan, terms = run.record, subject.plan, run.terms
     left = estimate(plan, record, terms.bounds) if plan is not None else {}
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
@@ -53,7 +53,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
 
 
 def is_open(run: RunContext, request: ReviewRequest) -> bool:
-    """Whether the ledger says that just this was shown and is undecided."""
+    """Whether the request open in the ledger has the same subject."""
     return run.record.review_state.request is not None and run.record.review_state.request.subject == request.subject
 
 

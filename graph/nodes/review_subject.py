@@ -1,4 +1,4 @@
-"""What is to be decided in a review: the plan in the state, and calls that may have happened."""
+"""The subject of a review: the plan in the state, and uncertain calls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from graph.run_writer import RunWriter
 
 @dataclass(frozen=True)
 class Subject:
-    """What is to be decided: the plan in the state (None if it cannot run) and calls that may have happened.
+    """The subject of a review: the plan in the state (`plan` is None if it is invalid), and uncertain calls.
 
-    `planned` is false if a budget was spent before there was a plan.
+    `planned` is false if the budget was spent before there was a plan.
     """
 
     raw: Any
@@ -30,7 +30,7 @@ class Subject:
 
     @property
     def digest(self) -> str:
-        """Digest of the plan that is shown, valid or not."""
+        """Digest of the plan shown, valid or not."""
         if self.plan is not None:
             return self.plan.digest
         try:
@@ -40,32 +40,32 @@ class Subject:
 
 
 async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
-    """Read the plan in the state; one that the ledger does not know becomes a revision."""
+    """Read the plan in the state; a plan unknown to the ledger becomes a revision."""
     run, raw = writer.run, plan_in(writer.run, state)
     if raw is None or run.record.lacks_plan:
         return Subject(None, None, planned=False)
-    reading = _known(run, raw) or read_from_outside(run, raw)
+    reading = _unchanged(run, raw) or read_from_outside(run, raw)
     if reading.plan is not None and reading.plan.digest != run.record.plan_state.digest:
         await writer.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
     return Subject(raw, reading.plan, reading.issues, uncertain_calls(run.record, state.get("doubts")))
 
 
 def plan_in(run: RunContext, state: Mapping[str, Any]) -> Any:
-    """Return the plan in the state, or the ledger's if somebody took it out."""
+    """Return the plan in the state, or the ledger's if the state has none."""
     plan = state.get("plan")
     return plan if plan is not None else run.record.plan_state.plan
 
 
 def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
-    """Return the calls that a person has to settle before the plan goes on, those that the state names among them."""
+    """Return the uncertain calls to settle before the plan goes on, including those named in the state."""
     keys = [call.key for calls in record.uncertain_calls.values() for call in calls]
     keys += [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
     calls = (record.calls.find(key) for key in dict.fromkeys(keys))
     return tuple(call for call in calls if call is not None and call.is_uncertain)
 
 
-def _known(run: RunContext, raw: Any) -> Reading | None:
-    """Return the latest revision if the state holds just that, with tools as they were when it was read."""
+def _unchanged(run: RunContext, raw: Any) -> Reading | None:
+    """Return the latest revision if it equals the plan in the state and the terms are unchanged."""
     plan = run.recorded_plan()
     try:
         same = plan is not None and digest(raw) == run.record.plan_state.digest
@@ -77,7 +77,7 @@ def _known(run: RunContext, raw: Any) -> Reading | None:
 
 
 def read_from_outside(run: RunContext, raw: Any) -> Reading:
-    """Read a plan from outside: what succeeded stays as it is."""
+    """Read an untrusted plan; steps that succeeded cannot change."""
     specs, most = run.services.toolbox.specs, run.services.settings.max_steps
     current = run.recorded_plan()
     if current is None or not run.record.steps.succeeded:

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager, nullcontext
+from typing import Any, Protocol, cast, runtime_checkable
 
 from graph.ledger.protocol import Answer, Lease, Ledger, Owned, RunKey, unanswered
 from graph.observing.listener import Listener, Observer
@@ -16,6 +16,18 @@ LOGGER = logging.getLogger("planner_executor.observing")
 
 TIMEOUT_S = 10.0
 """Seconds that an observer may take per notification; then it is dropped."""
+
+
+Work = tuple[Any, ...]
+"""The identity of a call within its run: step, item and number of a tool call, the key of a model call."""
+
+
+@runtime_checkable
+class Surrounding(Protocol):
+    """An observer with a context for the duration of a call, such as a current span."""
+
+    def around(self, run: RunKey, work: Work) -> AbstractContextManager[Any]:
+        """Return the context of a call; the observer was notified of its start."""
 
 
 class ObservedLedger:
@@ -77,6 +89,15 @@ class ObservedLedger:
             await self._notify(lease.run, written)
         return messages
 
+    @contextmanager
+    def around(self, run: RunKey, work: Work) -> Iterator[None]:
+        """Enter the contexts of the observers for a call."""
+        with ExitStack() as stack:
+            for listener in self._listeners:
+                if isinstance(listener.observer, Surrounding):
+                    stack.enter_context(listener.observer.around(run, work))
+            yield
+
     async def _notify(self, run: RunKey, drafts: Sequence[Draft]) -> None:
         log_events(run, drafts)
         notified = [(listener, listener.notify(run, drafts)) for listener in self._listeners]
@@ -89,6 +110,11 @@ class ObservedLedger:
             if failure is not None and listener in self._listeners:
                 LOGGER.warning("an observer failed and was removed: %r: %r", listener.observer, failure)
                 self._listeners.remove(listener)
+
+
+def around(ledger: Ledger, run: RunKey, work: Work) -> AbstractContextManager[None]:
+    """Return the context of a call whose start is in the ledger."""
+    return ledger.around(run, work) if isinstance(ledger, ObservedLedger) else nullcontext()
 
 
 def observed(ledger: Callable[[], Awaitable[Ledger]], observers: Sequence[Observer]) -> Callable[[], Awaitable[Ledger]]:

@@ -9,14 +9,19 @@ Source: OpenTelemetry, "Semantic conventions for generative AI", agent and clien
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
+from graph.chat_models.redaction import redacted
 from graph.ledger.protocol import RunKey
+from graph.observing.masking import masked, words_of
+from graph.observing.observed import Work
 from graph.record.events import (
+    Arguments,
     BudgetReached,
     CallFinished,
     CallRefused,
@@ -43,12 +48,27 @@ SEGMENT_ENDS = ("run_ended", "paused", "review_requested")
 
 @dataclass
 class Segment:
-    """The open spans of a run: the root, planning, steps by id, and calls by key."""
+    """The open spans of a run: the root, planning, steps by id, and calls by key.
+
+    `hidden` are the words of arguments so far, which no description may contain; None if not all are known.
+    """
 
     root: Span
     planning: Span | None = None
     steps: dict[str, Span] = field(default_factory=dict)
     calls: dict[tuple[Any, ...], Span] = field(default_factory=dict)
+    hidden: frozenset[str] | None = frozenset()
+
+    def hide(self, args: Arguments) -> None:
+        """Add the words of a call's arguments; arguments stored as an artifact are not at hand."""
+        known = self.hidden is not None and args.digest_beside is None
+        self.hidden = frozenset((*(self.hidden or ()), *words_of(args.shown))) if known else None
+
+    def failure(self, error: str | None) -> Status:
+        """Return the status of a failed span: its error without arguments and keys."""
+        if error is None or self.hidden is None:
+            return Status(StatusCode.ERROR)
+        return Status(StatusCode.ERROR, masked(redacted(error), self.hidden))
 
 
 class OtelObserver:
@@ -72,6 +92,14 @@ class OtelObserver:
             if draft.kind in SEGMENT_ENDS:
                 self._end(name, segment, draft)
 
+    def around(self, run: RunKey, work: Work) -> AbstractContextManager[Any]:
+        """Make the span of a started call the current one, so that spans of libraries become its children."""
+        segment = self._open.get(run_name(run.thread, run.n))
+        span = segment.calls.get(work) if segment is not None else None
+        if span is None:
+            return nullcontext()
+        return trace.use_span(span, end_on_exit=False, record_exception=False, set_status_on_exception=False)
+
     def _start_segment(self, name: str, run: RunKey) -> Segment:
         previous = self._last.get(name)
         links = [Link(previous.get_span_context())] if previous is not None else []
@@ -94,21 +122,22 @@ class OtelObserver:
             case CallStarted() as data:
                 about = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": data.tool}
                 about["gen_ai.tool.type"] = "function"
+                segment.hide(data.args)
                 parent = self._step(segment, draft.step or "")
                 self._start(segment, _call(draft.step, data), f"execute_tool {data.tool}", parent, about)
             case CallFinished() as data:
-                _close(segment.calls.pop(_call(draft.step, data), None), data.result)
+                _close(segment, segment.calls.pop(_call(draft.step, data), None), data.result)
                 if data.is_the_step:
-                    _close(segment.steps.pop(draft.step or "", None), data.result)
+                    _close(segment, segment.steps.pop(draft.step or "", None), data.result)
             case ModelStarted() as data:
                 about = {"gen_ai.operation.name": "chat", "gen_ai.request.model": str(data.model)}
                 about |= {"gen_ai.provider.name": data.provider, "planner_executor.role": data.role}
                 parent = self._step(segment, draft.step) if draft.step else self._planning(segment, data.role)
                 self._start(segment, (data.key,), f"chat {data.model}", parent, about, SpanKind.CLIENT)
             case ModelFinished() as data:
-                _close_model(segment.calls.pop((data.key,), None), data)
+                _close_model(segment, segment.calls.pop((data.key,), None), data)
             case StepFinished() as data:
-                _close(segment.steps.pop(draft.step or "", None), data.result)
+                _close(segment, segment.steps.pop(draft.step or "", None), data.result)
             case PlanRevised() | PlanRefused() as data:
                 self._end_planning(segment, data)
             case ReviewRequested() | Decided() as data:
@@ -172,7 +201,7 @@ class OtelObserver:
         status = ended.status if ended is not None else {"paused": "paused"}.get(draft.kind, "waiting")
         segment.root.set_attribute("planner_executor.status", status)
         if ended is not None and status == "failed":
-            segment.root.set_status(Status(StatusCode.ERROR, ended.reason[:200]))
+            segment.root.set_status(segment.failure(ended.reason))
         segment.root.end()
         self._last[name] = segment.root
         del self._open[name]
@@ -184,16 +213,16 @@ def _call(step: str | None, data: CallStarted | CallFinished) -> tuple[Any, ...]
     return step, data.item, data.call
 
 
-def _close(span: Span | None, result: StepResult) -> None:
+def _close(segment: Segment, span: Span | None, result: StepResult) -> None:
     if span is None:
         return
     if result.status == "failed":
         span.set_attribute("error.type", "step_failed")
-        span.set_status(Status(StatusCode.ERROR))
+        span.set_status(segment.failure(result.error))
     span.end()
 
 
-def _close_model(span: Span | None, data: ModelFinished) -> None:
+def _close_model(segment: Segment, span: Span | None, data: ModelFinished) -> None:
     if span is None:
         return
     if data.usage is not None:
@@ -203,5 +232,5 @@ def _close_model(span: Span | None, data: ModelFinished) -> None:
         span.set_attribute("gen_ai.response.model", str(data.model))
     if data.error is not None:
         span.set_attribute("error.type", "model_failed")
-        span.set_status(Status(StatusCode.ERROR))
+        span.set_status(segment.failure(data.error))
     span.end()

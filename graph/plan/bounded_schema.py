@@ -1,8 +1,8 @@
-"""JSON Schema without surprises in time: patterns by RE2, everything counted, and a look at the schema beforehand.
+"""JSON Schema validation in bounded time: RE2 patterns, counted work, and schemas checked before they are used.
 
-`jsonschema` takes patterns for Python's, compares lists item by item with all others, and goes through a schema as
-often as its references lead there. Here each keyword counts what it does, so that a schema from a stranger, or one that
-a model wrote, ends in a fault and never in a process that hangs.
+`jsonschema` matches patterns with Python's `re`, compares the items of `uniqueItems` pairwise, and follows references
+any number of times. Here each keyword counts its work, so that an untrusted schema leads to a fault and never to a
+process that hangs (docs/decisions/0029-bounded-work.md).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,79 +18,81 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import SchemaRegistry
 
 from graph.plan.canonical import canonical_json
-from graph.plan.patterns import MOST_CHARACTERS, holds, pattern_fault
+from graph.plan.patterns import MAX_CHARACTERS, has_match, pattern_fault
 from graph.plan.schema_shape import shape_fault
-from graph.plan.work import TooMuchWork, at_most, spend, spend_size
+from graph.plan.work import WorkLimitExceeded, spend, spend_size, work_limit
 
-NOTHING_REMOTE: SchemaRegistry = Registry()
-MOST_WORK = 300_000
-"""Steps that holding one value to one schema may take; about a second."""
-MOST_ERRORS = 50
+NO_REMOTE_SCHEMAS: SchemaRegistry = Registry()
+MAX_WORK = 300_000
+"""Limit of work for one value and one schema; about a second."""
+MAX_ERRORS = 50
 _CHARACTERS_A_STEP = 200
 _ENTRIES_A_STEP = 10
-_WHOLE = {"const", "enum", "dependentRequired", "dependencies"}
-_EACH_WITH_ALL = {"unevaluatedItems", "unevaluatedProperties"}
-_OVER_THE_VALUE = {"items", "additionalItems", "contains", "additionalProperties", "propertyNames", "uniqueItems"}
+_COMPARED_WHOLE = {"const", "enum", "dependentRequired", "dependencies"}
+_QUADRATIC = {"unevaluatedItems", "unevaluatedProperties"}
+_LINEAR = {"items", "additionalItems", "contains", "additionalProperties", "propertyNames", "uniqueItems"}
 
 Keyword = Callable[[Any, Any, Any, Any], Iterable[ValidationError] | None]
 
 
 def schema_fault(schema: Mapping[str, Any]) -> str | None:
-    """Say why a schema is none or cannot be used, or None where it can; it is not a matter of any value."""
+    """Return why a schema is invalid or unusable for any value, or None if it is neither."""
     try:
         if fault := shape_fault(schema):
             return fault
         canonical_json(dict(schema))
         kind = validators.validator_for(schema, default=validators.validator_for({}))
-        with at_most(MOST_WORK):
+        with work_limit(MAX_WORK):
             meta = _bounded(kind)(kind.META_SCHEMA)
-            return next((error.message for error in meta.iter_errors(dict(schema))), None) or _fault_in_use(schema)
-    except TooMuchWork as error:
-        return f"to look at it {error}"
+            return next((error.message for error in meta.iter_errors(dict(schema))), None) or _fault_when_applied(
+                schema
+            )
+    except WorkLimitExceeded as error:
+        return f"checking it {error}"
     except (ValueError, TypeError) as error:
-        return f"it is no JSON: {error}"
+        return f"it is not JSON: {error}"
     except RecursionError:
         return "it is nested too deeply, or refers to itself without end"
 
 
-def errors_of(schema: Mapping[str, Any], value: JsonValue) -> Iterator[ValidationError]:
-    """Yield what is wrong with a value, the first `MOST_ERRORS` of it, by a schema without fault.
+def bounded_errors(schema: Mapping[str, Any], value: JsonValue) -> Iterator[ValidationError]:
+    """Yield the first `MAX_ERRORS` errors of a value under a schema without faults.
 
     Raises:
-        TooMuchWork: There is no telling within `MOST_WORK` steps.
-        Unresolvable: The schema points outside itself.
-        RecursionError: The value is nested too deeply for it.
+        WorkLimitExceeded: Validation takes more than `MAX_WORK` steps.
+        Unresolvable: A reference leads outside the schema.
+        RecursionError: The value is nested too deeply.
     """
-    with at_most(MOST_WORK):
+    with work_limit(MAX_WORK):
         found = []
         for error in checker(schema).iter_errors(value):
             found.append(error)
-            if len(found) == MOST_ERRORS:
+            if len(found) == MAX_ERRORS:
                 break
     yield from found
 
 
 def checker(schema: Mapping[str, Any]) -> Any:
-    """Return what holds values to a schema; it is to be used within a bound of work."""
+    """Return a validator for a schema; use it within `work_limit`."""
     kind = validators.validator_for(schema, default=validators.validator_for({}))
-    return _bounded(kind)(dict(schema), registry=NOTHING_REMOTE)
+    return _bounded(kind)(dict(schema), registry=NO_REMOTE_SCHEMAS)
 
 
-def _fault_in_use(schema: Mapping[str, Any]) -> str | None:
-    """Say why a schema cannot even be held against an empty object."""
+def _fault_when_applied(schema: Mapping[str, Any]) -> str | None:
+    """Return the fault that shows when an empty object is validated, None if there is no fault."""
     try:
         next(checker(schema).iter_errors({}), None)
-    except (Unresolvable, TooMuchWork, RecursionError) as error:
+    except (Unresolvable, WorkLimitExceeded, RecursionError) as error:
         return None if isinstance(error, Unresolvable) else str(error)
     return None
 
 
 @lru_cache
 def _bounded(kind: Any) -> Any:
-    """Return a draft of JSON Schema that counts; a `$schema` further in does not lead out of it."""
+    """Return the validator class of a draft with keywords that count their work."""
     extend: Any = validators.extend
-    found = extend(kind, {name: _counted(name, OURS.get(name, given)) for name, given in kind.VALIDATORS.items()})
-    found.evolve = _evolved
+    found = extend(kind, {name: _counted(name, OVERRIDES.get(name, given)) for name, given in kind.VALIDATORS.items()})
+    found.evolve = _evolved  # jsonschema's `evolve` picks the class by a nested `$schema`, and so leaves this one
     return found
 
 
@@ -104,13 +106,13 @@ def _evolved(checker: Any, **changes: Any) -> Any:
 def _counted(name: str, keyword: Keyword) -> Keyword:
     def counted(checker: Any, wanted: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
         spend(1)
-        if name in _WHOLE:
+        if name in _COMPARED_WHOLE:
             spend_size(wanted)
         elif isinstance(wanted, dict | list):
             spend(len(wanted) // _ENTRIES_A_STEP)
         if isinstance(value, dict | list):
-            spend(len(value) // _ENTRIES_A_STEP if name in _OVER_THE_VALUE else 0)
-            spend(len(value) ** 2 // _ENTRIES_A_STEP if name in _EACH_WITH_ALL else 0)
+            spend(len(value) // _ENTRIES_A_STEP if name in _LINEAR else 0)
+            spend(len(value) ** 2 // _ENTRIES_A_STEP if name in _QUADRATIC else 0)
         for error in keyword(checker, wanted, value, schema) or ():
             spend(len(error.message) // _CHARACTERS_A_STEP)
             yield error
@@ -123,10 +125,8 @@ def _pattern(checker: Any, pattern: str, value: Any, _: Any) -> Iterator[Validat
         return
     if fault := pattern_fault(pattern):
         yield ValidationError(fault)
-    elif not holds(pattern, value):
-        long = (
-            f"; texts of more than {MOST_CHARACTERS} characters match nothing" if len(value) > MOST_CHARACTERS else ""
-        )
+    elif not has_match(pattern, value):
+        long = f"; texts of more than {MAX_CHARACTERS} characters match nothing" if len(value) > MAX_CHARACTERS else ""
         yield ValidationError(f"{value[:1000]!r} does not match {pattern!r}{long}")
 
 
@@ -154,8 +154,8 @@ def _additional_properties(checker: Any, wanted: Any, value: Any, schema: Any) -
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether the name of a property matches a pattern; one that cannot be used matches nothing."""
-    return pattern_fault(pattern) is None and holds(pattern, name)
+    """Whether a property name matches a pattern; an unusable pattern matches nothing."""
+    return pattern_fault(pattern) is None and has_match(pattern, name)
 
 
 def _unique_items(checker: Any, wanted: Any, value: Any, _: Any) -> Iterator[ValidationError]:
@@ -171,10 +171,10 @@ def _unique_items(checker: Any, wanted: Any, value: Any, _: Any) -> Iterator[Val
         seen.add(text)
 
 
-OURS: Mapping[str, Keyword] = {
+OVERRIDES: Mapping[str, Keyword] = {
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
     "uniqueItems": _unique_items,
 }
-"""Keywords that the package evaluates with Python's patterns, or in quadratic time."""
+"""Replacements for keywords that `jsonschema` evaluates with Python's `re` or in quadratic time."""

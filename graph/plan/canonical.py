@@ -1,4 +1,4 @@
-"""Canonical JSON and its digest: the same value gives the same bytes everywhere."""
+"""Canonical JSON and its digest: equal values give equal bytes on every machine."""
 
 import hashlib
 import json
@@ -12,10 +12,11 @@ from pydantic import JsonValue
 def canonical_json(value: JsonValue) -> bytes:
     """Return the RFC 8785 form of a JSON value, in UTF-8.
 
-    One deviation: integers beyond 2^53 keep all their digits, because two different plans must not share a digest.
+    One deviation: integers beyond 2^53 keep all their digits, because two different plans must not share a digest
+    (docs/decisions/0005-canonical-json.md).
 
     Raises:
-        ValueError: NaN, an infinity or a lone surrogate, which JSON text cannot hold.
+        ValueError: The value contains NaN, an infinity or a lone surrogate, which JSON cannot represent.
 
     Source: RFC 8785, "JSON Canonicalization Scheme", 2020.
 
@@ -61,7 +62,7 @@ def _write_object(value: dict[str, JsonValue], put: Callable[[str], None]) -> No
 
 
 def _number(value: float) -> str:
-    """Return a float as JavaScript writes it, which between these bounds Python does too, but for a trailing `.0`."""
+    """Return a float in JavaScript's notation; within these bounds Python's differs only by a trailing `.0`."""
     if 1e-4 <= abs(value) < 1e15 or value == 0:
         return str(int(value) if value.is_integer() else value)
     return rfc8785.dumps(value).decode()

@@ -1,6 +1,6 @@
-"""Checks: what a machine finds out about the result of a step. Each is one small object.
+"""Checks: conditions on the result of a step that code evaluates.
 
-It has one key of `KINDS`, and with `of`, a JMESPath, it is about a part of the result.
+A check is an object with one key of `KINDS`; with `of`, a JMESPath, it applies to a part of the result.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -20,24 +20,24 @@ OF = "of"
 
 
 def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[str]:
-    """Yield what is wrong with a check.
+    """Yield the faults of a check.
 
     Args:
-        check: As an author wrote it.
-        tools: What the step may call.
+        check: The check as its author wrote it.
+        tools: Names of the tools that the step may call.
     """
     kinds = [name for name in check if name in KINDS]
     for name in check:
         if name != OF and name not in KINDS:
-            yield f"unknown check {name!r}; a check has one of {', '.join(KINDS)}, and {OF} for a part of the result"
+            yield f"unknown check {name!r}; use one of {', '.join(KINDS)}, and {OF} for a part of the result"
     if len(kinds) != 1:
-        named = f"has {' and '.join(kinds)}" if kinds else "has none"
-        yield f"a check has one of {', '.join(KINDS)}; this one {named}"
+        named = f"has {' and '.join(kinds)}" if kinds else "has none of them"
+        yield f"a check has exactly one of {', '.join(KINDS)}; this one {named}"
         return
     if fault := KINDS[kinds[0]](check[kinds[0]]):
         yield f"{kinds[0]} {fault}"
     if kinds == ["called"] and check["called"] not in tools:
-        yield f"called {check['called']!r} is none of the step's tools; it has {listed(list(tools)) or 'none'}"
+        yield f"called: {check['called']!r} is not a tool of the step; its tools: {listed(list(tools)) or 'none'}"
     if OF in check:
         if kinds[0] in ABOUT_NO_PART:
             yield f"{OF} does not go with {kinds[0]}"
@@ -46,58 +46,58 @@ def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[s
 
 
 def kind_of(check: Check) -> str:
-    """Return what a check without faults looks at."""
+    """Return the kind of a check without faults, a key of `KINDS`."""
     return next(name for name in check if name != OF)
 
 
-def check_in_words(check: Check) -> str:
-    """Return a check as people read it.
+def describe_check(check: Check) -> str:
+    """Return a check in readable form.
 
-    >>> check_in_words({"range": [0, None], "of": "total"}), check_in_words({"non_empty": True})
+    >>> describe_check({"range": [0, None], "of": "total"}), describe_check({"non_empty": True})
     ('range [0,null] of total', 'non_empty')
     """
     kind = kind_of(check)
     wanted = check[kind]
-    told = "" if wanted is True else f" {wanted if isinstance(wanted, str) else canonical_json(wanted).decode()}"
-    return f"{kind}{told}{f' of {check[OF]}' if OF in check else ''}"
+    operand = "" if wanted is True else f" {wanted if isinstance(wanted, str) else canonical_json(wanted).decode()}"
+    return f"{kind}{operand}{f' of {check[OF]}' if OF in check else ''}"
 
 
 def _expression_fault(expression: Any) -> str | None:
     if not isinstance(expression, str) or not expression.strip():
-        return "is a JMESPath, such as 'total > `0`'"
+        return "must be a JMESPath, such as 'total > `0`'"
     fault = expression_fault(expression)
     return f"{expression!r} {fault}" if fault else None
 
 
 def _schema_fault(schema: Any) -> str | None:
     if not isinstance(schema, dict):
-        return "is a JSON Schema, an object"
+        return "must be a JSON Schema, an object"
     fault = schema_fault(schema)
-    return f"is no JSON Schema that can be used: {fault}" if fault else None
+    return f"is not a usable JSON Schema: {fault}" if fault else None
 
 
 def _matches_fault(pattern: Any) -> str | None:
-    return pattern_fault(pattern) if isinstance(pattern, str) else "is a regular expression, as text"
+    return pattern_fault(pattern) if isinstance(pattern, str) else "must be a regular expression, as text"
 
 
 def _range_fault(ends: Any) -> str | None:
     if not isinstance(ends, list) or len(ends) != 2 or not all(end is None or is_number(end) for end in ends):
-        return "is [least, most], two numbers; null leaves an end open"
+        return "must be [min, max], two numbers; null leaves an end open"
     low, high = ends
     if low is None and high is None:
         return "is open at both ends; give one of them"
-    return f"[{low}, {high}] holds no number" if None not in ends and low > high else None
+    return f"[{low}, {high}] is empty; give the smaller number first" if None not in ends and low > high else None
 
 
 def _path_fault(path: Any) -> str | None:
     if not isinstance(path, str):
-        return "is the path of a file in the workspace, as text"
+        return "must be the path of a file in the workspace, as text"
     fault = path_fault(path)
     return f"{path!r} {fault}; give a path within the workspace" if fault else None
 
 
 def is_number(value: Any) -> bool:
-    """Whether JSON writes it as a number."""
+    """Whether a value is a JSON number."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -106,14 +106,14 @@ KINDS: Mapping[str, Callable[[Any], str | None]] = {
     "condition": _expression_fault,
     "matches": _matches_fault,
     "range": _range_fault,
-    "non_empty": lambda wanted: None if wanted is True else "is true",
+    "non_empty": lambda wanted: None if wanted is True else "must be true",
     "file_exists": _path_fault,
-    "cites": lambda least: None if type(least) is int and least > 0 else "is how many citations there are at least",
-    "called": lambda tool: None if isinstance(tool, str) else "is the name of a tool",
+    "cites": lambda least: None if type(least) is int and least > 0 else "must be the least number of citations, >= 1",
+    "called": lambda tool: None if isinstance(tool, str) else "must be the name of a tool",
 }
-"""What a check looks at -> what is wrong with how it is written, None where nothing is."""
+"""Kind of check -> function that returns the fault of its operand, None if there is no fault."""
 ABOUT_NO_PART = ("file_exists", "called")
-"""Checks that do not look at the result."""
+"""Kinds that do not depend on the result, so that `of` makes no sense with them."""
 
 CHECK_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -130,4 +130,4 @@ CHECK_SCHEMA: dict[str, Any] = {
     },
     "additionalProperties": False,
 }
-"""The form of a check as servers are told it that hold a model's answer to one."""
+"""JSON Schema of a check, for model servers that enforce an output schema."""

@@ -1,14 +1,14 @@
-"""Values that are nested too deeply for whatever walks them next: Python's own stack, serializers, databases."""
+"""Nesting limits for values from clients: deeper ones overflow Python's stack, serializers or databases."""
 
 import json
 from typing import Any
 
-DEEPEST = 220
-"""How deep what a client gives is kept; every reader refuses less than that, in words. Serializers stop at 255."""
-MOST_PARTS = 5_000_000
+MAX_DEPTH = 220
+"""Deepest nesting kept from a client. Readers refuse lesser depths with a message; serializers fail at 255."""
+MAX_PARTS = 5_000_000
 
 
-def is_deep(value: Any, most: int = DEEPEST) -> bool:
+def is_deep(value: Any, most: int = MAX_DEPTH) -> bool:
     """Whether lists and objects are nested deeper than `most`.
 
     >>> is_deep([[[1]]], 3), is_deep([[[1]]], 2)
@@ -18,19 +18,19 @@ def is_deep(value: Any, most: int = DEEPEST) -> bool:
     while stack:
         part, depth = stack.pop()
         count += 1
-        if depth > most or count > MOST_PARTS:
+        if depth > most or count > MAX_PARTS:
             return True
         inner = part.values() if isinstance(part, dict) else part if isinstance(part, list | tuple) else ()
         stack += [(each, depth + 1) for each in inner if isinstance(each, dict | list | tuple)]
     return False
 
 
-def cut_deep(value: Any, most: int = DEEPEST) -> Any:
-    """Return a value without what is nested deeper than `most`; one that is not is returned as it is.
+def limit_depth(value: Any, most: int = MAX_DEPTH) -> Any:
+    """Return a value without the parts nested deeper than `most`; a shallow value is returned unchanged.
 
-    What is left is still too deep for plans and answers, so that their readers refuse it.
+    The remaining depth still exceeds the limits of plans and responses, so that their readers refuse the value.
 
-    >>> cut_deep({"a": [[1]]}, 1)
+    >>> limit_depth({"a": [[1]]}, 1)
     {'a': []}
     """
     if not is_deep(value, most):
@@ -41,7 +41,7 @@ def cut_deep(value: Any, most: int = DEEPEST) -> Any:
     while stack:
         part, into, key, depth = stack.pop()
         count += 1
-        is_kept = depth < most and count < MOST_PARTS
+        is_kept = depth < most and count < MAX_PARTS
         if isinstance(part, dict):
             into[key] = dict.fromkeys(part) if is_kept else {}
             stack += [(item, into[key], name, depth + 1) for name, item in part.items() if is_kept]
@@ -53,14 +53,16 @@ def cut_deep(value: Any, most: int = DEEPEST) -> Any:
     return holder[0]
 
 
-def json_or_text(text: str, **options: Any) -> Any:
-    """Return what a text is as JSON, or the text; in place of what is nested too deeply, what readers refuse as that.
+def parse_json_or_text(text: str, **options: Any) -> Any:
+    """Return a text parsed as JSON, or the text itself.
 
-    >>> json_or_text("[1]"), json_or_text("one")
+    If the text overflows the JSON parser, the result is a plan that its reader refuses as too deep.
+
+    >>> parse_json_or_text("[1]"), parse_json_or_text("one")
     ([1], 'one')
     """
     try:
-        return cut_deep(json.loads(text, **options))
+        return limit_depth(json.loads(text, **options))
     except RecursionError:
         if not text.rstrip().endswith(("]", "}")):
             return text
@@ -71,6 +73,6 @@ def json_or_text(text: str, **options: Any) -> Any:
 
 def _nested() -> Any:
     value: Any = []
-    for _ in range(DEEPEST - 10):
+    for _ in range(MAX_DEPTH - 10):
         value = [value]
     return value

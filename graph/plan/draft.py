@@ -1,4 +1,4 @@
-"""A step as far as it can be read, whatever is wrong with it."""
+"""A step as far as it can be read, with its faults."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,14 +9,14 @@ from graph.plan.lookalikes import lookalike_faults
 from graph.plan.references import Reference, references_in
 from graph.plan.schema import ITEM, Step
 from graph.plan.step_kind import StepKind, kind_of
-from graph.plan.suggestions import Known
+from graph.plan.suggestions import KnownSteps
 
 
 @dataclass
 class StepDraft:
-    """A step's fields as they were given, and its issues; `step` is None if its own fields are at fault.
+    """A step's fields as given, and its issues; `step` is None if its own fields are at fault.
 
-    One that `is_settled` has succeeded: it never changes, whatever ids other steps are given later.
+    A settled draft is a step that has succeeded: it never changes, whichever ids later steps have.
     """
 
     fields: dict[str, Any]
@@ -27,7 +27,7 @@ class StepDraft:
 
     @property
     def kind(self) -> StepKind:
-        """The kind of step that its fields name."""
+        """The kind of step, determined by its fields."""
         return kind_of(self.fields)
 
     @property
@@ -37,13 +37,13 @@ class StepDraft:
         return given if isinstance(given, str) else None
 
     def listed(self, name: str) -> list[str]:
-        """Return the texts of a list field, whatever else it holds."""
+        """Return the strings of a list field; other items are ignored."""
         given = self.fields.get(name)
         return [item for item in given if isinstance(item, str)] if isinstance(given, list) else []
 
     @property
     def is_repeated(self) -> bool:
-        """Whether it is done for each item of a list."""
+        """Whether the step has `for_each`."""
         return self.fields.get("for_each") is not None
 
     @property
@@ -67,11 +67,11 @@ class StepDraft:
             yield from ((name, ref) for ref in references_in(self.fields.get(name)))
 
     def argument_references(self) -> dict[str, tuple[Reference, ...]]:
-        """Return argument -> the references in it; in one that is literal there are none."""
+        """Return argument -> references in its value; a literal argument has none."""
         literal = set(self.listed("literal"))
         return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
 
-    def lookalikes(self, known: Known) -> Iterator[tuple[str, str]]:
+    def lookalikes(self, known: KnownSteps) -> Iterator[tuple[str, str]]:
         """Yield (field, fault) for text that looks like a reference to a known step."""
         literal = set(self.listed("literal"))
         named = known.ids_and_item if self.is_repeated else known.ids

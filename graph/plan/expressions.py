@@ -1,7 +1,8 @@
-"""JMESPath with limits: how long and how deep an expression may be, and how much work it may cause.
+"""JMESPath with limits on the length, depth and work of an expression.
 
-JMESPath has no loops, but every part of an expression can double what the part before it gave. So the evaluation counts
-what it visits, copies and compares, and the size of a value is measured before anybody writes it as text.
+JMESPath has no loops, but every part of an expression can double the value of the part before it. So evaluation counts
+each visit, copy and comparison, and a value's size is measured before the value is serialized
+(docs/decisions/0028-references.md).
 """
 
 from collections.abc import Collection
@@ -21,51 +22,51 @@ from graph.plan.canonical import canonical_json
 MAX_CHARACTERS = 2_000
 MAX_DEPTH = 50
 MAX_WORK = 1_000_000
-"""How many nodes and list items one evaluation may visit: less than a second of processor time."""
+"""Limit of nodes and list items that one evaluation visits: less than a second of processor time."""
 MAX_SIZE = 50_000_000
-"""How large a value may be, in characters; a number, a list or an object counts as eight."""
+"""Limit of a value's size in characters; a number, a list or an object counts as eight."""
 
 CHARACTERS_PER_WORK = 16
 NODE_CHARACTERS = 8
 SHALLOW = frozenset(
     {"keys", "length", "map", "max_by", "merge", "min_by", "not_null", "sort_by", "to_array", "type", "values"}
 )
-"""Functions that look at nothing below the top of their arguments."""
+"""Functions that read only the top level of their arguments."""
 
 _IDENTITY: dict[str, Any] = {"type": "identity", "children": []}
 
 
 @dataclass
 class Allowance:
-    """What is left of the work and the size that one evaluation, or all references of one step, may take."""
+    """The remaining work and size of one evaluation, or of all references of one step."""
 
     work: int = MAX_WORK
     size: int = MAX_SIZE
 
     def spend(self, work: int) -> None:
-        """Count some work.
+        """Subtract some work.
 
         Raises:
-            ExpressionError: It is more than what is left.
+            ExpressionError: It exceeds the remaining work.
         """
         self.work -= work
         if self.work < 0:
             raise ExpressionError(f"takes more than {MAX_WORK} steps to evaluate; refer to a smaller part")
 
     def walk(self, value: Any) -> None:
-        """Count the work of a function that looks at the whole of a value.
+        """Subtract the work of a function that reads a whole value.
 
         Raises:
-            ExpressionError: It is more than what is left.
+            ExpressionError: It exceeds the remaining work.
         """
         size = _size(value, CHARACTERS_PER_WORK * max(0, self.work))
         self.spend(1 + size // CHARACTERS_PER_WORK)
 
     def hold(self, value: Any) -> None:
-        """Count the size of a value that is filled in.
+        """Subtract the size of a value that is substituted.
 
         Raises:
-            ExpressionError: It is more than what is left.
+            ExpressionError: It exceeds the remaining size.
         """
         self.size -= _size(value, self.size)
         if self.size < 0:
@@ -73,10 +74,10 @@ class Allowance:
 
 
 def expression_fault(expression: str) -> str | None:
-    """Say why an expression cannot be used, as the end of a sentence about it, or None if it can.
+    """Return why an expression cannot be used, as the end of a sentence about it, or None if it can.
 
     >>> expression_fault("items[0].url"), expression_fault("items[")
-    (None, 'is no JMESPath: Invalid jmespath expression: Incomplete expression:')
+    (None, 'is not a JMESPath: Invalid jmespath expression: Incomplete expression:')
     """
     if len(expression) > MAX_CHARACTERS:
         return f"is longer than {MAX_CHARACTERS} characters"
@@ -84,15 +85,16 @@ def expression_fault(expression: str) -> str | None:
 
 
 def evaluate(expression: str, value: JsonValue, allowance: Allowance | None = None) -> JsonValue:
-    """Return what an expression gives.
+    """Evaluate an expression.
 
     Args:
         expression: JMESPath.
-        value: What it is about.
-        allowance: The work and the size that are left; it is changed.
+        value: The value that it is applied to.
+        allowance: The remaining work and size; reduced in place.
 
     Raises:
-        ExpressionError: The expression cannot be used, does not fit the value, takes too long or gives no JSON.
+        ExpressionError: The expression is invalid, does not fit the value, takes too much work, or its value is not
+            JSON.
     """
     if fault := expression_fault(expression):
         raise ExpressionError(fault)
@@ -100,12 +102,12 @@ def evaluate(expression: str, value: JsonValue, allowance: Allowance | None = No
     try:
         found: JsonValue = _Interpreter(left).visit(_parsed(expression), value)
         left.hold(found)
-        canonical_json(found)  # a literal or `to_number` may make what JSON has no words for
-    except JMESPathTypeError as error:  # its own words hold the whole value
+        canonical_json(found)  # a literal or `to_number` may produce NaN or an infinity
+    except JMESPathTypeError as error:  # its own message quotes the whole value
         expected = " or ".join(error.expected_types)
         raise ExpressionError(f"{error.function_name}() is given {error.actual_type}, not {expected}") from error
     except RecursionError as error:
-        raise ExpressionError("meets a value that is nested too deeply") from error
+        raise ExpressionError("is applied to a value that is nested too deeply") from error
     except (ValueError, TypeError, ArithmeticError) as error:
         raise ExpressionError(f"cannot be evaluated: {_first_line(error)}") from error
     return found
@@ -118,7 +120,7 @@ def _fault(expression: str) -> str | None:
     except RecursionError:
         return f"is nested deeper than {MAX_DEPTH}"
     except (JMESPathError, ValueError) as error:
-        return f"is no JMESPath: {_first_line(error)}"
+        return f"is not a JMESPath: {_first_line(error)}"
     return f"is nested deeper than {MAX_DEPTH}" if _is_deep(parsed) else None
 
 
@@ -131,9 +133,9 @@ def _first_line(error: Exception) -> str:
 
 
 def _is_deep(parsed: Any) -> bool:
-    """Whether an expression, its literals included, is nested too deeply; a chain of pipes is nested too."""
+    """Whether an expression, literals included, is nested too deeply; a chain of pipes counts as nesting."""
     level: list[Any] = [parsed]
-    for _ in range(2 * MAX_DEPTH):  # a node, and the list of what it is made of
+    for _ in range(2 * MAX_DEPTH):  # a node and the list of its children are two levels
         level = [part for node in level for part in _within(node)]
         if not level:
             return False
@@ -147,7 +149,7 @@ def _within(node: Any) -> Collection[Any]:
 
 
 def _size(value: Any, most: int) -> int:
-    """Return how many characters a value takes, or some number above `most`; shared parts count each time."""
+    """Return the size of a value in characters, or some number above `most`; shared parts count each time."""
     size = 0
     stack = [value]
     while stack and size <= most:
@@ -166,7 +168,7 @@ def _size(value: Any, most: int) -> int:
 
 
 class _Interpreter(TreeInterpreter):
-    """Evaluates a parsed expression, and counts before it works."""
+    """Evaluates a parsed expression; work is counted before it is done."""
 
     def __init__(self, allowance: Allowance) -> None:
         super().__init__(Options(custom_functions=_Functions(allowance)))
@@ -198,7 +200,7 @@ class _Interpreter(TreeInterpreter):
 
 
 class _Functions(Functions):
-    """JMESPath's own functions; what they look at is counted first."""
+    """JMESPath's functions; the size of their arguments is counted first."""
 
     def __init__(self, allowance: Allowance) -> None:
         self._left = allowance

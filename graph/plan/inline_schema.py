@@ -1,4 +1,4 @@
-"""Whether a value fits a JSON Schema that stands in a plan. Such a schema stands for itself."""
+"""Validation against a JSON Schema that is part of a plan; such a schema refers to nothing outside itself."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,35 +7,37 @@ from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
 from graph.plan import bounded_schema
-from graph.plan.bounded_schema import errors_of
-from graph.plan.schema_fast_path import quick_fit
-from graph.plan.schema_shape import Places, schemas_in
-from graph.plan.shortening import misfit_in_words
-from graph.plan.work import TooMuchWork
+from graph.plan.bounded_schema import bounded_errors
+from graph.plan.schema_fast_path import fast_test
+from graph.plan.schema_shape import LocalReferences, subschemas
+from graph.plan.shortening import describe_schema_error
+from graph.plan.work import WorkLimitExceeded
 
 
 def schema_fault(schema: Mapping[str, Any]) -> str | None:
-    """Say why a schema cannot be used in a plan, or None where it can."""
+    """Return why a schema cannot be used in a plan, or None if it can."""
     if not isinstance(schema.get("$schema", ""), str):
-        return "$schema is text"
-    return bounded_schema.schema_fault(schema) or _outside(schema)
+        return "$schema must be text"
+    return bounded_schema.schema_fault(schema) or _dangling_reference(schema)
 
 
-def misfits(schema: Mapping[str, Any], value: JsonValue) -> list[str]:
-    """Return what is wrong with a value, by a schema without fault."""
+def schema_errors(schema: Mapping[str, Any], value: JsonValue) -> list[str]:
+    """Return the errors of a value under a schema without faults."""
     try:
-        if quick_fit(schema)(value):
+        if fast_test(schema)(value):
             return []
-        return [misfit_in_words(error) for error in errors_of(schema, value)]
-    except TooMuchWork as error:
-        return [f"whether it fits cannot be told: {error}"]
+        return [describe_schema_error(error) for error in bounded_errors(schema, value)]
+    except WorkLimitExceeded as error:
+        return [f"it cannot be validated: {error}"]
     except (Unresolvable, RecursionError) as error:
         return [f"its schema cannot be used: {error}"]
 
 
-def _outside(schema: Mapping[str, Any]) -> str | None:
-    """Say which reference leads out of the schema or to nothing."""
-    parts = list(schemas_in(schema))
-    places = Places(schema, parts)
+def _dangling_reference(schema: Mapping[str, Any]) -> str | None:
+    """Return the fault of a reference that has no target within the schema."""
+    parts = list(subschemas(schema))
+    references = LocalReferences(schema, parts)
     wanted = (part["$ref"] for part in parts if isinstance(part.get("$ref"), str))
-    return next((f"{name!r} is not in it" for name in wanted if not isinstance(places.at(name), Mapping | bool)), None)
+    return next(
+        (f"{name!r} is not in it" for name in wanted if not isinstance(references.at(name), Mapping | bool)), None
+    )

@@ -1,4 +1,4 @@
-"""What is wrong with a plan, said so that its author can mend it."""
+"""Faults of a plan, worded so that its author can repair them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,9 +11,9 @@ PLACE_CHARACTERS = 120
 
 @dataclass(frozen=True)
 class Issue:
-    """One fault: the step it is in (None for the plan itself), the field, and what to do about it.
+    """One fault: the step (None for the plan itself), the field, and a message that states the repair.
 
-    Each is bounded in length; a message keeps its beginning and its end, where reasons stand.
+    All three are bounded in length; a long message keeps its beginning and its end, which hold the reasons.
     """
 
     step: str | None
@@ -28,8 +28,8 @@ class Issue:
 
     def __str__(self) -> str:
         """Return the issue as one line."""
-        where = f"{self.step}.{self.field}" if self.step else self.field
-        return f"{where}: {self.message}"
+        location = f"{self.step}.{self.field}" if self.step else self.field
+        return f"{location}: {self.message}"
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Issue":
@@ -37,12 +37,12 @@ class Issue:
         return cls(raw.get("step"), raw.get("field", ""), raw.get("message", ""))
 
     def to_json(self) -> dict[str, str | None]:
-        """Return the issue as the state and the review show it."""
+        """Return the issue as JSON for the state and the review."""
         return asdict(self)
 
 
 def storable(text: str) -> str:
-    r"""Return words that may quote anything as words that every record can hold.
+    r"""Return a text with lone surrogates and NUL escaped, so that every record can store it.
 
     >>> print(storable("half a pair: \ud800"))
     half a pair: \ud800

@@ -1,12 +1,12 @@
-"""The plan format as a JSON Schema, for servers that hold a model's answer to one. It is a help; validation decides."""
+"""The plan format as a JSON Schema, for model servers that enforce an output schema; validation does not rely on it."""
 
 from functools import lru_cache
 from typing import Any
 
 from graph.plan.schema import Plan
 
-MOST_NAMES = 200
-"""With more tools than this their names are left out of the schema: servers bound its size."""
+MAX_NAMES = 200
+"""With more tools than this, their names are left out of the schema: servers limit its size."""
 
 
 @lru_cache(maxsize=32)
@@ -14,8 +14,8 @@ def plan_schema(tools: tuple[str, ...]) -> dict[str, Any]:
     """Return the schema of a plan that may use these tools."""
     schema: dict[str, Any] = _compact(Plan.model_json_schema())
     step = schema["$defs"]["Step"]["properties"]
-    del step["parent"]  # said by the steps that a step is refined into, and never by a model
-    if 0 < len(tools) <= MOST_NAMES:
+    del step["parent"]  # set by the expansion of a `refine` step, never by a model
+    if 0 < len(tools) <= MAX_NAMES:
         step["tool"]["enum"] = list(tools)
         step["tools"]["items"]["enum"] = step["required_tools"]["items"]["enum"] = list(tools)
     return {"title": "plan", "description": "A plan to review.", **schema, "required": ["steps"]}
@@ -31,7 +31,7 @@ def revision_schema(tools: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _compact(node: Any) -> Any:
-    """Return a schema without notes and without null, which stands for an absent key."""
+    """Return a schema without titles, descriptions and defaults, and without null, which means an absent key."""
     if isinstance(node, list):
         return [_compact(item) for item in node]
     if not isinstance(node, dict):

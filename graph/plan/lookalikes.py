@@ -1,7 +1,8 @@
-"""Look-alikes: text that looks like a reference to a step of the plan, but is written as other systems write it.
+"""Look-alikes: text that looks like a reference to a step of the plan, but in the notation of another system.
 
-Only names of steps that are there count, so the braces, dollars and tags of code, templates and prose seldom do. Texts
-are read in time in proportion to their length: no expression below goes on beyond the next brace, bracket or line.
+A look-alike must name an existing step, so the braces, dollars and tags of code, templates and prose rarely match. Each
+text is read in linear time: no pattern below matches beyond the next brace, bracket or line
+(docs/decisions/0028-references.md).
 """
 
 import re
@@ -13,8 +14,8 @@ from pydantic import JsonValue
 from graph.plan.reference_spans import Span, spans
 from graph.plan.references import Reference
 
-MOST_NAMED = 5
-"""How many look-alikes of one value are named; the others are of the same kind as a rule."""
+MAX_NAMED = 5
+"""Limit of look-alikes listed per value; the rest are usually of the same kind."""
 SHOWN_CHARACTERS = 80
 
 _NAME = r"(?P<name>[A-Za-z0-9_]++)"
@@ -26,7 +27,7 @@ _DOLLAR = re.compile(rf"\$(?P<strict>(?P<open>\()?\.?){_NAME}{_PATH}(?(open)\))"
 _TAG = re.compile(rf"(?P<strict><){_NAME}{_PATH}>")
 _CLOSING_TAG = re.compile(r"</([A-Za-z0-9_]++)")
 _NUMBERED = re.compile(rf"(?<![A-Za-z0-9_&/])#(?P<name>E(?P<number>[0-9]{{1,5}})){_PATH}(?![A-Za-z0-9_])")
-"""ReWOO's `#E1`; a colour, an anchor in an address and a cell of a sheet have something before or after it."""
+"""ReWOO's `#E1`; the characters around it exclude colours, URL fragments and spreadsheet cells."""
 
 _ENDING = re.compile(r"_(?:results?|outputs?|response|answer)\Z")
 _OWN_FIELD = re.compile(r"\A\.(?:results?|outputs?)(?![A-Za-z0-9_])")
@@ -42,17 +43,17 @@ _HTML = re.compile(r"[hH][1-6]\Z")
 
 @dataclass(frozen=True)
 class Lookalike:
-    """What is written, and the reference that it seems to mean; `dollar` if the reference is right but for a `$`."""
+    """The text as written and the reference it appears to mean; `dollar` if only the `$` before it is wrong."""
 
     written: str
     meant: Reference
     dollar: bool = False
 
     def fault(self, argument: str | None = None) -> str:
-        """Say what is wrong, and what to write instead.
+        """Return the fault and its repair.
 
         Args:
-            argument: The argument that it stands in, None if it is in a field that has no escape.
+            argument: The name of the argument, None for a field without an escape.
         """
         text = (
             ""
@@ -65,19 +66,19 @@ class Lookalike:
 
 
 def lookalike_faults(value: JsonValue, steps: Collection[str], argument: str | None = None) -> Iterator[str]:
-    """Yield what is wrong with the look-alikes in the string values of `value`, each kind once.
+    """Yield the faults of the look-alikes in the string values of `value`, each once.
 
     Args:
-        value: An argument, or another value that may hold references.
+        value: An argument, or another value that may contain references.
         steps: Ids of the steps that it may refer to.
-        argument: The name of the argument, None for a field in which every look-alike is a fault.
+        argument: The name of the argument, None for a field without an escape.
     """
     named: dict[str, None] = {}
     for text in _texts(value):
         for found in lookalikes_in(text, steps):
             named.setdefault(found.fault(argument))
-            if len(named) > MOST_NAMED:
-                yield from list(named)[:MOST_NAMED]
+            if len(named) > MAX_NAMED:
+                yield from list(named)[:MAX_NAMED]
                 yield "there are more of them"
                 return
     yield from named
@@ -117,7 +118,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 
 def _without(text: str, marked: list[Span]) -> str:
-    """Return the text with a character that no pattern matches in the place of each one of a reference."""
+    """Return the text with each character of a reference replaced by NUL, which no pattern matches."""
     parts, end = [], 0
     for start, stop in (span.ends for span in marked):
         parts += [text[end:start], "\0" * (stop - start)]
@@ -126,10 +127,10 @@ def _without(text: str, marked: list[Span]) -> str:
 
 
 def _meant(match: re.Match[str], steps: Collection[str]) -> Reference | None:
-    """Return the reference that a match seems to mean, None if it is about no step."""
+    """Return the reference that a match appears to mean, None if it names no step."""
     name, path, groups = match["name"], match["path"] or "", match.groupdict()
     step = _step(name, steps) or _step(f"step_{groups.get('number')}", steps)
-    is_sure = step is not None and step != name
+    is_sure = step is not None and step != name  # an ending such as `_output` leaves no doubt
     for _ in range(3):
         within = _WITHIN.match(path) if step is None and name in _CONTAINERS else None
         if within is None:
@@ -142,7 +143,7 @@ def _meant(match: re.Match[str], steps: Collection[str]) -> Reference | None:
 
 
 def _step(name: str, steps: Collection[str]) -> str | None:
-    """Return the step that a word names: by its id, by an id and an ending, by an integer id and an ending."""
+    """Return the step that a word names: by its id, by id and ending, or by number and ending."""
     if name in steps:
         return name
     stem = _ENDING.sub("", name)
@@ -151,7 +152,7 @@ def _step(name: str, steps: Collection[str]) -> str | None:
 
 
 def _is_numbered(step: str) -> bool:
-    """Whether an id is hardly a word of anything else: tags and commands may be called `date`, but not `step_1`."""
+    """Whether an id is unlikely to be a name of anything else: `date` may be a tag or a command, `step_1` may not."""
     return step[-1].isdecimal() and not _HTML.match(step)
 
 

@@ -1,6 +1,6 @@
-"""The names in common use for our fields, brought to ours; nothing is judged here but what cannot be read.
+"""Normalization of plans: common names of fields and common wrappers are translated to the plan format.
 
-What is read otherwise than it was written is noted in short sentences, which go on record with the plan.
+Nothing is validated here except unreadable input. Each change is described by a note, which is recorded with the plan.
 """
 
 from collections import defaultdict
@@ -12,7 +12,7 @@ from graph.errors import listed
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Step
-from graph.plan.shortening import value_in_words
+from graph.plan.shortening import short_repr
 from graph.plan.unique_keys import read_json
 
 ALIASES = {
@@ -26,22 +26,22 @@ ALIASES = {
 }
 FIELDS = tuple(Step.model_fields)
 PLAN_KEYS = ("steps", "keep", "plan", "answer")
-"""Keys by which a plan or a revision is known among other JSON."""
+"""Keys that identify a plan or a revision among other JSON."""
 COMMENTARY = ("goal", "thought", "reasoning")
-"""What models write beside the steps, for themselves."""
+"""Keys that models add beside the steps; ignored."""
 
-MOST_WRAPPERS = 4
-MOST_NOTES = 20
+MAX_WRAPPERS = 4
+MAX_NOTES = 20
 CALL_KEYS = frozenset(("name", "arguments", "parameters", "args", "input", "id", "type"))
 ARGUMENTS = ("arguments", "parameters", "args", "input")
 PLAN_CALLS = ("plan", "revision")
-"""Names of calls that stand around a plan, whatever is in it; around other calls it has to have steps."""
+"""Names of calls whose arguments are a plan even without steps; for any other name there must be steps."""
 STEP_KEYS = frozenset(("objective", "tool", "tools", "required_tools", "depends_on", "dependencies", "subgoal_id"))
 
 
 @dataclass
 class Fields:
-    """A step's fields under our names, what could not be read, and what was read otherwise than written."""
+    """A step's fields under their canonical names, issues of unreadable ones, and notes on changes."""
 
     values: dict[str, Any] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Fields:
 
 
 def looks_like_plan(raw: Any) -> bool:
-    """Whether a JSON value among others in an answer is a plan or a revision, right or wrong."""
+    """Whether a JSON value found in a response is a plan or a revision, valid or not."""
     if isinstance(raw, list):
         return bool(raw) and all(isinstance(item, dict) and _looks_like_step(item) for item in raw)
     if not isinstance(raw, dict):
@@ -62,16 +62,16 @@ def looks_like_plan(raw: Any) -> bool:
 
 
 def unwrap(raw: Any, tools: Collection[str] = ()) -> tuple[Any, list[str]]:
-    """Return the object that holds `steps`, null keys left out, and what was left out around and beside it.
+    """Return the object that contains `steps`, without null keys, and notes on what was removed.
 
-    Opened are a bare list, `{"plan": ...}`, and the call of a tool, none of `tools`, whose arguments are the plan.
+    Wrappers are a bare list, `{"plan": ...}`, and a call whose arguments are the plan, unless it names one of `tools`.
     """
     notes: list[str] = []
-    for _ in range(MOST_WRAPPERS):
+    for _ in range(MAX_WRAPPERS):
         raw = _without_commentary(_without_nulls(raw), notes)
         if isinstance(raw, dict) and set(raw) == {"plan"}:
             raw = raw["plan"]
-            notes.append("what stood in plan was read as the plan")
+            notes.append("the value of plan was read as the plan")
         elif isinstance(raw, dict) and (inner := _called_with(raw, tools)) is not None:
             raw = inner
             notes.append("the arguments of a call were read as the plan")
@@ -84,7 +84,7 @@ def unwrap(raw: Any, tools: Collection[str] = ()) -> tuple[Any, list[str]]:
 
 
 def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Fields:
-    """Return a step's fields, null ones left out."""
+    """Return a step's fields without null values."""
     found = Fields()
     fields, step = found.values, name_of(raw)
     for key, value in raw.items():
@@ -92,15 +92,13 @@ def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Fields
         if value is None:
             continue
         if name not in FIELDS:
-            found.issues.append(
-                Issue(step, str(key), f"unknown key {value_in_words(key)}; a step has {', '.join(FIELDS)}")
-            )
+            found.issues.append(Issue(step, str(key), f"unknown key {short_repr(key)}; a step has {', '.join(FIELDS)}"))
         elif name in fields:
-            found.issues.append(Issue(step, name, f"given twice, the second time as {value_in_words(key)}; keep one"))
+            found.issues.append(Issue(step, name, f"given twice, the second time as {short_repr(key)}; keep one"))
         else:
             fields[name] = value
             found.notes += [f"{key} was read as {name}"] if key != name else []
-    if "required_tools" in fields:  # a step that has to call tools may call them
+    if "required_tools" in fields:  # a tool that must be called is granted too
         fields.setdefault("tools", fields["required_tools"])
     _read_ids(found)
     if isinstance(fields.get("checks"), list):
@@ -113,36 +111,36 @@ def read_fields(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> Fields
 
 
 def read_ids(given: Any) -> Any:
-    """Return a list of ids as plans have it: numbers count steps, and one id needs no list around it."""
+    """Return a list of normalized step ids; a single id becomes a list of one."""
     ids = [given] if (isinstance(given, str) and given) or _is_count(given) else given
     return [read_id(one) for one in ids] if isinstance(ids, list) else ids
 
 
 def read_id(given: Any) -> Any:
-    """Return an id as plans have it; numbers count steps: 1 is `step_1`, as text too."""
+    """Return a normalized step id: 1 and "1" become `step_1`."""
     is_text = isinstance(given, str) and given.isascii() and given.isdigit() and (given == "0" or given[0] != "0")
     return f"step_{given}" if is_text or _is_count(given) else given
 
 
 def name_of(raw: Mapping[Any, Any]) -> str | None:
-    """Return the id to name a raw step by in an issue."""
+    """Return the id of a raw step, for issues."""
     given = raw.get("id") if raw.get("id") is not None else raw.get("subgoal_id")
     given = read_id(given)
     return given if isinstance(given, str) else None
 
 
-def told_once(notes: Iterable[tuple[str | None, str]]) -> tuple[str, ...]:
-    """Return notes, given as (step, sentence), each once with the steps it is about.
+def group_notes(notes: Iterable[tuple[str | None, str]]) -> tuple[str, ...]:
+    """Return notes, given as (step, sentence), each once with its steps.
 
-    >>> told_once([(None, "a"), ("step_1", "b"), ("step_2", "b")])
+    >>> group_notes([(None, "a"), ("step_1", "b"), ("step_2", "b")])
     ('a', 'b, in step_1, step_2')
     """
     steps: dict[str, list[str]] = defaultdict(list)
     for step, note in notes:
         steps[note] += [step[:80]] if step is not None else []
-    told = [f"{note}, in {listed(where, 3)}" if where else note for note, where in steps.items()]
-    more = len(told) - MOST_NOTES
-    return tuple(told if more <= 0 else [*told[:MOST_NOTES], f"and {more} more"])
+    grouped = [f"{note}, in {listed(ids, 3)}" if ids else note for note, ids in steps.items()]
+    more = len(grouped) - MAX_NOTES
+    return tuple(grouped if more <= 0 else [*grouped[:MAX_NOTES], f"and {more} more"])
 
 
 def _without_nulls(raw: Any) -> Any:
@@ -161,7 +159,7 @@ def _looks_like_step(item: Mapping[str, Any]) -> bool:
 
 
 def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
-    """Return the plan that is the arguments of a call, None if this is no such call."""
+    """Return the plan in the arguments of a call, None if this is not such a call."""
     calls = raw.get("tool_calls")
     if set(raw) == {"tool_calls"} and isinstance(calls, list) and len(calls) == 1 and isinstance(calls[0], dict):
         raw = calls[0]
@@ -178,7 +176,7 @@ def _called_with(raw: Mapping[Any, Any], tools: Collection[str]) -> Any:
 
 
 def _object_in(value: Any) -> Any:
-    """Return the object that a text is, as calls hold their arguments; other values stay as they are."""
+    """Return the object of a JSON text, as in the arguments of a call; other values are returned unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -201,7 +199,7 @@ def _read_ids(found: Fields) -> None:
             found.notes.append("numbers in depends_on were read as step_<number>")
     if "replaces" in fields:
         fields["replaces"] = read_id(fields["replaces"])
-        if fields["replaces"] == fields.get("id"):  # a step of the same id replaces it without saying so
+        if fields["replaces"] == fields.get("id"):  # a step replaces one of the same id anyway
             del fields["replaces"]
 
 
@@ -210,13 +208,13 @@ def _is_count(given: Any) -> bool:
 
 
 def _read_text_args(found: Fields, tools: Mapping[str, ToolSpec], step: str | None, is_json: bool) -> None:
-    """A plain string goes to the tool's only or first required parameter; without a tool, to the model.
+    """Pass a plain string to the tool's only or first required parameter; without a tool, to the model.
 
     Args:
         found: The step's fields.
-        tools: Tool name -> what it takes.
-        step: The step's name, for issues.
-        is_json: Whether it was called `arguments`, which is JSON text in calls of tools.
+        tools: The tools by name.
+        step: The step's id, for issues.
+        is_json: Whether the key was `arguments`, which is JSON text in tool calls.
     """
     fields = found.values
     granted = fields.get("tools")
@@ -232,10 +230,10 @@ def _read_text_args(found: Fields, tools: Mapping[str, ToolSpec], step: str | No
         return
     spec = tools.get(names[0]) if len(names) == 1 and isinstance(names[0], str) else None
     if len(names) == 1 and spec is None:
-        return  # an unknown tool is said elsewhere
+        return  # validation reports the unknown tool
     parameter = spec.first_parameter if spec else None
     if parameter is None:
-        found.issues.append(Issue(step, "args", "a plain text fits no single argument here; name the arguments"))
+        found.issues.append(Issue(step, "args", "args is text, but matches no single argument; name the arguments"))
     else:
         fields["args"] = {parameter: text}
         found.notes.append(f"a plain text was read as the argument {parameter}")

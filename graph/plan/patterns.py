@@ -1,6 +1,7 @@
-"""Regular expressions that take time in proportion to the text, whatever they are: those of RE2.
+"""Regular expressions with RE2, which matches in linear time.
 
-Python's own take time without end for some texts, and nothing can stop them.
+Some patterns take Python's `re` unbounded time, and a match under way cannot be interrupted
+(docs/decisions/0016-regular-expressions.md).
 """
 
 import re
@@ -11,82 +12,82 @@ import re2
 
 from graph.plan.work import spend
 
-MOST_CHARACTERS = 100_000
-"""How much of a text `found_in` and `all_in` look through, and how long a text may be that has to match."""
-LONGEST = 1_000
-"""How many characters a pattern may have."""
-MOST_BYTES = 1_000_000
-"""How much memory a pattern may take: it bounds what RE2 makes of counted repetitions."""
+MAX_CHARACTERS = 100_000
+"""`first_match` and `all_matches` search this many characters; `has_match` and `full_match` refuse longer texts."""
+MAX_LENGTH = 1_000
+"""Limit of a pattern's length, in characters."""
+MAX_BYTES = 1_000_000
+"""Memory limit of a compiled pattern, in bytes: counted repetitions expand."""
 _STEPS = 4_000
-"""How many instructions of a pattern, times characters of a text, count as one step of work."""
+"""Instructions of a pattern times characters of a text that count as one step of work."""
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|.)", re.DOTALL)
 
 
 def pattern_fault(pattern: str) -> str | None:
-    """Say why a pattern cannot be used, or None where it can.
+    """Return why a pattern cannot be used, or None if it can.
 
     >>> pattern_fault("^[0-9]+$"), pattern_fault("(?=a)")
-    (None, "'(?=a)' is no regular expression of RE2: invalid perl operator: (?=")
+    (None, "'(?=a)' is not a regular expression of RE2: invalid perl operator: (?=")
     """
-    if len(pattern) > LONGEST:
-        return f"the pattern is longer than {LONGEST} characters"
+    if len(pattern) > MAX_LENGTH:
+        return f"the pattern is longer than {MAX_LENGTH} characters"
     try:
         _compiled(pattern)
     except UnicodeEncodeError:
-        return f"{pattern!r} holds half a surrogate pair"
+        return f"{pattern!r} contains a lone surrogate"
     except re2.error as error:
-        words = error.args[0] if error.args else "it cannot be read"
-        told = words.decode(errors="replace") if isinstance(words, bytes) else words
-        return f"{pattern!r} is no regular expression of RE2: {told}"
+        reason = error.args[0] if error.args else "it cannot be read"
+        text = reason.decode(errors="replace") if isinstance(reason, bytes) else reason
+        return f"{pattern!r} is not a regular expression of RE2: {text}"
     return None
 
 
-def found_in(pattern: str, text: str) -> str | None:
-    """Return the first part of a text, or of its beginning, that a usable pattern matches; None where none does.
+def first_match(pattern: str, text: str) -> str | None:
+    """Return the first match of a usable pattern in the beginning of a text, None if there is no match.
 
-    >>> found_in("[0-9]+", "of 40 and 2"), found_in("x", "of 40 and 2")
+    >>> first_match("[0-9]+", "of 40 and 2"), first_match("x", "of 40 and 2")
     ('40', None)
     """
-    found = _for(pattern, text).search(text[:MOST_CHARACTERS])
+    found = _for(pattern, text).search(text[:MAX_CHARACTERS])
     return None if found is None else str(found[0])
 
 
-def all_in(pattern: str, text: str) -> list[str]:
-    """Return all parts of a text, or of its beginning, that a usable pattern matches, from left to right.
+def all_matches(pattern: str, text: str) -> list[str]:
+    """Return all matches of a usable pattern in the beginning of a text, from left to right.
 
-    >>> all_in("[0-9]+", "of 40 and 2")
+    >>> all_matches("[0-9]+", "of 40 and 2")
     ['40', '2']
     """
-    return [str(found[0]) for found in _for(pattern, text).finditer(text[:MOST_CHARACTERS])]
+    return [str(found[0]) for found in _for(pattern, text).finditer(text[:MAX_CHARACTERS])]
 
 
-def holds(pattern: str, text: str) -> bool:
-    """Whether a usable pattern matches somewhere in the whole of a text; one that is too long to tell does not hold.
+def has_match(pattern: str, text: str) -> bool:
+    """Whether a usable pattern matches anywhere in a text; false for texts that are too long.
 
-    >>> holds("^[a-z]+$", "abc"), holds("^[a-z]+$", "a" * MOST_CHARACTERS + "!")
+    >>> has_match("^[a-z]+$", "abc"), has_match("^[a-z]+$", "a" * MAX_CHARACTERS + "!")
     (True, False)
     """
-    return len(text) <= MOST_CHARACTERS and _is_clean(text) and _for(pattern, text).search(text) is not None
+    return len(text) <= MAX_CHARACTERS and _is_clean(text) and _for(pattern, text).search(text) is not None
 
 
-def is_whole(pattern: str, text: str) -> bool:
-    """Whether a usable pattern matches the whole of a text, line ends included; one that is too long does not.
+def full_match(pattern: str, text: str) -> bool:
+    """Whether a usable pattern matches a whole text, line ends included; false for texts that are too long.
 
-    >>> is_whole("a|ab", "ab"), is_whole("a", "ab")
+    >>> full_match("a|ab", "ab"), full_match("a", "ab")
     (True, False)
     """
-    return len(text) <= MOST_CHARACTERS and _is_clean(text) and _for(whole(pattern), text).fullmatch(text) is not None
+    return len(text) <= MAX_CHARACTERS and _is_clean(text) and _for(dotall(pattern), text).fullmatch(text) is not None
 
 
-def whole(pattern: str) -> str:
-    """Return the pattern as `is_whole` uses it: `.` stands for line ends too."""
+def dotall(pattern: str) -> str:
+    """Return the pattern as `full_match` uses it: `.` matches line ends too."""
     return f"(?s:{pattern})"
 
 
 def _for(pattern: str, text: str) -> Any:
-    """Return a usable pattern, compiled, and count what looking through the text takes at worst."""
+    """Return a usable pattern, compiled, and count the worst-case work of searching the text."""
     found = _compiled(pattern)
-    spend(1 + found.programsize * min(len(text), MOST_CHARACTERS) // _STEPS)
+    spend(1 + found.programsize * min(len(text), MAX_CHARACTERS) // _STEPS)
     return found
 
 
@@ -102,10 +103,10 @@ def _is_clean(text: str) -> bool:
 def _compiled(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = MOST_BYTES
-    return re2.compile(_ESCAPE.sub(_spelt, pattern), options)
+    options.max_mem = MAX_BYTES
+    return re2.compile(_ESCAPE.sub(_in_re2_syntax, pattern), options)
 
 
-def _spelt(escape: re.Match[str]) -> str:
-    """Return an escape as RE2 spells it: JSON Schema's `\\u4e00` is its `\\x{4e00}`."""
+def _in_re2_syntax(escape: re.Match[str]) -> str:
+    """Return an escape in RE2's notation: JSON Schema's `\\u4e00` becomes `\\x{4e00}`."""
     return f"\\x{{{escape[1]}}}" if escape[1] else escape[0]

@@ -1,4 +1,4 @@
-"""Reading a plan: the whole of it, in any accepted spelling, with every fault that is found."""
+"""Reading a plan: any accepted form is normalized and validated as a whole, and every fault is listed."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.issues import Issue
 from graph.plan.json_values import TOO_DEEP, json_faults
-from graph.plan.normalization import name_of, read_fields, told_once, unwrap
+from graph.plan.normalization import group_notes, name_of, read_fields, unwrap
 from graph.plan.schema import Plan, Step
-from graph.plan.shortening import value_in_words
+from graph.plan.shortening import short_repr
 from graph.plan.validation import graph_issues, step_issues
-from graph.plan.work import TooMuchWork, at_most
+from graph.plan.work import WorkLimitExceeded, work_limit
 
 MAX_STEPS = 10_000
 MAX_WORK = 10_000_000
-"""Steps of work that the schemas and arguments of one plan may take together, as `graph.plan.work` counts them."""
+"""Limit of work for all schemas and arguments of one plan, counted by `graph.plan.work`."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read: a plan without faults, or the faults; `notes` say what was read otherwise than written."""
+    """The outcome of reading: a valid plan, or its issues; `notes` describe normalizations."""
 
     plan: Plan | None
     issues: tuple[Issue, ...] = ()
@@ -32,18 +32,18 @@ class Reading:
 
 
 def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
-    """Read a plan in any accepted spelling and check the whole of it, in bounded work.
+    """Read a plan in any accepted form and validate it as a whole, with bounded work.
 
     Args:
         raw: A JSON value as a model, a person or a caller wrote it.
-        tools: Tool name -> what it takes; the plan may name no others.
+        tools: The tools that the plan may name, by name.
         max_steps: A plan with more steps is refused.
     """
     plan, notes = unwrap(raw, tools)
     if not isinstance(plan, dict):
-        return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps"'),))
+        return Reading(None, (Issue(None, "plan", 'a plan must be an object with "steps"'),))
     issues = [
-        Issue(None, str(key), f"unknown key {value_in_words(key)}; a plan has steps, answer")
+        Issue(None, str(key), f"unknown key {short_repr(key)}; a plan has steps, answer")
         for key in plan
         if key not in ("steps", "answer")
     ]
@@ -57,18 +57,18 @@ def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEP
 
 
 def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple[list[StepDraft], list[Issue]]:
-    """Read a list of steps, each for itself."""
+    """Read a list of steps, each on its own."""
     if raw is None:
         return [], []
     if not isinstance(raw, list):
-        return [], [Issue(None, "steps", "steps is a list of objects")]
+        return [], [Issue(None, "steps", "steps must be a list of objects")]
     if len(raw) > max_steps:
         return [], [Issue(None, "steps", f"{len(raw)} steps are too many; at most {max_steps} are allowed")]
     try:
-        with at_most(MAX_WORK):
+        with work_limit(MAX_WORK):
             return _read_each(raw, tools)
-    except TooMuchWork as error:
-        return [], [Issue(None, "steps", f"to check them {error}")]
+    except WorkLimitExceeded as error:
+        return [], [Issue(None, "steps", f"checking the steps {error}")]
 
 
 def _read_each(raw: list[Any], tools: Mapping[str, ToolSpec]) -> tuple[list[StepDraft], list[Issue]]:
@@ -105,12 +105,19 @@ def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> StepDraf
 
 
 def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Iterable[str] = ()) -> Reading:
-    """Return the plan, or all that is wrong with it; `notes` say what was read otherwise around the steps."""
+    """Return the plan, or all its issues.
+
+    Args:
+        drafts: The steps.
+        answer: The plan's answer.
+        issues: All issues, those of the steps included.
+        notes: Normalizations outside the steps.
+    """
     if issues:
         return Reading(None, tuple(dict.fromkeys(issues)))
     plan = Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer)
-    said = [(None, note) for note in notes], [(draft.id, note) for draft in drafts for note in draft.notes]
-    return Reading(plan, notes=told_once(chain(*said)))
+    of_plan, of_steps = [(None, note) for note in notes], [(d.id, note) for d in drafts for note in d.notes]
+    return Reading(plan, notes=group_notes(chain(of_plan, of_steps)))
 
 
 def _place(loc: tuple[int | str, ...]) -> str:
@@ -120,5 +127,5 @@ def _place(loc: tuple[int | str, ...]) -> str:
 
 def _words(part: Any) -> str:
     if part["type"] == "missing":
-        return f"missing; a step needs {part['loc'][0]}"
+        return f"missing; every step needs {part['loc'][0]}"
     return str(part["msg"])

@@ -1,4 +1,4 @@
-"""Where references stand in a text. Found in one pass, in time in proportion to the text, whatever is in it."""
+"""The positions of references in a text, found in one pass and in linear time."""
 
 import re
 from bisect import bisect_left
@@ -14,7 +14,7 @@ _QUOTES = "\"'`"
 class Span:
     """A `{<step>_result<path>}` from `start` to `stop`, braces included.
 
-    `is_literal` if a second pair of braces makes text of it; `dollars` is how many `$` stand directly before it.
+    `is_literal` if a second pair of braces escapes it; `dollars` counts the `$` directly before it.
     """
 
     start: int
@@ -26,12 +26,12 @@ class Span:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """Start and stop of all that belongs to it: doubled braces, or dollars."""
+        """Start and stop with the doubled braces or the dollars included."""
         return self.start - self.is_literal - self.dollars, self.stop + self.is_literal
 
 
 def spans(text: str) -> Iterator[Span]:
-    """Yield the references of a text, and what is written like one with doubled braces, from left to right.
+    """Yield the references of a text, escaped ones included, from left to right.
 
     >>> [(span.step, span.path, span.is_literal) for span in spans("{a_result.x} {{b_result}} {c")]
     [('a', '.x', False), ('b', '', True)]
@@ -45,6 +45,7 @@ def spans(text: str) -> Iterator[Span]:
             position = head.end()
             continue
         start = head.start()
+        # A `{` that belongs to the span before cannot escape this one, hence `start > end`.
         is_literal = start > end and text[start - 1] == "{" and text[stop : stop + 1] == "}"
         dollars = 0 if is_literal else _dollars_before(text, start, end)
         yield Span(start, stop, head[1], text[head.end() : stop - 1], is_literal, dollars)
@@ -56,10 +57,11 @@ def _dollars_before(text: str, start: int, end: int) -> int:
 
 
 class _Closing:
-    """Finds the first `}` outside quotes after any place of a text.
+    """Finds the first `}` outside quotes after any position of a text.
 
-    For each special character is known, from the last to the first, where it leads: outside quotes, and inside each
-    kind of them. To look for it anew from each place would take time that grows with the square of the text.
+    One pass from the last special character to the first records the closing brace for a scan that starts there outside
+    quotes, and the end of each kind of quote. A new scan from every position would take quadratic time
+    (docs/decisions/0028-references.md).
     """
 
     def __init__(self, text: str) -> None:
@@ -71,7 +73,7 @@ class _Closing:
             self._look(text, number, closed)
 
     def after(self, position: int) -> int | None:
-        """Return where the text after the brace begins, None if there is no such brace."""
+        """Return the position after the brace, None if there is no such brace."""
         return self._stops[bisect_left(self._places, position)]
 
     def _look(self, text: str, number: int, closed: dict[str, list[int]]) -> None:

@@ -1,6 +1,7 @@
-"""References: `{step_1_result.items[0].url}` in an argument stands for a part of an earlier result.
+"""References: `{step_1_result.items[0].url}` in an argument is replaced by a part of an earlier result.
 
-A text is read once, from left to right; what a reference is replaced by is never read again.
+A text is read once, from left to right; a substituted value is never searched for references, so a result cannot inject
+one (docs/decisions/0028-references.md).
 """
 
 import json
@@ -20,23 +21,23 @@ from graph.plan.reference_spans import spans
 
 _LINK = re.compile(r"""\.([A-Za-z_][A-Za-z0-9_]*)|\.("(?:[^"\\]|\\.)*")|\[(-?[0-9]+)\]""")
 CACHED_CHARACTERS = 500
-"""Longer texts are read anew each time: what is kept must not grow with what plans hold."""
+"""Longer texts are not cached: the memory of the cache must not grow with the size of plans."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """`{<step>_result<path>}`; `path` is empty or a JMESPath that starts at the result."""
+    """`{<step>_result<path>}`; `path` is empty or a JMESPath relative to the result."""
 
     step: str
     path: str
 
     def __str__(self) -> str:
-        """Return the reference as it is written in a plan."""
+        """Return the reference in plan notation."""
         return f"{{{self.step}_result{self.path}}}"
 
     @property
     def fault(self) -> str | None:
-        """Say why the path cannot be read, or None where it can."""
+        """The fault of the path, None if it is usable."""
         if len(self.path) > MAX_CHARACTERS:
             return f"{{{self.step}_result{self.path[:40]}...}} is longer than {MAX_CHARACTERS} characters"
         if self.is_chain or (fault := expression_fault("@" + self.path)) is None:
@@ -45,17 +46,15 @@ class Reference:
 
     @property
     def is_chain(self) -> bool:
-        """Whether the path is nothing but fields and indexes."""
+        """Whether the path consists of fields and indexes only."""
         return len(self.path) <= MAX_CHARACTERS and _links(self.path) is not None
 
     def value_in(self, results: Mapping[str, JsonValue], allowance: Allowance | None = None) -> JsonValue:
-        """Return the value this reference stands for.
-
-        A plain chain of fields and indexes is walked, any other path is JMESPath's business.
+        """Return the referenced value.
 
         Args:
             results: Step id -> result.
-            allowance: The work and the size that are left; it is changed.
+            allowance: The remaining work and size; reduced in place.
 
         Raises:
             UnresolvedReferenceError: No such result, field or index, or the path does not fit the result.
@@ -66,6 +65,7 @@ class Reference:
         if isinstance(result, str) and self.path.lstrip().startswith((".", "[")):
             raise self._unresolved("the result is text, which has no fields")
         try:
+            # JMESPath gives null for an absent field. A plain chain is walked instead, so that absence is an error.
             if not self.is_chain:
                 return evaluate("@" + self.path, result, allowance)
             found = self._walk(result, _links(self.path) or ())
@@ -87,13 +87,13 @@ class Reference:
                 value = value[link]
             except LookupError:
                 name = f".{link}" if isinstance(link, str) else f"[{link}]"
-                raise self._unresolved(f"{name} is not there, but {_kind(value)}") from None
+                raise self._unresolved(f"{name} is not there; the value is {_kind(value)}") from None
         found: JsonValue = value
         return found
 
 
 def references_in(value: JsonValue) -> tuple[Reference, ...]:
-    """Return every reference in the string values of `value`, in order; keys are never looked at."""
+    """Return every reference in the string values of `value`, in order; keys are not searched."""
     if isinstance(value, str):
         return tuple(piece for piece in pieces(value) if isinstance(piece, Reference)) if "{" in value else ()
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -101,13 +101,13 @@ def references_in(value: JsonValue) -> tuple[Reference, ...]:
 
 
 def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
-    """Return `value` with each reference replaced by what it stands for, in one pass.
+    """Return `value` with each reference replaced by its value, in one pass.
 
-    Alone in a string a reference keeps its type; inside text a string goes in as it is, anything else as JSON. Of the
-    `$` directly before a reference each pair stands for one. All references of `value` share one `Allowance`.
+    A reference that is the whole string keeps its type; inside text, a string is inserted unchanged and any other value
+    as JSON. Each `$$` directly before a reference becomes one `$`. All references of `value` share one `Allowance`.
 
     Raises:
-        UnresolvedReferenceError: A reference has no value, or they take too much work or room.
+        UnresolvedReferenceError: A reference has no value, or the references exceed the limits of work or size.
 
     >>> resolve({"a": "{s_result.n}", "b": "n=$${s_result.n} {{s_result}}"}, {"s": {"n": 4}})
     {'a': 4, 'b': 'n=$4 {s_result}'}
@@ -116,19 +116,19 @@ def resolve(value: JsonValue, results: Mapping[str, JsonValue]) -> JsonValue:
 
 
 def needs_evaluation(value: JsonValue) -> bool:
-    """Whether to fill in `value` may take a while: it holds an expression that is more than fields and indexes."""
+    """Whether resolving `value` evaluates JMESPath, which may take up to a second."""
     return any(not reference.is_chain for reference in references_in(value))
 
 
 def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
-    """Return `value` with the references to some steps made references to others.
+    """Return `value` with the step ids of its references replaced.
 
     >>> renamed("{a_result.n} of $${b_result}", {"a": "c"})
     '{c_result.n} of $${b_result}'
     """
     if isinstance(value, str):
         parts = pieces(value)
-        return value if parts == (value,) else spelled(_with_name(part, names) for part in parts)
+        return value if parts == (value,) else join_pieces(_with_name(part, names) for part in parts)
     if isinstance(value, dict):
         return {key: renamed(item, names) for key, item in value.items()}
     if isinstance(value, list):
@@ -137,7 +137,7 @@ def renamed(value: JsonValue, names: Mapping[str, str]) -> JsonValue:
 
 
 def escape(text: str) -> str:
-    """Return text that `resolve` turns back into `text`, whatever references it seems to hold."""
+    """Return `text` with its references escaped, so that `resolve` restores it."""
     escaped, end = [], 0
     for span in spans(text):
         escaped += [text[end : span.start], "{", text[span.start : span.stop], "}"]
@@ -152,10 +152,10 @@ def pieces(text: str) -> tuple[str | Reference, ...]:
     return _cached_pieces(text) if len(text) <= CACHED_CHARACTERS else _pieces(text)
 
 
-def spelled(parts: Iterable[str | Reference]) -> str:
-    """Return the text that `pieces` splits into these parts.
+def join_pieces(parts: Iterable[str | Reference]) -> str:
+    """Return the text that `pieces` splits into these parts; the inverse of `pieces`.
 
-    >>> spelled(["{x_result} costs $", Reference("a", ".price")])
+    >>> join_pieces(["{x_result} costs $", Reference("a", ".price")])
     '{{x_result}} costs $${a_result.price}'
     """
     texts: list[str] = []
@@ -163,7 +163,7 @@ def spelled(parts: Iterable[str | Reference]) -> str:
         if is_text:
             texts.append(escape("".join(map(str, group))))
             continue
-        if texts:
+        if texts:  # `$` before a reference is written `$$`
             before = texts.pop()
             texts.append(before + "$" * (len(before) - len(before.rstrip("$"))))
         texts += map(str, group)
@@ -214,7 +214,7 @@ def _as_text(value: JsonValue) -> str:
 
 @lru_cache(maxsize=2_048)
 def _links(path: str) -> tuple[str | int, ...] | None:
-    """Return the fields and indexes of a plain chain, or None where the path is more than that."""
+    """Return the fields and indexes of a plain chain, None for any other path."""
     links: list[str | int] = []
     position = 0
     while position < len(path):

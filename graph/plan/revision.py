@@ -1,4 +1,4 @@
-"""A revision: the plan of what is left, put together with what has succeeded."""
+"""A revision: a plan of the remaining work, merged with the steps that succeeded."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from graph.plan.normalization import read_id, unwrap
 from graph.plan.reading import MAX_STEPS, Reading, finish, read_steps
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
-from graph.plan.shortening import value_in_words
+from graph.plan.shortening import short_repr
 from graph.plan.validation import graph_issues
 
 
 @dataclass(frozen=True)
 class PlanDiff:
-    """Ids of the steps that two revisions do not share, in plan order."""
+    """Ids of the steps that differ between two revisions, in plan order."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class PlanDiff:
         return cls(added, changed, removed, bool(raw.get("answer")))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the difference as the review shows it."""
+        """Return the difference as JSON for the review."""
         return {
             "added": list(self.added),
             "changed": list(self.changed),
@@ -50,7 +50,7 @@ class PlanDiff:
 
 
 def difference(before: Plan | None, after: Plan) -> PlanDiff:
-    """Return what `after` adds to, changes in and removes from `before`."""
+    """Return the steps that `after` adds to, changes in and removes from `before`."""
     before = before or Plan()
     return PlanDiff(
         added=tuple(step.id for step in after.steps if step.id not in before.by_id),
@@ -65,14 +65,15 @@ def read_revision(
 ) -> Reading:
     """Read `{"keep": [...], "steps": [...], "answer": ...}` and return the whole revised plan, or every fault.
 
-    Steps that succeeded stay and never change. A given step may take the id of one that failed or has not run; a
-    step that is neither kept nor given is dropped. Without an answer the old one holds as far as its steps are left.
+    Steps that succeeded stay and never change. A given step may have the id of one that failed or has not run; a step
+    that is neither kept nor given is dropped. Without an answer the old one stays if all its steps do.
     """
     revision, notes = unwrap(raw, tools)
     if not isinstance(revision, dict):
-        return Reading(None, (Issue(None, "plan", 'a revision is an object with "steps", and "keep" for what stays'),))
+        message = 'a revision must be an object with "steps", and "keep" for the steps that stay'
+        return Reading(None, (Issue(None, "plan", message),))
     issues = [
-        Issue(None, str(key), f"unknown key {value_in_words(key)}; a revision has keep, steps, answer")
+        Issue(None, str(key), f"unknown key {short_repr(key)}; a revision has keep, steps, answer")
         for key in revision
         if key not in ("keep", "steps", "answer")
     ]
@@ -80,7 +81,7 @@ def read_revision(
     issues += step_issues
     keep, keep_issues = _kept(revision.get("keep"), current)
     issues += keep_issues
-    given, given_issues = _changing(given, current, succeeded, set(keep))
+    given, given_issues = _changed_steps(given, current, succeeded, set(keep))
     issues += given_issues
     if not issues and not given and not keep and revision.get("answer") is None:
         issues.append(Issue(None, "steps", "the revision is empty: keep or give steps, or give an answer"))
@@ -89,7 +90,7 @@ def read_revision(
         issues.append(Issue(None, "steps", f"{len(merged)} steps are too many; at most {max_steps} are allowed"))
     answer = revision.get("answer")
     if answer is None:
-        answer = _answer_left(current, merged)
+        answer = _answer_kept(current, merged)
     return finish(merged, answer, issues + graph_issues(merged, answer), notes)
 
 
@@ -97,21 +98,21 @@ def _kept(raw: Any, current: Plan) -> tuple[list[str], list[Issue]]:
     if raw is None:
         return [], []
     if not isinstance(raw, list):
-        return [], [Issue(None, "keep", "keep is a list of step ids")]
+        return [], [Issue(None, "keep", "keep must be a list of step ids")]
     names = [read_id(name) for name in raw]
     known = [name for name in names if isinstance(name, str) and name in current.by_id]
     return known, [
-        Issue(None, "keep", f"no step {value_in_words(name)} in the plan; keep names steps that are left")
+        Issue(None, "keep", f"no step {short_repr(name)} in the plan; name only steps of the current plan")
         for name in names
         if not (isinstance(name, str) and name in current.by_id)
     ]
 
 
-def _changing(
+def _changed_steps(
     given: list[StepDraft], current: Plan, succeeded: Collection[str], keep: Collection[str]
 ) -> tuple[list[StepDraft], list[Issue]]:
-    """Return the given steps that are news; one that repeats a succeeded step unchanged is none."""
-    news, issues = [], []
+    """Return the given steps that differ from succeeded ones; an unchanged copy of such a step is dropped."""
+    changing, issues = [], []
     for draft in given:
         if draft.id in succeeded:
             if draft.issues or draft.step is None or not draft.step.same_as(current.by_id.get(str(draft.id))):
@@ -119,13 +120,13 @@ def _changing(
                 issues.append(Issue(draft.id, "id", message))
             continue
         if draft.id in keep:
-            issues.append(Issue(draft.id, "keep", f"{draft.id} is kept and given; do one of both"))
-        news.append(draft)
-    return news, issues
+            issues.append(Issue(draft.id, "keep", f"{draft.id} is both kept and given; do one of them"))
+        changing.append(draft)
+    return changing, issues
 
 
 def _merge(current: Plan, succeeded: Collection[str], keep: list[str], given: list[StepDraft]) -> list[StepDraft]:
-    """Return what stays in its old order, replaced steps in their old places, new ones at the end."""
+    """Return kept steps in their old order, replaced steps in their old places, new ones at the end."""
     stays = {*succeeded, *keep}
     replacing = {draft.id: draft for draft in given if draft.id in current.by_id and draft.id not in stays}
     merged = [
@@ -140,6 +141,6 @@ def _draft(step: Step, is_settled: bool) -> StepDraft:
     return StepDraft(step.to_json(), step=step, is_settled=is_settled)
 
 
-def _answer_left(current: Plan, merged: list[StepDraft]) -> Any:
+def _answer_kept(current: Plan, merged: list[StepDraft]) -> Any:
     left = {draft.id for draft in merged}
     return current.answer if all(ref.step in left for ref in references_in(current.answer)) else None

@@ -1,7 +1,7 @@
-"""When two calls of a tool are the same: when their arguments are, in whatever spelling.
+"""Equality of two calls of a tool.
 
-The order of keys and `1` against `1.0` are settled by the canonical form. An argument that has the value which the
-tool's schema gives as its default counts as left out, at any depth.
+The canonical form makes the order of keys and `1` against `1.0` irrelevant. An argument equal to its default in the
+tool's schema counts as left out, at any depth.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,34 +12,34 @@ from pydantic import JsonValue
 from graph.plan.canonical import canonical_json, digest
 
 MAX_PARTS = 200
-"""How many parts of a schema are looked at for one argument: schemas may come from outside, and refer to themselves."""
+"""Limit of subschemas searched per argument: untrusted schemas may be large or refer to themselves."""
 
 Schema = Mapping[str, Any]
 
 
 def call_digest(schema: Schema, args: Mapping[str, JsonValue]) -> str:
-    """Return what two calls of a tool have in common if, and only if, they are the same.
+    """Return a digest that is equal for two calls of a tool exactly if they are the same call.
 
     >>> schema = {"properties": {"to": {}, "copies": {"default": 1}}}
     >>> call_digest(schema, {"copies": 1.0, "to": "ann"}) == call_digest(schema, {"to": "ann"})
     True
     """
-    return digest(_essential(dict(args), [schema], schema))
+    return digest(_without_defaults(dict(args), [schema], schema))
 
 
-def _essential(value: JsonValue, schemas: Sequence[Any], root: Schema) -> JsonValue:
-    """Return a value without what its schemas would give it anyway."""
+def _without_defaults(value: JsonValue, schemas: Sequence[Any], root: Schema) -> JsonValue:
+    """Return a value without the parts that equal a default of its schemas."""
     if not isinstance(value, dict | list):
         return value
-    parts = list(_parts(schemas, root))
+    parts = list(_applicable(schemas, root))
     if isinstance(value, list):
         items = [part["items"] for part in parts if isinstance(part.get("items"), Mapping)]
-        return [_essential(item, items, root) for item in value]
+        return [_without_defaults(item, items, root) for item in value]
     kept: dict[str, JsonValue] = {}
     for name, item in value.items():
         below = [part["properties"][name] for part in parts if name in _properties(part)]
-        core = _essential(item, below, root)
-        if not any(_is_one_of(part["default"], item, core) for part in _parts(below, root) if "default" in part):
+        core = _without_defaults(item, below, root)
+        if not any(_equals_any(part["default"], item, core) for part in _applicable(below, root) if "default" in part):
             kept[name] = core
     return kept
 
@@ -49,15 +49,15 @@ def _properties(part: Schema) -> Schema:
     return found if isinstance(found, Mapping) else {}
 
 
-def _is_one_of(default: JsonValue, *values: JsonValue) -> bool:
+def _equals_any(default: JsonValue, *values: JsonValue) -> bool:
     try:
         return canonical_json(default) in map(canonical_json, values)
-    except (ValueError, TypeError, RecursionError):  # a default that is no JSON is nobody's value
+    except (ValueError, TypeError, RecursionError):  # a default that is not JSON equals no argument
         return False
 
 
-def _parts(schemas: Sequence[Any], root: Schema) -> Iterator[Schema]:
-    """Yield the schemas and what they are put together from, each once."""
+def _applicable(schemas: Sequence[Any], root: Schema) -> Iterator[Schema]:
+    """Yield the schemas and their combined and referenced parts, each once."""
     waiting, seen = list(schemas), set[int]()
     while waiting and len(seen) < MAX_PARTS:
         part = waiting.pop(0)
@@ -70,7 +70,7 @@ def _parts(schemas: Sequence[Any], root: Schema) -> Iterator[Schema]:
 
 
 def _referred(reference: Any, root: Schema) -> Any:
-    """Return what a reference within the schema points at, or None."""
+    """Return the target of a reference within the schema, or None."""
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
     part: Any = root

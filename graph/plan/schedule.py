@@ -1,4 +1,4 @@
-"""Which step waits for which, and how long a plan must take at least."""
+"""The dependency graph of a plan: cycles, levels, blocked steps and the critical path."""
 
 from collections.abc import Collection, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -9,23 +9,23 @@ Waits = Mapping[str, tuple[str, ...]]
 
 
 def waits_for(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
-    """Return step id -> ids it waits for: those it names, and those its references imply."""
+    """Return step id -> ids of its dependencies, named ones and those implied by references."""
     return {
         step.id: tuple(dict.fromkeys([*step.depends_on, *(ref.step for ref in step.references())])) for step in steps
     }
 
 
 def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
-    """Return circles in the graph, no step in two of them, at most `most`; ids that wait for nothing known are free."""
+    """Return at most `most` disjoint cycles of the graph; unknown ids are ignored."""
     left = {step: tuple(before for before in befores if before in waits) for step, befores in waits.items()}
     found: list[tuple[str, ...]] = []
     while len(found) < most:
         try:
             TopologicalSorter(left).prepare()
         except CycleError as error:
-            circle = tuple(reversed(error.args[1]))
-            found.append(circle)
-            closed = set(circle)
+            cycle = tuple(reversed(error.args[1]))
+            found.append(cycle)
+            closed = set(cycle)
             left = {step: befores for step, befores in left.items() if step not in closed}
             left = {step: tuple(before for before in befores if before in left) for step, befores in left.items()}
         else:
@@ -34,7 +34,7 @@ def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:
 
 
 def levels(waits: Waits) -> dict[str, int]:
-    """Return step id -> length of the longest chain of steps before it; the graph has no circle."""
+    """Return step id -> length of the longest chain of steps before it; the graph must be acyclic."""
     level: dict[str, int] = {}
     for step in TopologicalSorter(waits).static_order():
         level[step] = 1 + max((level[before] for before in waits[step]), default=-1)
@@ -42,7 +42,7 @@ def levels(waits: Waits) -> dict[str, int]:
 
 
 def blocked_by(waits: Waits, stuck: Collection[str]) -> dict[str, str]:
-    """Return step id -> the stuck step it waits for, near or far; the stuck themselves are left out."""
+    """Return step id -> the stuck step that it depends on, directly or not; stuck steps themselves are left out."""
     cause: dict[str, str] = {}
     for step in TopologicalSorter(waits).static_order():
         for before in waits[step]:
@@ -53,7 +53,7 @@ def blocked_by(waits: Waits, stuck: Collection[str]) -> dict[str, str]:
 
 
 def last_steps(waits: Waits) -> list[str]:
-    """Return the ids that no step waits for, in plan order."""
+    """Return the ids that no step depends on, in plan order."""
     awaited = {before for befores in waits.values() for before in befores}
     return [step for step in waits if step not in awaited]
 
@@ -64,7 +64,7 @@ def critical_path(waits: Waits, duration_s: Mapping[str, float]) -> tuple[float,
     Any number of steps may run at once: the longest chain, in O(steps + edges).
 
     Args:
-        waits: Step id -> ids it waits for; one entry per step, without circles.
+        waits: Step id -> ids it depends on; one entry per step, acyclic.
         duration_s: Expected seconds per step id, each >= 0; covers every step.
 
     Source: Kelley and Walker, "Critical-path planning and scheduling", 1959.

@@ -1,4 +1,4 @@
-"""The plan: what to do, in which order, and how to tell that it worked."""
+"""The plan: its steps, their dependencies and success criteria."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -12,22 +12,22 @@ from graph.plan.references import Reference, references_in, renamed, resolve
 from graph.plan.step_kind import StepKind, kind_of
 
 ITEM = "item"
-"""What a step that is done for each item of a list calls the item: `{item_result}`, `{item_result.url}`."""
+"""Name of the item in a step with `for_each`: `{item_result}`, `{item_result.url}`."""
 MAX_ITEMS = 20
 
 StepId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 
 class Step(BaseModel):
-    """One piece of work, and the sentence that says whether it succeeded.
+    """One piece of work and its success criteria.
 
-    With `tool` it is deterministic: one call with `args`, no model. With `ask` a person answers a question, with `gate`
-    a person looks at what there is and lets the run go on, with `refine` a planner makes steps of it when it is ready,
-    with `gather` it puts earlier results together. Otherwise the executor model does it and may call `tools`, none for
-    pure reasoning, and has to call `required_tools`. With `for_each` a tool or model step is done for each item of a
-    list. `parent` names the step that it was made of, `replaces` the failed step of an earlier revision that it stands
-    in for. `literal` names the arguments in which nothing is a reference. `checks` is what a machine finds out about
-    its result, see `graph.plan.checks`; `success_criteria` is for a judge, where there is one.
+    A step with `tool` is deterministic: one call with `args`, no model. With `ask` a person answers a question; with
+    `gate` the run waits for a person's consent; with `refine` a planner expands the step when it is ready; with
+    `gather` it combines earlier results. Any other step is done by the executor model, which may call `tools` and must
+    call `required_tools`. With `for_each` a tool or model step runs once per item of a list. `parent` is the step that
+    it was expanded from, `replaces` the failed step of an earlier revision that it makes up for. `literal` names the
+    arguments in which nothing is a reference. `checks` are evaluated by code, see `graph.plan.checks`;
+    `success_criteria` by a judge model, if one is configured.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,12 +57,12 @@ class Step(BaseModel):
 
     @property
     def kind(self) -> StepKind:
-        """What makes it the step it is, see `graph.plan.kinds`."""
+        """The kind of step, see `graph.plan.kinds`."""
         return kind_of(self.__dict__)
 
     @property
     def most_items(self) -> int:
-        """How often it is done at most."""
+        """The largest number of items, 1 without `for_each`."""
         return 1 if self.for_each is None else self.max_items or MAX_ITEMS
 
     def references(self) -> Iterator[Reference]:
@@ -72,17 +72,17 @@ class Step(BaseModel):
         yield from references_in([self.for_each, self.gather])
 
     def argument_references(self) -> dict[str, tuple[Reference, ...]]:
-        """Return argument -> the references in it; to an item too, and none if the argument is literal."""
+        """Return argument -> references in its value, to items too; a literal argument has none."""
         literal = set(self.literal)
         return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
 
     def fixed_args(self) -> dict[str, JsonValue]:
-        """Return the arguments that hold no reference, as a tool gets them."""
+        """Return the arguments without references, escapes resolved."""
         found = self.argument_references()
         return self._filled({name: value for name, value in self.args.items() if not found[name]}, {})
 
     def filled_args(self, results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-        """Return the arguments with the values of their references.
+        """Return the arguments with their references resolved.
 
         Raises:
             UnresolvedReferenceError: A reference has no value.
@@ -90,7 +90,7 @@ class Step(BaseModel):
         return self._filled(self.args, results)
 
     def renamed_args(self, names: Mapping[str, str]) -> dict[str, JsonValue]:
-        """Return the arguments with the references to some steps made references to others."""
+        """Return the arguments with the step ids of their references replaced."""
         literal = set(self.literal)
         return {name: value if name in literal else renamed(value, names) for name, value in self.args.items()}
 
@@ -100,7 +100,7 @@ class Step(BaseModel):
         return {name: filled.get(name, value) for name, value in args.items()}
 
     def references_of_items(self) -> Iterator[Reference]:
-        """Yield the references that the list of items is made of."""
+        """Yield the references in `for_each`."""
         yield from references_in(self.for_each)
 
     @property
@@ -109,7 +109,7 @@ class Step(BaseModel):
         return (self.tool,) if self.tool is not None else self.tools
 
     def same_as(self, other: "Step | None") -> bool:
-        """Whether nothing differs, as JSON sees it: to Python, 1 and true are equal."""
+        """Whether both are equal as JSON; in Python alone, 1 and true are equal."""
         return self == other and canonical_json(self.to_json()) == canonical_json(other.to_json())
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -118,7 +118,7 @@ class Step(BaseModel):
 
 
 class Plan(BaseModel):
-    """A DAG of steps and what the run returns."""
+    """A DAG of steps, and the answer that the run returns."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -131,7 +131,7 @@ class Plan(BaseModel):
         return {step.id: step for step in self.steps}
 
     def above(self, step: Step) -> Iterator[Step]:
-        """Yield the steps that a step was made of, the nearest first."""
+        """Yield the steps that a step was expanded from, the nearest first."""
         passed = {step.id}
         while (parent := self.by_id.get(step.parent or "")) is not None and parent.id not in passed:
             yield (step := parent)
@@ -139,7 +139,7 @@ class Plan(BaseModel):
 
     @cached_property
     def digest(self) -> str:
-        """Hex SHA-256 of the canonical JSON: what an approval is about."""
+        """Hex SHA-256 of the canonical JSON; approvals bind to it."""
         return digest(self.to_json())
 
     def to_json(self) -> dict[str, Any]:

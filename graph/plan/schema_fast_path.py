@@ -1,16 +1,16 @@
-"""A quick yes to values that surely fit a JSON Schema; what is not sure is left to `jsonschema`.
+"""A fast path for values that clearly match a JSON Schema; all others are left to `jsonschema`.
 
-That package is exact and slow: every keyword is looked up anew for every value. Most schemas of tools speak of little
-more than types, and most arguments fit.
+`jsonschema` is exact but slow: it looks up every keyword for every value. Most tool schemas contain little more than
+types, and most arguments match.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-Fits = Callable[[Any], bool]
-FitsBut = Callable[[Mapping[str, Any], Collection[str]], bool]
+Predicate = Callable[[Any], bool]
+ObjectPredicate = Callable[[Mapping[str, Any], Collection[str]], bool]
 
-TYPES: Mapping[str, Fits] = {
+TYPES: Mapping[str, Predicate] = {
     "string": lambda value: isinstance(value, str),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -19,46 +19,56 @@ TYPES: Mapping[str, Fits] = {
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
 }
-SAID_ONLY = {"title", "description", "default", "examples", "format", "deprecated", "readOnly", "writeOnly", "$comment"}
-OF_OBJECTS = {"type", "properties", "required", "additionalProperties"}
+ANNOTATIONS = {
+    "title",
+    "description",
+    "default",
+    "examples",
+    "format",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$comment",
+}
+OBJECT_KEYWORDS = {"type", "properties", "required", "additionalProperties"}
 
 
-def quick_fit(schema: Any) -> Fits:
-    """Return a test that is true for values that fit the schema, of draft 2020-12, and false where it does not know."""
+def fast_test(schema: Any) -> Predicate:
+    """Return a test that is true only for values that match the schema (draft 2020-12); false means unknown."""
     if schema is True:
         return lambda _: True
     if not isinstance(schema, Mapping):
         return lambda _: False
-    told = set(schema) - SAID_ONLY
+    keywords = set(schema) - ANNOTATIONS
     kind = schema.get("type")
-    if not told:
+    if not keywords:
         return lambda _: True
-    if told == {"anyOf"}:
-        choices = [quick_fit(choice) for choice in schema["anyOf"]]
+    if keywords == {"anyOf"}:
+        choices = [fast_test(choice) for choice in schema["anyOf"]]
         return lambda value: any(fits(value) for fits in choices)
-    if told == {"type", "items"} and kind == "array":
-        of_item = quick_fit(schema["items"])
+    if keywords == {"type", "items"} and kind == "array":
+        of_item = fast_test(schema["items"])
         return lambda value: isinstance(value, list) and all(map(of_item, value))
-    if told <= OF_OBJECTS and kind == "object":
-        of_object = quick_fit_but(schema, quick_fit(schema.get("additionalProperties", True)))
+    if keywords <= OBJECT_KEYWORDS and kind == "object":
+        of_object = fast_object_test(schema, fast_test(schema.get("additionalProperties", True)))
         return lambda value: isinstance(value, dict) and of_object(value, ())
-    return TYPES.get(str(kind), _never) if told == {"type"} else _never
+    return TYPES.get(str(kind), _never) if keywords == {"type"} else _never
 
 
 def _never(_: Any) -> bool:
     return False
 
 
-def quick_fit_but(schema: Mapping[str, Any], of_other: Fits = _never) -> FitsBut:
-    """Return such a test for objects; the properties it is told to skip have to be there, and are not looked at.
+def fast_object_test(schema: Mapping[str, Any], of_other: Predicate = _never) -> ObjectPredicate:
+    """Return such a test for objects; skipped properties count as present, but their values are not tested.
 
     Args:
         schema: The schema.
-        of_other: The test of properties that the schema does not list.
+        of_other: The test for properties that the schema does not list.
     """
-    if set(schema) - SAID_ONLY - OF_OBJECTS or schema.get("type") != "object":
+    if set(schema) - ANNOTATIONS - OBJECT_KEYWORDS or schema.get("type") != "object":
         return lambda _value, _skipped: False
-    tests = {name: quick_fit(part) for name, part in schema.get("properties", {}).items()}
+    tests = {name: fast_test(part) for name, part in schema.get("properties", {}).items()}
     required = set(schema.get("required", ()))
 
     def fits(value: Mapping[str, Any], skipped: Collection[str]) -> bool:

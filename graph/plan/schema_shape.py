@@ -1,4 +1,4 @@
-"""The shape of a JSON Schema, looked at before any value is: how large and deep it is, and where it leads."""
+"""Limits on the size, depth and references of a JSON Schema, checked before it is applied to a value."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -6,33 +6,33 @@ from urllib.parse import unquote
 
 from graph.plan.patterns import pattern_fault
 
-MOST_PARTS = 20_000
-DEEPEST = 100
-MOST_IN_PLACE = 2_000
-"""How many schemas one value may be held to at once: what `allOf`, `anyOf`, `$ref` and the like add up to."""
+MAX_PARTS = 20_000
+MAX_DEPTH = 100
+MAX_IN_PLACE = 2_000
+"""Limit of schemas that apply to one value at once through `allOf`, `anyOf`, `$ref` and the like."""
 SCHEMA_DATA = ("const", "enum", "default", "examples")
-"""Keywords that hold data and no schema."""
+"""Keywords that contain data, not schemas."""
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
 _LISTS = ("allOf", "anyOf", "oneOf")
 _ONE = ("not", "if", "then", "else")
-_IF_THERE = ("dependentSchemas", "dependencies")
-_MOVING = ("$dynamicRef", "$recursiveRef")
-_LEFT_OVER = {"unevaluatedProperties", "unevaluatedItems"}
+_DEPENDENT = ("dependentSchemas", "dependencies")
+_DYNAMIC = ("$dynamicRef", "$recursiveRef")
+_UNEVALUATED = {"unevaluatedProperties", "unevaluatedItems"}
 
 
 def shape_fault(schema: Mapping[str, Any]) -> str | None:
-    """Say what makes a schema unusable whatever its keywords mean, or None where nothing does."""
+    """Return the structural fault of a schema, None if there is no fault."""
     if fault := _size_fault(schema):
         return fault
-    parts = list(schemas_in(schema))
-    if fault := _mixture_fault(parts) or next(filter(None, (_part_fault(part, schema) for part in parts)), None):
+    parts = list(subschemas(schema))
+    if fault := _combination_fault(parts) or next(filter(None, (_part_fault(part, schema) for part in parts)), None):
         return fault
-    places = Places(schema, parts)
-    return next(filter(None, (_in_place_fault(part, places) for part in parts)), None)
+    references = LocalReferences(schema, parts)
+    return next(filter(None, (_in_place_fault(part, references) for part in parts)), None)
 
 
-def schemas_in(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the schema and those in it, as far as its keywords tell where they are."""
+def subschemas(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the schema and all its subschemas."""
     stack: list[Any] = [schema]
     while stack:
         part = stack.pop()
@@ -48,8 +48,8 @@ def schemas_in(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
                 stack.append(value)
 
 
-class Places:
-    """Where the references within a schema lead, and how much holds at each place."""
+class LocalReferences:
+    """Resolves the references within a schema, and counts the schemas that apply in place."""
 
     def __init__(self, schema: Mapping[str, Any], parts: Iterable[Mapping[str, Any]]) -> None:
         self._schema = schema
@@ -57,9 +57,9 @@ class Places:
         self._counts: dict[int, int] = {}
 
     def at(self, reference: Any) -> Any:
-        """Return what a reference points at, or None where it points at nothing within.
+        """Return the target of a reference, or None if there is no target within the schema.
 
-        >>> Places({"$defs": {"a/b": {"type": "null"}}}, ()).at("#/$defs/a~1b")
+        >>> LocalReferences({"$defs": {"a/b": {"type": "null"}}}, ()).at("#/$defs/a~1b")
         {'type': 'null'}
         """
         if not isinstance(reference, str):
@@ -75,11 +75,13 @@ class Places:
         return part
 
     def count(self, part: Any, above: tuple[int, ...] = ()) -> int:
-        """Return how many schemas hold for a value that is held to this one, each as often as it is come by.
+        """Return the number of schemas that apply to a value of this one, counted once per path.
+
+        Counts are cached per schema; without that, `$ref`s to `$ref`s would take exponential time.
 
         Raises:
-            RecursionError: It refers to itself for the same value.
-            OverflowError: They are more than `MOST_IN_PLACE`, or follow too long a chain.
+            RecursionError: The schema refers to itself for the same value.
+            OverflowError: The number exceeds `MAX_IN_PLACE`, or a chain of references `MAX_DEPTH`.
         """
         if not isinstance(part, Mapping):
             return 0
@@ -87,21 +89,21 @@ class Places:
             return found
         if id(part) in above:
             raise RecursionError
-        if len(above) > DEEPEST:
+        if len(above) > MAX_DEPTH:
             raise OverflowError
         here = (*above, id(part))
-        found = 1 + sum(self.count(inner, here) for inner in self._beside(part))
-        if found > MOST_IN_PLACE:
+        found = 1 + sum(self.count(inner, here) for inner in self._applied_in_place(part))
+        if found > MAX_IN_PLACE:
             raise OverflowError
         self._counts[id(part)] = found
         return found
 
-    def _beside(self, part: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield the schemas that a value is held to together with this one."""
+    def _applied_in_place(self, part: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the schemas that apply to the same value as this one."""
         for name in _LISTS:
             yield from part[name] if isinstance(part.get(name), list) else ()
         yield from (part.get(name) for name in _ONE)
-        for name in _IF_THERE:
+        for name in _DEPENDENT:
             yield from part[name].values() if isinstance(part.get(name), Mapping) else ()
         yield self.at(part.get("$ref"))
 
@@ -120,39 +122,39 @@ def _size_fault(schema: Mapping[str, Any]) -> str | None:
     while stack:
         part, depth = stack.pop()
         count += 1
-        if depth > DEEPEST:
-            return f"it is nested deeper than {DEEPEST}"
-        if count + len(stack) > MOST_PARTS:
-            return f"it has more than {MOST_PARTS} parts"
+        if depth > MAX_DEPTH:
+            return f"it is nested deeper than {MAX_DEPTH}"
+        if count + len(stack) > MAX_PARTS:
+            return f"it has more than {MAX_PARTS} parts"
         inner = part.values() if isinstance(part, Mapping) else part if isinstance(part, list) else ()
         stack += [(each, depth + 1) for each in inner]
     return None
 
 
-def _mixture_fault(parts: Iterable[Mapping[str, Any]]) -> str | None:
-    """Say which keywords cannot be used together: what is left over is found out without regard to work."""
+def _combination_fault(parts: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return the fault of a forbidden combination: `jsonschema` evaluates these keywords without a bound on work."""
     names = {name for part in parts for name in part}
-    both = names & {"patternProperties", "dependentSchemas"} if names & _LEFT_OVER else ()
-    return f"{min(both)} and {min(names & _LEFT_OVER)} cannot be used together" if both else None
+    both = names & {"patternProperties", "dependentSchemas"} if names & _UNEVALUATED else ()
+    return f"{min(both)} and {min(names & _UNEVALUATED)} cannot be used together" if both else None
 
 
 def _part_fault(part: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
-    for name in _MOVING:
+    for name in _DYNAMIC:
         if isinstance(part.get(name), str):
-            return f"{name} cannot be used here; write $ref"
+            return f"{name} is not supported; use $ref"
     if part is not schema and isinstance(part.get("$id"), str):
-        return "$id stands at the root only"
+        return "$id is allowed at the root only"
     patterns = [part["pattern"]] if isinstance(part.get("pattern"), str) else []
     named = part.get("patternProperties")
     patterns += [name for name in named if isinstance(name, str)] if isinstance(named, Mapping) else []
     return next(filter(None, map(pattern_fault, patterns)), None)
 
 
-def _in_place_fault(part: Mapping[str, Any], places: Places) -> str | None:
+def _in_place_fault(part: Mapping[str, Any], references: LocalReferences) -> str | None:
     try:
-        places.count(part)
+        references.count(part)
     except RecursionError:
         return "it refers to itself without end"
     except OverflowError:
-        return f"more than {MOST_IN_PLACE} of its parts hold for the same value; simplify its allOf, anyOf and $ref"
+        return f"more than {MAX_IN_PLACE} of its parts apply to the same value; simplify its allOf, anyOf and $ref"
     return None

@@ -1,4 +1,4 @@
-"""Messages of bounded length that keep their reasons: values in them are shortened, reasons never are."""
+"""Messages of bounded length: quoted values are shortened, reasons are not."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,11 +7,11 @@ from jsonschema.exceptions import ValidationError
 
 VALUE_CHARACTERS = 120
 MESSAGE_CHARACTERS = 1_000
-MOST_REASONS = 3
+MAX_REASONS = 3
 
 
 def shortened(text: str, most: int = MESSAGE_CHARACTERS) -> str:
-    """Return the text, its middle left out if it is longer than `most`: reasons stand at either end.
+    """Return the text, without its middle if it is longer than `most`: messages state reasons at either end.
 
     >>> shortened("abcdefghij", 5)
     'ab…ij'
@@ -20,10 +20,10 @@ def shortened(text: str, most: int = MESSAGE_CHARACTERS) -> str:
     return text if len(text) <= most else f"{text[: most - 1 - end]}…{text[len(text) - end :]}"
 
 
-def value_in_words(value: Any, most: int = VALUE_CHARACTERS) -> str:
-    """Return a value as Python writes it, or its beginning and how long it is.
+def short_repr(value: Any, most: int = VALUE_CHARACTERS) -> str:
+    """Return the `repr` of a value, or its beginning and its length.
 
-    >>> value_in_words("a" * 200, 10)
+    >>> short_repr("a" * 200, 10)
     "'aaaaaaaaa… (202 characters)"
     """
     words = repr(value)
@@ -31,7 +31,7 @@ def value_in_words(value: Any, most: int = VALUE_CHARACTERS) -> str:
 
 
 def joined_messages(messages: Sequence[str], most: int = MESSAGE_CHARACTERS) -> str:
-    """Return messages as one, whole ones only but for the first, and how many there are beyond it.
+    """Return as many whole messages as fit, and the number of the others; only the first may be shortened.
 
     >>> joined_messages(["a is wrong", "b is wrong", "c is wrong"], 22)
     'a is wrong; b is wrong; and 1 more'
@@ -45,17 +45,17 @@ def joined_messages(messages: Sequence[str], most: int = MESSAGE_CHARACTERS) -> 
     return "; ".join([*kept, f"and {more} more"] if more else kept)
 
 
-def misfit_in_words(error: ValidationError) -> str:
-    """Return why a value does not fit its schema: the value and what the schema lists are shortened."""
+def describe_schema_error(error: ValidationError) -> str:
+    """Return the message of a schema error, with the value and the schema's operand shortened."""
     message = error.message
     for value in (error.instance, error.validator_value):
         words = repr(value)
         if len(words) > VALUE_CHARACTERS:
-            message = message.replace(words, value_in_words(value))
+            message = message.replace(words, short_repr(value))
     within = sorted({_reason(part) for part in error.context or ()})
     if within:
-        more = f"; and {len(within) - MOST_REASONS} more" if len(within) > MOST_REASONS else ""
-        message = f"{message} ({'; '.join(within[:MOST_REASONS])}{more})"
+        more = f"; and {len(within) - MAX_REASONS} more" if len(within) > MAX_REASONS else ""
+        message = f"{message} ({'; '.join(within[:MAX_REASONS])}{more})"
     return shortened(message)
 
 

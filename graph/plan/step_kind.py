@@ -1,17 +1,17 @@
-"""The kinds of steps: each is named by the field that makes a step what it is."""
+"""The kinds of steps, each named after the field that determines it."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 StepKind = Literal["tool", "ask", "gate", "refine", "gather", "model"]
 KINDS: tuple[StepKind, ...] = get_args(StepKind)
-"""In the order in which they are looked for; a step without any of the other fields is done by a model."""
+"""In order of precedence; a step without any of the other fields is a model step."""
 NAMING: tuple[StepKind, ...] = tuple(kind for kind in KINDS if kind != "model")
-"""Those that are named by a field."""
+"""The kinds with a field of their own."""
 
 
 def named_kinds(fields: Mapping[str, Any]) -> list[StepKind]:
-    """Return the kinds that a step's fields name, none for a model's step; false and null count as absent.
+    """Return the kinds that a step's fields name, empty for a model step; false and null count as absent.
 
     >>> named_kinds({"id": "a", "tool": "search", "refine": False})
     ['tool']

@@ -1,4 +1,4 @@
-"""What an author meant who named something that is not there."""
+"""Suggestions for names that do not exist."""
 
 import difflib
 from collections.abc import Collection, Sequence
@@ -7,14 +7,14 @@ from functools import cached_property
 from graph.errors import listed
 from graph.plan.schema import ITEM
 
-MOST_HINTS = 20
-MOST_NAMES = 200
-LONGEST_NAME = 100
-"""To find a close name takes time: so many are looked for in a plan, each among the nearest so many, none longer."""
+MAX_HINTS = 20
+MAX_NAMES = 200
+MAX_NAME_LENGTH = 100
+"""Bounds on the search for close names: searches per plan, candidates per search, and length of a name."""
 
 
-class Known:
-    """The ids that may be named, in the order of the plan; finished steps come before all others."""
+class KnownSteps:
+    """The step ids that may be named, in plan order; finished steps come first."""
 
     def __init__(self, ids: Sequence[str], finished: Collection[str] = ()) -> None:
         self._order = list(dict.fromkeys([*finished, *ids]))
@@ -24,42 +24,42 @@ class Known:
 
     @cached_property
     def ids_and_item(self) -> frozenset[str]:
-        """The ids, and what a step with `for_each` calls its item."""
+        """The ids, and the name of the item in a step with `for_each`."""
         return self.ids | {ITEM}
 
     @cached_property
-    def words(self) -> str:
-        """What may be named."""
+    def listing(self) -> str:
+        """The list of ids, as a sentence."""
         return f"the steps are {listed(sorted(self.ids))}"
 
-    def instead_of_itself(self, step: str, form: str) -> str:
-        """Say what a step may name that names itself: authors who count from 0 mean the one before.
+    def hint_for_itself(self, step: str, form: str) -> str:
+        """Return the hint for a step that names itself: authors who count from 0 mean the step before.
 
         Args:
             step: The step that names itself.
-            form: How a step is named there, such as `{%s_result}`.
+            form: The notation of the id, such as `{%s_result}`.
         """
         place = self._place[step]
         if place == 0:
             return "it is the first step, so there is no earlier one to name"
         return f"name an earlier step; did you mean {form % self._order[place - 1]}?"
 
-    def instead_of(self, name: str, step: str | None = None) -> str:
-        """Say what may be named in place of a step that is not there, in a step or in the answer."""
+    def hint_for(self, name: str, step: str | None = None) -> str:
+        """Return the hint for an unknown id in a step, or in the answer if `step` is None."""
         self._hints += 1
-        if self._hints > MOST_HINTS:
-            return self.words
+        if self._hints > MAX_HINTS:
+            return self.listing
         end = self._place.get(step or "", len(self._order))
-        before = self._order[max(0, end - MOST_NAMES) : end]
-        return f"{did_you_mean(name, before) or did_you_mean(name, self._order[:MOST_NAMES])}{self.words}"
+        before = self._order[max(0, end - MAX_NAMES) : end]
+        return f"{did_you_mean(name, before) or did_you_mean(name, self._order[:MAX_NAMES])}{self.listing}"
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:
-    """Return the closest known name as a question, or nothing.
+    """Return the closest known name as a question, or an empty text.
 
     >>> did_you_mean("serch", ["search", "write"])
     'did you mean search? '
     """
-    short = [other for other in known if len(other) <= LONGEST_NAME]
-    close = difflib.get_close_matches(name, short, 1) if len(name) <= LONGEST_NAME else []
+    short = [other for other in known if len(other) <= MAX_NAME_LENGTH]
+    close = difflib.get_close_matches(name, short, 1) if len(name) <= MAX_NAME_LENGTH else []
     return f"did you mean {close[0]}? " if close else ""

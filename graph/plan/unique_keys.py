@@ -1,4 +1,4 @@
-"""JSON in which an object has each key once: of two values nobody can tell which is meant."""
+"""JSON parsing that refuses duplicate keys: with two values, the intended one is unknown."""
 
 import json
 from collections.abc import Iterable
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def put(found: dict[str, Any], key: str, value: Any) -> bool:
-    """Set a key of an object; return False if it has another value already, or one too large to compare."""
+    """Set a key of an object; return False if it has another value already, or a list or object, never compared."""
     if key not in found:
         found[key] = value
         return True
@@ -15,19 +15,19 @@ def put(found: dict[str, Any], key: str, value: Any) -> bool:
 
 
 def unique_keys(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object as JSON readers build it.
+    """Return an object from its pairs, as `object_pairs_hook` of `json.loads`.
 
     Raises:
-        ValueError: A key is there twice, with different values.
+        ValueError: A key occurs twice with different values.
 
     >>> json.loads('{"a": 1, "a": 2}', object_pairs_hook=unique_keys)
     Traceback (most recent call last):
-    ValueError: the key 'a' is there twice, with different values
+    ValueError: the key 'a' occurs twice with different values; keep one
     """
     found: dict[str, Any] = {}
     for key, value in pairs:
         if not put(found, key, value):
-            raise ValueError(f"the key {key[:80]!r} is there twice, with different values")
+            raise ValueError(f"the key {key[:80]!r} occurs twice with different values; keep one")
     return found
 
 
@@ -35,7 +35,7 @@ def read_json(text: str) -> Any:
     """Return the value of a JSON text.
 
     Raises:
-        ValueError: It is no JSON, or has a key twice.
-        RecursionError: It is nested too deep for Python's reader.
+        ValueError: It is not JSON, or has a duplicate key.
+        RecursionError: It is nested too deeply for Python's parser.
     """
     return json.loads(text, strict=False, object_pairs_hook=unique_keys)

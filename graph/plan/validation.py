@@ -1,4 +1,4 @@
-"""The rules of a plan: what holds of each step and between steps; every fault is listed."""
+"""The rules of a plan, within each step and between steps; every fault is listed."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -17,18 +17,18 @@ from graph.plan.lookalikes import lookalike_faults
 from graph.plan.references import references_in
 from graph.plan.schedule import cycles
 from graph.plan.schema import ITEM
-from graph.plan.shortening import value_in_words
-from graph.plan.suggestions import Known
+from graph.plan.shortening import short_repr
+from graph.plan.suggestions import KnownSteps
 
 
 def step_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]:
-    """Return what is wrong within a step beyond the types of its fields: fields, tools, arguments, checks."""
+    """Return the issues within a step, beyond the types of its fields: fields, tools, arguments, checks."""
     fields = [Issue(draft.id, place, message) for place, message in field_faults(draft.fields)]
     return [*fields, *_tool_issues(draft, tools), *_check_issues(draft)]
 
 
 def graph_issues(drafts: list[StepDraft], answer: Any, finished: frozenset[str] = frozenset()) -> list[Issue]:
-    """Return what is wrong between steps: ids, dependencies, references, circles, and the answer.
+    """Return the issues between steps: ids, dependencies, references, cycles, and the answer.
 
     Args:
         drafts: The steps as far as they could be read.
@@ -37,17 +37,18 @@ def graph_issues(drafts: list[StepDraft], answer: Any, finished: frozenset[str] 
     """
     counts = Counter(draft.id for draft in drafts if draft.id is not None)
     issues = [
-        Issue(step, "id", f"{count} steps have this id; ids are unique") for step, count in counts.items() if count > 1
+        Issue(step, "id", f"{count} steps have this id; make ids unique") for step, count in counts.items() if count > 1
     ]
     if ITEM in counts and any(draft.is_repeated for draft in drafts):
-        issues.append(Issue(ITEM, "id", "a step with for_each calls its item so; give this step another id"))
-    known = Known(tuple(counts), sorted(finished))
+        issues.append(Issue(ITEM, "id", "this id is reserved for the item of for_each; give the step another id"))
+    known = KnownSteps(tuple(counts), sorted(finished))
     for draft in drafts:
         issues += _edge_issues(draft, known)
+    # A step that depends on itself has an issue already; as a cycle it would be reported twice.
     waits = {draft.id: tuple(b for b in draft.waits if b != draft.id) for draft in drafts if draft.id is not None}
     issues += [
-        Issue(circle[0], "depends_on", f"steps wait for each other: {' -> '.join(circle)}; remove one dependency")
-        for circle in cycles(waits)
+        Issue(cycle[0], "depends_on", f"steps wait for each other: {' -> '.join(cycle)}; remove one dependency")
+        for cycle in cycles(waits)
     ]
     faults = json_faults(answer)
     if faults:
@@ -62,8 +63,8 @@ def _tool_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]
     unknown = [name for name in names if name not in tools]
     if unknown:
         known = f"known tools: {listed(list(tools), 30) or 'none'}"
-        where = "tool" if tool is not None else "tools"
-        return [Issue(draft.id, where, f"unknown tool {value_in_words(name)}; {known}") for name in unknown]
+        field = "tool" if tool is not None else "tools"
+        return [Issue(draft.id, field, f"unknown tool {short_repr(name)}; {known}") for name in unknown]
     faults = kind_spec(draft.kind).faults(draft, tools)
     return [*_output_issues(draft), *(Issue(draft.id, place, message) for place, message in faults)]
 
@@ -71,7 +72,7 @@ def _tool_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]
 def _output_issues(draft: StepDraft) -> list[Issue]:
     output = draft.fields.get("output")
     fault = schema_fault(output) if isinstance(output, dict) else None
-    return [Issue(draft.id, "output", f"no JSON Schema: {fault}")] if fault else []
+    return [Issue(draft.id, "output", f"not a usable JSON Schema: {fault}")] if fault else []
 
 
 def _check_issues(draft: StepDraft) -> Iterator[Issue]:
@@ -81,28 +82,29 @@ def _check_issues(draft: StepDraft) -> Iterator[Issue]:
             yield from (Issue(draft.id, f"checks[{place}]", fault) for fault in check_faults(check, tools))
 
 
-def _edge_issues(draft: StepDraft, known: Known) -> list[Issue]:
+def _edge_issues(draft: StepDraft, known: KnownSteps) -> list[Issue]:
     issues = []
     for before in dict.fromkeys(draft.listed("depends_on")):
         if before == draft.id:
-            hint = known.instead_of_itself(before, "%s")
+            hint = known.hint_for_itself(before, "%s")
             issues.append(Issue(draft.id, "depends_on", f"{before} waits for itself; {hint}"))
         elif before not in known.ids:
             issues.append(
-                Issue(draft.id, "depends_on", f"no step {value_in_words(before)}; {known.instead_of(before, draft.id)}")
+                Issue(draft.id, "depends_on", f"no step {short_repr(before)}; {known.hint_for(before, draft.id)}")
             )
-    for where, reference in draft.references():
+    for field, reference in draft.references():
         if reference.step == draft.id:
-            hint = known.instead_of_itself(reference.step, "{%s_result}")
-            issues.append(Issue(draft.id, where, f"{reference} refers to the step it stands in; {hint}"))
+            hint = known.hint_for_itself(reference.step, "{%s_result}")
+            issues.append(Issue(draft.id, field, f"{reference} refers to its own step; {hint}"))
         else:
             faults = _reference_faults(reference, known, draft.id)
-            issues += [Issue(draft.id, where, message) for message in faults]
+            issues += [Issue(draft.id, field, message) for message in faults]
+    # A settled step cannot change: an id added later must not make a look-alike of text that has already been used.
     written = () if draft.is_settled else draft.lookalikes(known)
-    return issues + [Issue(draft.id, where, message) for where, message in written]
+    return issues + [Issue(draft.id, field, message) for field, message in written]
 
 
-def _reference_faults(reference: Any, known: Known, step: str | None = None) -> list[str]:
+def _reference_faults(reference: Any, known: KnownSteps, step: str | None = None) -> list[str]:
     if reference.step not in known.ids:
-        return [f"{reference} refers to no step; {known.instead_of(reference.step, step)}"]
+        return [f"{reference} refers to no step; {known.hint_for(reference.step, step)}"]
     return [reference.fault] if reference.fault else []

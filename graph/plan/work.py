@@ -1,7 +1,7 @@
-"""A bound on work that words from outside can cause: counted in steps, so that it is the same on every machine.
+"""A limit on the work that untrusted input can cause, counted in steps of a few microseconds each.
 
-What is counted is not read off a clock: a plan that is refused here is refused everywhere. One step takes a few
-microseconds.
+Steps are counted, not timed, so that a plan refused on one machine is refused on every machine
+(docs/decisions/0029-bounded-work.md).
 """
 
 from collections.abc import Iterator
@@ -10,39 +10,39 @@ from contextvars import ContextVar
 from typing import Any
 
 
-class TooMuchWork(Exception):
-    """The bound is reached; whoever set it turns this into a fault."""
+class WorkLimitExceeded(Exception):
+    """The limit is reached; the block that set it turns this into a fault."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(f"it takes more work than is allowed ({most} steps); make it simpler or smaller")
+        super().__init__(f"takes more than {most} steps of work; make it simpler or smaller")
 
 
-class Work:
-    """Counts steps down to nothing, and those of the work that it is a part of."""
+class WorkMeter:
+    """A count of remaining steps; steps are subtracted from the enclosing work too."""
 
-    def __init__(self, most: int, whole: "Work | None" = None) -> None:
+    def __init__(self, most: int, whole: "WorkMeter | None" = None) -> None:
         self.most, self.left, self.whole = most, most, whole
 
     def spend(self, steps: int) -> None:
-        """Count some steps.
+        """Subtract some steps.
 
         Raises:
-            TooMuchWork: There are none left, here or in the whole.
+            WorkLimitExceeded: The limit is reached, here or in the enclosing work.
         """
         self.left -= steps
         if self.left < 0:
-            raise TooMuchWork(self.most)
+            raise WorkLimitExceeded(self.most)
         if self.whole is not None:
             self.whole.spend(steps)
 
 
-_under: ContextVar[Work | None] = ContextVar("work", default=None)
+_under: ContextVar[WorkMeter | None] = ContextVar("work", default=None)
 
 
 @contextmanager
-def at_most(steps: int) -> Iterator[Work]:
-    """Bound the work that is done in this block; a block inside it has what is left here at most."""
-    work = Work(steps, _under.get())
+def work_limit(steps: int) -> Iterator[WorkMeter]:
+    """Limit the work of this block; a nested block cannot exceed the rest of this one."""
+    work = WorkMeter(steps, _under.get())
     token = _under.set(work)
     try:
         yield work
@@ -51,20 +51,20 @@ def at_most(steps: int) -> Iterator[Work]:
 
 
 def spend(steps: int) -> None:
-    """Count steps of the work under way; without a bound around it nothing is counted.
+    """Count steps in the enclosing `work_limit` block; outside of one, do nothing.
 
     Raises:
-        TooMuchWork: The bound is reached.
+        WorkLimitExceeded: The limit is reached.
     """
     if (work := _under.get()) is not None:
         work.spend(steps)
 
 
 def spend_size(value: Any) -> None:
-    """Count the parts of a value, each as often as its JSON text would hold it.
+    """Count the parts of a value, each as often as it occurs in its JSON text.
 
     Raises:
-        TooMuchWork: The bound is reached; a value that holds one list many times over is left at that.
+        WorkLimitExceeded: The limit is reached, which also ends the walk of a value that repeats one list many times.
     """
     stack = [value]
     while stack:

@@ -1,4 +1,4 @@
-"""The terms under which a plan runs: tools, policy and budget. An approval covers the plan and all of them."""
+"""The terms under which a plan runs: tools, policy and budget. An approval covers the plan and its terms."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ from graph.record.budget import NO_BUDGET, Budget
 
 @dataclass(frozen=True)
 class ExecutionTerms:
-    """What holds for a run now; `budget` is the run's own, as it was given or raised.
+    """The current terms of a run; `budget` is the run's own, as set or raised.
 
-    `executors` are the names that a step may choose its model by.
+    `executors` are the model names that a step may choose from.
     """
 
     tools: Mapping[str, ToolSpec]
@@ -30,27 +30,29 @@ class ExecutionTerms:
 
     @cached_property
     def bounds(self) -> Budget:
-        """What may be spent: the run's budget within the policy's hard limits."""
+        """The effective budget: the run's own within the policy's hard limits."""
         return self.budget.within(self.policy.limits)
 
     def binding(self, plan: Plan) -> str:
-        """Return the digest of all that an approval of `plan` covers, tools and approval mode as they are now."""
+        """Return the digest of everything that an approval of `plan` covers, under the current tools and mode."""
         known = self._bindings.get(plan.digest)
         return known or self._bindings.setdefault(plan.digest, self._binding(plan))
 
     def _binding(self, plan: Plan) -> str:
         names = sorted({name for step in plan.steps for name in step.tool_names})
-        faces: dict[str, JsonValue] = {name: self.tools[name].face for name in names if name in self.tools}
+        fingerprints: dict[str, JsonValue] = {
+            name: self.tools[name].fingerprint for name in names if name in self.tools
+        }
         rules: dict[str, JsonValue] = {"policy": self.policy.digest, "budget": self.budget.to_json()}
-        return digest({"plan": plan.digest, "tools": faces, "approval": self.mode, **rules})
+        return digest({"plan": plan.digest, "tools": fingerprints, "approval": self.mode, **rules})
 
     def issues(self, plan: Plan) -> list[Issue]:
-        """Return what forbids a plan whatever a person says of it."""
+        """Return the issues that forbid a plan, approved or not."""
         unknown = [step for step in plan.steps if step.executor is not None and step.executor not in self.executors]
-        there = f"there are {', '.join(self.executors) or 'none'}"
-        strange = [Issue(step.id, "executor", f"no executor is called {step.executor!r}; {there}") for step in unknown]
-        return [*strange, *self.policy.issues(plan, self.tools)]
+        known = f"known executors: {', '.join(self.executors) or 'none'}"
+        found = [Issue(step.id, "executor", f"unknown executor {step.executor!r}; {known}") for step in unknown]
+        return [*found, *self.policy.issues(plan, self.tools)]
 
     def needs_person(self, plan: Plan) -> bool:
-        """Whether a person has to approve a plan that nothing was approved of before."""
+        """Whether a person has to approve a plan if nothing has been approved before."""
         return self.policy.needs_person(plan, self.tools, self.mode)

@@ -1,4 +1,4 @@
-"""What a policy allows as the value of an argument."""
+"""Constraints of a policy on the values of arguments."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -10,21 +10,21 @@ from urllib.parse import unquote
 from pydantic import JsonValue
 
 from graph.plan.canonical import canonical_json
-from graph.plan.patterns import is_whole
+from graph.plan.patterns import full_match
 from graph.policy.hosts import host_of, is_below
 
-LONGEST_PATH = 4_096
-"""Longer paths lead nowhere."""
+MAX_PATH_LENGTH = 4_096
+"""Limit of a path's length, as on Linux; longer paths never match."""
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """Bounds of one argument; all that are set must hold, for each item where the value is a list.
+    """Bounds of one argument; a value must meet every bound that is set, and so must each item of a list.
 
-    `domains` are hosts of an address or a mail address, with all below them; `within` are folders that a path stays in,
-    as it is written: where links lead is the tool's business; `minimum` and `maximum` bound numbers; `one_of` lists
-    what is allowed; `pattern` is a regular expression of RE2 for the whole text. Two widen: `untrusted_from` are
-    tools whose untrusted results may stand here; `optional` lets it be left out whatever its default is.
+    `domains` are allowed hosts of URLs and mail addresses, subdomains included; `within` are folders that a path must
+    stay in, as written (resolving links is up to the tool); `minimum` and `maximum` bound numbers; `one_of` lists the
+    allowed values; `pattern` is an RE2 expression for the whole text. Two fields widen: `untrusted_from` are tools
+    whose untrusted results are accepted; `optional` allows omission whatever the default is.
     """
 
     domains: tuple[str, ...] = ()
@@ -37,11 +37,11 @@ class Constraint:
     optional: bool | None = None
 
     def fault(self, value: JsonValue) -> str | None:
-        """Return what is wrong with a value, None where it is allowed."""
+        """Return why a value is not allowed, None if it is."""
         if isinstance(value, list):
             return next((fault for fault in map(self.fault, value) if fault), None if value else self.fault(None))
         if self.domains and not any(is_below(host_of(value), domain) for domain in self.domains):
-            return f"is at none of {', '.join(self.domains)}"
+            return f"is not at {' or '.join(self.domains)}"
         if self.within and not any(is_within(value, folder) for folder in self.within):
             return f"is not within {', '.join(self.within)}"
         if self.minimum is not None and not (_is_number(value) and value >= self.minimum):  # type: ignore[operator]
@@ -49,51 +49,49 @@ class Constraint:
         if self.maximum is not None and not (_is_number(value) and value <= self.maximum):  # type: ignore[operator]
             return f"is not at most {self.maximum:g}"
         if self.one_of and canonical_json(value) not in map(canonical_json, self.one_of):
-            return f"is none of {', '.join(map(str, self.one_of))}"
-        if self.pattern is not None and not (isinstance(value, str) and is_whole(self.pattern, value)):
+            return f"is not one of {', '.join(map(str, self.one_of))}"
+        if self.pattern is not None and not (isinstance(value, str) and full_match(self.pattern, value)):
             return f"does not match {self.pattern}"
         return None
 
-    def lets_in(self, sources: tuple[str, ...]) -> bool:
-        """Whether untrusted values of all these sources may stand here."""
+    def admits(self, sources: tuple[str, ...]) -> bool:
+        """Whether untrusted values from all these sources are accepted."""
         return bool(sources) and set(sources) <= set(self.untrusted_from)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what is set."""
+        """Return the constraint as JSON, unset fields left out."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: list(v) if isinstance(v, tuple) else v for name, v in found.items() if v not in (None, ())}
 
 
-def faults_of(constraints: Mapping[str, Constraint], args: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
-    """Return (argument, what is wrong with its value) for the arguments that are there."""
+def constraint_faults(constraints: Mapping[str, Constraint], args: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
+    """Return (argument, fault) for the given arguments."""
     found = ((name, constraint.fault(args[name])) for name, constraint in constraints.items() if name in args)
     return [(name, fault) for name, fault in found if fault]
 
 
-def faults_of_defaults(
-    constraints: Mapping[str, Constraint], defaults: Mapping[str, JsonValue]
-) -> list[tuple[str, str]]:
-    """Return (argument, what is wrong) for arguments that are left out and have defaults that are not allowed."""
+def default_faults(constraints: Mapping[str, Constraint], defaults: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
+    """Return (argument, fault) for omitted arguments with defaults that are not allowed."""
     bound = {name: constraint for name, constraint in constraints.items() if not constraint.optional}
     return [
-        (name, f"is left out, and its default {to_words(defaults[name])} {fault}")
-        for name, fault in faults_of(bound, defaults)
+        (name, f"is left out, and its default {short_json(defaults[name])} {fault}")
+        for name, fault in constraint_faults(bound, defaults)
     ]
 
 
-def to_words(value: JsonValue) -> str:
-    """Return a value as JSON, cut where it is long."""
+def short_json(value: JsonValue) -> str:
+    """Return a value as JSON, shortened to 80 characters."""
     text = canonical_json(value).decode()
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def is_within(value: JsonValue, folder: str) -> bool:
-    """Whether a path stays in a folder, as it is written and as a tool may read it that decodes it first.
+    """Whether a path stays in a folder, both as written and in any form that a tool may decode it to.
 
     >>> is_within("reports/a.md", "reports"), is_within("reports/../a.md", "reports"), is_within("/etc", "reports")
     (True, False, False)
     """
-    if not isinstance(value, str) or len(value) > LONGEST_PATH or "\0" in value or "\\" in value:
+    if not isinstance(value, str) or len(value) > MAX_PATH_LENGTH or "\0" in value or "\\" in value:
         return False
     return all(_stays(path, folder) for path in (value, *_decoded(value)))
 
@@ -106,7 +104,7 @@ def _stays(path: str, folder: str) -> bool:
 
 
 def _decoded(path: str) -> list[str]:
-    """Return what else a path may be taken for: percent signs decoded once or more, look-alikes as plain letters."""
+    """Return the other readings of a path: percent-decoded repeatedly, and with compatibility characters replaced."""
     found = [path]
     while (once := unquote(found[-1])) != found[-1]:
         found.append(once)

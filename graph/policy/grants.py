@@ -13,15 +13,15 @@ from graph.record.values import to_text
 
 
 class Refused(Exception):
-    """A call that is not granted; it becomes an error for the model, or the step's, and never leaves the node."""
+    """A call is not granted. It becomes an error of the model's call or of the step, and never leaves the node."""
 
 
 @dataclass(frozen=True)
 class Grant:
-    """What one step may do: which tools, how often each, which arguments are fixed, and where the others come from.
+    """The calls that one step may make: tools, number of calls, fixed arguments, and sources of the others.
 
-    `pinned` are the literals of the plan; `sources` names the references of the arguments that hold one. A model step
-    without either has all arguments open; with them, it may fill in those in `sources` and no others.
+    `pinned` are the plan's literals; `sources` maps arguments to the references in them. A model step with neither has
+    all arguments open; otherwise the model may fill in the arguments in `sources` only.
     """
 
     step: str
@@ -33,7 +33,7 @@ class Grant:
 
     @classmethod
     def of(cls, step: Step) -> "Grant":
-        """Return what approving a plan gives one of its steps: one call to a tool, or a model's calls."""
+        """Return the grant that an approved plan gives one of its steps: one call, or a model's calls."""
         found = {name: tuple(map(str, references)) for name, references in step.argument_references().items()}
         return cls(
             step=step.id,
@@ -45,37 +45,37 @@ class Grant:
         )
 
     def check(self, tool: str, made: Counter[str]) -> None:
-        """Check that one more call of a tool is granted, after those that were `made`.
+        """Check that one more call of a tool is granted, given the number `made` so far.
 
         Raises:
-            Refused: It is another step's tool, nobody's, or was called as often as it may be.
+            Refused: The tool is not the step's, or its calls are used up.
         """
         if tool not in self.tools:
             raise Refused(f"{self.step} may not call {tool!r}; it has {', '.join(self.tools) or 'no tools'}")
         if made[tool] >= self.calls:
-            raise Refused(f"{tool} may be called {self.calls} time(s) in this step; answer with what you have")
+            raise Refused(f"{tool} may be called {self.calls} time(s) in this step; answer with the results you have")
 
     def bound(self, asked: Mapping[str, JsonValue], takes: Any) -> dict[str, JsonValue]:
-        """Return the arguments of a call, the plan's literals filled in.
+        """Return the arguments of a call with the plan's literals filled in.
 
         Args:
-            asked: What the call is to be made with.
-            takes: Says whether the tool has an argument of a name.
+            asked: The requested arguments.
+            takes: Whether the tool has an argument of this name.
 
         Raises:
-            Refused: A literal differs from the plan's, or the plan leaves an argument no room.
+            Refused: A value differs from the plan's literal, or an argument is not open.
         """
         args = dict(asked)
         for name, literal in self.pinned.items():
-            if takes(name) and not is_same(args.setdefault(name, literal), literal):
-                raise Refused(f"{name} is fixed by the plan to {to_text(literal)}")
+            if takes(name) and not json_equal(args.setdefault(name, literal), literal):
+                raise Refused(f"{name} is fixed by the plan: use {to_text(literal)}")
         extra = [name for name in args if name not in self.pinned and name not in self.sources]
         if extra and (self.pinned or self.sources or not self.by_model):
             raise Refused(f"the plan leaves no argument {', '.join(extra)} open")
         return args
 
     def to_json(self) -> dict[str, Any]:
-        """Return the grant as reviews and the audit show it."""
+        """Return the grant as JSON for reviews and the audit."""
         return {
             "step": self.step,
             "tools": list(self.tools),
@@ -85,11 +85,11 @@ class Grant:
         }
 
 
-def is_same(given: JsonValue, literal: JsonValue) -> bool:
-    """Whether two values are the same JSON: to Python 1 and true are equal, to a tool they are not."""
+def json_equal(given: JsonValue, literal: JsonValue) -> bool:
+    """Whether two values are equal as JSON; in Python alone, 1 and true are equal."""
     if type(given) is type(literal) and not isinstance(given, dict | list):
         return given == literal
     try:
         return canonical_json(given) == canonical_json(literal)
-    except (ValueError, TypeError, RecursionError):  # what a model gave is no JSON at all
+    except (ValueError, TypeError, RecursionError):  # a model's value need not be JSON
         return False

@@ -1,6 +1,6 @@
-"""The host that an address or a mail address leads to, as far as every program reads it so.
+"""The host of a URL or a mail address, if all parsers agree on it.
 
-What one program reads as this host and another as that one leads to none: a policy is not satisfied by it.
+A text that two parsers read as different hosts has none here, so that no policy accepts it.
 """
 
 import re
@@ -9,29 +9,29 @@ from urllib.parse import urlsplit
 from pydantic import JsonValue
 
 SCHEMES = ("http", "https")
-"""Schemes of addresses that lead to their host; without one (`//example.com`) it is the page's own."""
-LONGEST = 8_192
+"""Schemes with a host; a URL without a scheme (`//example.com`) is accepted too."""
+MAX_LENGTH = 8_192
 _HOST = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z0-9_-]+|[0-9a-f:.]*:[0-9a-f:.]*", re.ASCII)
-"""A name or an address in lower case."""
+"""A host name or an IP address, in lower case."""
 _NUMBERS = re.compile(r"(?:.*\.)?(?:[0-9]+|0x[0-9a-f]*)|.*:.*", re.ASCII)
-"""A host that is an address in numbers: nothing is below it."""
+"""An IP address in any notation; it has no subdomains."""
 _SECOND = re.compile(r"[,;|]\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
-"""Where a list of addresses goes on; within one address this is written otherwise."""
+"""The start of a second URL in a list; in a single URL these characters are percent-encoded."""
 _MAIL = re.compile(r"(?:mailto:)?([A-Za-z0-9_][A-Za-z0-9_.+'=~*&$#?^-]*)@([A-Za-z0-9.-]+)", re.ASCII | re.IGNORECASE)
-"""No route before the name (`@a:ann@b`) nor in it (`ann%b@a`, `b!ann@a`), no quotes, no comments, no headers behind."""
+"""No source routes (`@a:ann@b`, `ann%b@a`, `b!ann@a`), no quotes, no comments, no headers after the address."""
 _NAMED = re.compile(r"""(?:"[^"<>@,;:\\]*"|[^"<>@,;:()\\]*)\s*<([^<>]*)>""")
-"""A mail address behind the name of its owner."""
+"""A mail address after a display name."""
 
 
 def host_of(value: JsonValue) -> str:
-    """Return the host of an address or a mail address in lower case, empty where it cannot be told for sure.
+    """Return the host of a URL or a mail address in lower case, empty if it is ambiguous.
 
     >>> host_of("https://api.example.com:8443/x?y"), host_of("Ann <ann@Example.com>"), host_of("https://a@b.c/d@e.f")
     ('api.example.com', 'example.com', 'b.c')
     >>> host_of("javascript://example.com/%0aalert(1)"), host_of("<@evil.com:ann@example.com>")
     ('', '')
     """
-    if not isinstance(value, str) or len(value) > LONGEST:
+    if not isinstance(value, str) or len(value) > MAX_LENGTH:
         return ""
     text = value.strip(" ")
     if not text.isprintable() or "\\" in text:
@@ -40,13 +40,13 @@ def host_of(value: JsonValue) -> str:
 
 
 def plain_host(text: str) -> str:
-    """Return the host that a text is, in lower case and without the dot of the root, or nothing."""
+    """Return a host in lower case and without the root's dot, or an empty text if it is not a plain host."""
     host = text.lower().removesuffix(".") if text.isascii() else ""
     return host if _HOST.fullmatch(host) else ""
 
 
 def is_below(host: str, domain: str) -> bool:
-    """Whether a host is a domain or below it; nothing is below an address in numbers."""
+    """Whether a host is a domain or a subdomain of it; IP addresses have no subdomains."""
     above = plain_host(domain)
     if not host or not above:
         return False
@@ -60,7 +60,7 @@ def _host_of_address(text: str) -> str:
         return ""
     try:
         split = urlsplit(text)
-        _ = split.port  # which is no number, or beyond the last one: who knows what is read of it
+        _ = split.port  # raises for an invalid port, with which parsers disagree on the host
         host = split.hostname or ""
     except ValueError:
         return ""

@@ -1,4 +1,4 @@
-"""Reading a policy from TOML, or from the same data in Python; what is not understood is refused, with its line.
+"""Reading a policy from TOML, or from the same data in Python; unknown or invalid entries are refused by line.
 
 ```toml
 approval = "side_effects"            # always, side_effects, never
@@ -32,7 +32,7 @@ from typing import Any, get_args
 
 from graph.errors import PolicyError
 from graph.plan.catalog import Effect
-from graph.plan.patterns import pattern_fault, whole
+from graph.plan.patterns import dotall, pattern_fault
 from graph.policy.constraints import Constraint, is_within
 from graph.policy.hosts import plain_host
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
@@ -40,31 +40,31 @@ from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
 
 TABLES = ("effects", "tools", "limits", "rates", "prices")
 CONSTRAINTS = ("domains", "within", "minimum", "maximum", "one_of", "pattern", "untrusted_from", "optional")
-LONGEST_LINE = 1_000
-"""How much of a line is looked at for the name of an entry."""
+MAX_LINE_LENGTH = 1_000
+"""Number of characters of a line that are searched for the name of an entry."""
 Path = tuple[str, ...]
 
 
 def policy_from_toml(text: str, name: str = "policy") -> Policy:
-    """Return the policy that a TOML text describes.
+    """Parse a policy in TOML.
 
     Raises:
-        PolicyError: Something in it is not understood; the message names `name` and the line.
+        PolicyError: It is invalid; the message names `name` and the line.
     """
     try:
         raw = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise PolicyError(
-            name, f"no TOML: {'nested too deeply' if isinstance(error, RecursionError) else error}"
+            name, f"not valid TOML: {'nested too deeply' if isinstance(error, RecursionError) else error}"
         ) from error
     return policy_from(raw, name, text)
 
 
 def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") -> Policy:
-    """Return the policy that plain data describes; `text` is where it was read from, to name lines.
+    """Return the policy of plain data; `text` is its source, used to name lines.
 
     Raises:
-        PolicyError: Something in it is not understood.
+        PolicyError: It is invalid.
     """
     for path, why in _faults(raw):
         raise PolicyError(name, f"{'.'.join(map(str, path))} {why}", line_of(text, path))
@@ -79,14 +79,14 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
 
 
 def line_of(text: str, path: Path) -> int | None:
-    r"""Return the line, from 1, on which an entry of a TOML text stands, None where it cannot be told.
+    r"""Return the line (from 1) of an entry in a TOML text, None if it is not found.
 
     >>> line_of("[tools.a]\nverdict = 'no'", ("tools", "a", "verdict"))
     2
     """
     table: Path = ()
     best: tuple[int, int] | None = None
-    for number, line in enumerate((line[:LONGEST_LINE] for line in text.splitlines()), 1):
+    for number, line in enumerate((line[:MAX_LINE_LENGTH] for line in text.splitlines()), 1):
         if header := re.match(r"""\s*\[\[?((?:[^\[\]"']|"[^"]*"|'[^']*')+)\]""", line):
             table = _keys(header[1])
             here = table
@@ -105,20 +105,20 @@ def _keys(dotted: str) -> Path:
 
 
 def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
-    """Yield (where, what is wrong), the first of which is told."""
+    """Yield (path, fault); only the first is reported."""
     yield from _table_faults(raw)
     for effect, verdict in raw.get("effects", {}).items():
         if effect not in get_args(Effect):
             yield ("effects", effect), _unknown(get_args(Effect), effect)
         elif verdict not in get_args(PolicyVerdict):
-            yield ("effects", effect), _none_of(verdict, get_args(PolicyVerdict))
+            yield ("effects", effect), _not_one_of(verdict, get_args(PolicyVerdict))
     for tool, rule in raw.get("tools", {}).items():
         yield from _rule_faults(("tools", tool), rule)
-    for where, why in read_budget(raw.get("limits", {}))[1]:
-        yield ("limits", *where.split(".", 1)), why
+    for limit, why in read_budget(raw.get("limits", {}))[1]:
+        yield ("limits", *limit.split(".", 1)), why
     for name, rate in raw.get("rates", {}).items():
         if not _is_number(rate) or rate <= 0:
-            yield ("rates", name), "is no number of calls per minute above 0"
+            yield ("rates", name), "must be a number of calls per minute above 0"
     for model, price in raw.get("prices", {}).items():
         yield from _price_faults(("prices", model), price)
 
@@ -128,22 +128,22 @@ def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         if key != "approval" and key not in TABLES:
             yield (key,), _unknown((*TABLES, "approval"), key)
         elif key == "approval" and value not in get_args(ApprovalMode):
-            yield (key,), _none_of(value, get_args(ApprovalMode))
+            yield (key,), _not_one_of(value, get_args(ApprovalMode))
         elif key in TABLES and not isinstance(value, Mapping):
-            yield (key,), "is a table"
+            yield (key,), "must be a table"
 
 
 def _rule_faults(path: Path, rule: Any) -> Iterator[tuple[Path, str]]:
     if not isinstance(rule, Mapping):
-        yield path, 'is a table, such as { verdict = "review" }'
+        yield path, 'must be a table, such as { verdict = "review" }'
         return
     for key, value in rule.items():
         if key == "verdict" and value not in get_args(PolicyVerdict):
-            yield (*path, key), _none_of(value, get_args(PolicyVerdict))
+            yield (*path, key), _not_one_of(value, get_args(PolicyVerdict))
         elif key not in ("verdict", "args"):
             yield (*path, key), _unknown(("verdict", "args"), key)
         elif key == "args" and not isinstance(value, Mapping):
-            yield (*path, key), "is a table of arguments"
+            yield (*path, key), "must be a table of arguments"
     args = rule.get("args")
     for name, constraint in args.items() if isinstance(args, Mapping) else ():
         yield from _constraint_faults((*path, "args", name), constraint)
@@ -151,7 +151,7 @@ def _rule_faults(path: Path, rule: Any) -> Iterator[tuple[Path, str]]:
 
 def _constraint_faults(path: Path, constraint: Any) -> Iterator[tuple[Path, str]]:
     if not isinstance(constraint, Mapping):
-        yield path, f"is a table with some of {', '.join(CONSTRAINTS)}"
+        yield path, f"must be a table with some of {', '.join(CONSTRAINTS)}"
         return
     for key, value in constraint.items():
         if why := _constraint_fault(key, value) if key in CONSTRAINTS else _unknown(CONSTRAINTS, key):
@@ -159,38 +159,38 @@ def _constraint_faults(path: Path, constraint: Any) -> Iterator[tuple[Path, str]
 
 
 def _constraint_fault(key: str, value: Any) -> str | None:
-    """Say what is wrong with one entry of a constraint, None where nothing is."""
+    """Return the fault of one entry of a constraint, None if there is no fault."""
     if key in ("domains", "within", "untrusted_from"):
         return _list_fault(key, value)
     if key == "one_of":
-        return None if isinstance(value, list) and value else "is a list with something in it"
+        return None if isinstance(value, list) and value else "must be a non-empty list"
     if key in ("minimum", "maximum"):
-        return None if _is_number(value) else "is a number"
+        return None if _is_number(value) else "must be a number"
     if key == "optional":
-        return None if isinstance(value, bool) else "is true or false"
+        return None if isinstance(value, bool) else "must be true or false"
     if not isinstance(value, str):
-        return "is a regular expression, as text"
-    fault = pattern_fault(whole(value))
+        return "must be a regular expression, as text"
+    fault = pattern_fault(dotall(value))
     return f"cannot be used: {fault}" if fault else None
 
 
 def _list_fault(key: str, value: Any) -> str | None:
     if not _is_texts(value):
-        return "is a list of texts with something in it"
+        return "must be a non-empty list of texts"
     if key == "domains" and (odd := [text for text in value if not plain_host(text)]):
-        return f"has {odd[0]!r}, which is no plain host; write one such as example.com"
+        return f"contains {odd[0]!r}, which is not a plain host; write one such as example.com"
     if key == "within" and (odd := [text for text in value if not is_within(text, text)]):
-        return f"has {odd[0]!r}, in which no path stays; write a folder without `..`"
+        return f"contains {odd[0]!r}, which cannot contain a path; write a folder without `..`"
     return None
 
 
 def _price_faults(path: Path, price: Any) -> Iterator[tuple[Path, str]]:
     if not isinstance(price, Mapping) or set(price) != {"input", "output"}:
-        yield path, "has input and output, in US dollars per million tokens"
+        yield path, "must have input and output, in US dollars per million tokens"
         return
     for key, value in price.items():
         if not _is_number(value) or value < 0:
-            yield (*path, key), "is no price"
+            yield (*path, key), "is not a price; write US dollars per million tokens"
 
 
 def _rule(rule: Mapping[str, Any]) -> ToolRule:
@@ -209,11 +209,11 @@ def _limits(raw: Mapping[str, Any]) -> Budget:
 
 def _unknown(known: tuple[str, ...], key: str) -> str:
     meant = get_close_matches(str(key)[:100], known, 1)
-    return f"is unknown; did you mean {meant[0]}?" if meant else f"is unknown; there are {', '.join(known)}"
+    return f"is unknown; did you mean {meant[0]}?" if meant else f"is unknown; use one of {', '.join(known)}"
 
 
-def _none_of(value: Any, allowed: tuple[str, ...]) -> str:
-    return f"is {value!r}; it takes {', '.join(allowed)}"
+def _not_one_of(value: Any, allowed: tuple[str, ...]) -> str:
+    return f"is {value!r}; it must be one of {', '.join(allowed)}"
 
 
 def _is_texts(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a policy would say of a plan before anything runs: what is denied, what is asked of a person, and why."""
+"""A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,20 +19,20 @@ DOES = {"read": "looks at this machine", "write": "changes something here", "ext
 
 @dataclass(frozen=True)
 class PolicyFinding:
-    """One thing that is denied, or asked of a person, about the whole plan where it names no step."""
+    """One denial, or one request to a person; it concerns the whole plan if `step` is None."""
 
     verdict: Literal["denied", "asked"]
     why: str
     step: str | None = None
 
     def __str__(self) -> str:
-        """Return it as a line."""
+        """Return the finding as one line."""
         return f"{self.verdict}: {f'{self.step}: ' if self.step else ''}{self.why}"
 
 
 @dataclass(frozen=True)
 class PolicyPreview:
-    """Where the values of a plan come from, at worst; `labels` are those of the steps' results."""
+    """The worst-case trust labels of a plan's values; `labels` are those of the results, by step."""
 
     tools: Mapping[str, ToolSpec]
     waits: Mapping[str, tuple[str, ...]]
@@ -40,21 +40,21 @@ class PolicyPreview:
 
     @classmethod
     def of(cls, plan: Plan, tools: Mapping[str, ToolSpec]) -> "PolicyPreview":
-        """Follow the references of a valid plan."""
-        outlook = cls(tools, waits_for(plan.steps))
-        for name in TopologicalSorter(outlook.waits).static_order():
-            outlook.labels[name] = outlook._result(plan.by_id[name])
-        return outlook
+        """Propagate labels along the references of a valid plan."""
+        preview = cls(tools, waits_for(plan.steps))
+        for name in TopologicalSorter(preview.waits).static_order():
+            preview.labels[name] = preview._result(plan.by_id[name])
+        return preview
 
     def of_call(self, step: Step, tool: str) -> dict[str, TrustLabel]:
-        """Return argument -> label of a step's call of one of its tools."""
+        """Return argument -> label for a step's call of one of its tools."""
         named = self._named(step)
         if kind_spec(step.kind).done_by == "tool":
             return named
         pinned, spec = Grant.of(step).pinned, self.tools[tool]
         filled = [name for name in step.args or spec.parameters if name not in pinned and spec.takes(name)]
         fixed = {name: named[name] for name in pinned if spec.takes(name)}
-        return {**fixed, **dict.fromkeys(filled, self._given(step, spec))}
+        return {**fixed, **dict.fromkeys(filled, self._filled(step, spec))}
 
     def _result(self, step: Step) -> TrustLabel:
         done_by = kind_spec(step.kind).done_by
@@ -63,29 +63,29 @@ class PolicyPreview:
         called = [self.tools[name] for name in step.tool_names]
         if done_by == "tool":
             return joined([*map(label_of_tool, called), *self._named(step).values()])
-        return joined([self._read(step), *map(label_of_tool, called), *(self._given(step, spec) for spec in called)])
+        return joined([self._read(step), *map(label_of_tool, called), *(self._filled(step, spec) for spec in called)])
 
     def _read(self, step: Step) -> TrustLabel:
-        """Return the label of all that a step gets to see before it calls anything."""
+        """Return the joint label of everything that a step reads before its first call."""
         return joined([*(self.labels[before] for before in self.waits[step.id]), *self._named(step).values()])
 
-    def _given(self, step: Step, tool: ToolSpec) -> TrustLabel:
-        """Return the label of what a model gives a call once it has called all that it may before."""
+    def _filled(self, step: Step, tool: ToolSpec) -> TrustLabel:
+        """Return the label of a model's arguments for a call, once every other permitted call has been made."""
         before = [name for name in step.tool_names if name != tool.name or (step.max_calls or 1) > 1]
         read = joined([self._read(step), *(label_of_tool(self.tools[name]) for name in before)])
         return read.by_model if tool.declared else read
 
     def _named(self, step: Step) -> dict[str, TrustLabel]:
-        """Return argument -> label, for those that the plan names."""
+        """Return argument -> label for the arguments in the plan."""
         item = joined(self.labels[ref.step] for ref in step.references_of_items())
         return argument_labels(step, {**self.labels, ITEM: item})
 
 
 def forecast(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
-    """Return what would come of a valid plan that nothing was approved of before.
+    """Return the findings on a valid plan without any earlier approval.
 
-    A plan of which something is denied is refused, so nothing is asked of it. What a model will do is not known: of
-    its steps all is told that it could make necessary.
+    A plan with a denial is refused, so its requests are left out. A model's calls are unknown beforehand: every request
+    that its step may lead to is listed.
     """
     denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
     asked = (*_plan(plan, terms), *_later(plan, terms), *_untrusted(plan, terms), *_limits(plan, terms))
@@ -106,29 +106,31 @@ def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
 
 
 def _later(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
-    """Yield what is asked once a step is due: questions, gates, and what a refined step becomes."""
+    """Yield the requests made once a step is due: questions, gates, and the expansion of a `refine` step."""
     for step in plan.steps:
         acts = any(terms.tools[name].acts for name in step.tool_names)
         spec = kind_spec(step.kind)
         if spec.done_by == "planner" and acts and terms.mode != "never":
-            yield PolicyFinding("asked", "what it is refined to is shown, if that has an effect", step.id)
+            yield PolicyFinding("asked", "its expansion is shown, if that has an effect", step.id)
         if question := spec.asks(step):
             yield PolicyFinding("asked", question, step.id)
 
 
 def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
-    """Yield the calls that are shown before they are made because of where their arguments come from."""
+    """Yield the calls that are shown before they are made because their arguments may be untrusted."""
     if terms.mode == "never":
         return
-    outlook = PolicyPreview.of(plan, terms.tools)
+    preview = PolicyPreview.of(plan, terms.tools)
     for step in plan.steps:
         done_by = kind_spec(step.kind).done_by
         may = "comes" if done_by == "tool" else "may come"
         for name in step.tool_names if done_by in ("tool", "model") else ():
-            for argument, label in terms.policy.to_be_seen(terms.tools[name], outlook.of_call(step, name)).items():
-                whence = ", ".join(label.sources)
+            for argument, label in terms.policy.arguments_to_review(
+                terms.tools[name], preview.of_call(step, name)
+            ).items():
+                sources = ", ".join(label.sources)
                 yield PolicyFinding(
-                    "asked", f"its call of {name} is shown, since {argument} {may} from {whence}", step.id
+                    "asked", f"its call of {name} is shown, since {argument} {may} from {sources}", step.id
                 )
 
 

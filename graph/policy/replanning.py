@@ -1,4 +1,4 @@
-"""What a run does when nothing more of its plan can start: plan on, for a reason, or end."""
+"""The decision to replan or to end when no further step can start."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,9 +16,9 @@ ONE_STEP = "one step at a time: give the next step only, or the answer"
 
 @dataclass(frozen=True)
 class ReplanPolicy:
-    """How far ahead is planned and when it is planned anew, and how often at most.
+    """When to replan, how far ahead to plan, and the limits on both.
 
-    `horizon` is the number of steps that a plan may hold beyond what is done, None for all of them.
+    `horizon` is the number of unfinished steps that a plan may have, None for no limit.
     """
 
     replan: Replan
@@ -27,12 +27,12 @@ class ReplanPolicy:
     max_rounds: int
 
     def cause(self, plan: Plan, record: RunState, *, progressed: bool = True) -> Cause | None:
-        """Return why the run is to be planned anew, None where it is not.
+        """Return the cause for replanning, None if the run should not be replanned.
 
         Args:
             plan: The plan in force.
             record: The run.
-            progressed: Whether a step has come to its end since the last plan.
+            progressed: Whether a step has ended since the last plan.
         """
         if record.plan_state.steered:
             return "steered"
@@ -41,22 +41,22 @@ class ReplanPolicy:
         if any(record.steps.failed_in(step.id, record.plan_state.revision) for step in plan.steps):
             return "failure" if self.replan != "never" and record.plan_state.replans < self.max_replans else None
         left = any(step.id not in record.steps.succeeded for step in plan.steps)
-        return "step" if self.looks_at_each_step(record) and left and progressed else None
+        return "step" if self.replans_each_step(record) and left and progressed else None
 
-    def looks_at_each_step(self, record: RunState) -> bool:
-        """Whether the plan is looked at again after each step; when the last round is over it goes on as it is."""
+    def replans_each_step(self, record: RunState) -> bool:
+        """Whether to replan after each step; after the last round the plan runs on unchanged."""
         return self.replan == "every_step" and record.plan_state.rounds < self.max_rounds
 
     def checked(self, reading: Reading, record: RunState) -> Reading:
-        """Return what was read of a plan, refused where it goes beyond the horizon."""
+        """Return the reading of a plan, refused if the plan exceeds the horizon."""
         if self.horizon is None or reading.plan is None:
             return reading
         new = [step for step in reading.plan.steps if step.id not in record.steps.succeeded]
         return Reading(None, (Issue(None, "steps", ONE_STEP),)) if len(new) > self.horizon else reading
 
     def ended(self, ending: Ending, record: RunState) -> Ending:
-        """Return how a run ends that can start nothing more; it is no success unless its planner says it is done."""
+        """Return the ending of a run; with a horizon, success requires that the planner declared the goal reached."""
         if self.horizon is None or ending.status != "succeeded":
             return ending
-        why = f"the planner had not said that the goal was reached after {record.plan_state.rounds} rounds"
+        why = f"the planner did not declare the goal reached within {record.plan_state.rounds} rounds"
         return replace(ending, status="partial", reason=why)

@@ -1,8 +1,8 @@
-"""The scope gate: whether a plan stays within what was approved, and which calls it might repeat.
+"""The scope gate: whether a plan stays within an approval, and which calls it might repeat.
 
-Within it are a plan that drops or reorders steps, and one that repeats a read it was approved to make, be it under
-another name. Whatever else a revision brings (a tool, a literal, a repetition, another source of an argument, a check
-that no longer stands before an effect) is beyond it.
+A plan that drops or reorders steps is within it, and so is one that repeats an approved read, even under another id.
+Any other change (a tool, a literal, a repetition, another source of an argument, a check moved from before an effect)
+is beyond it.
 """
 
 from collections import defaultdict
@@ -22,26 +22,26 @@ from graph.record.run_state import RunState
 
 
 def in_force(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
-    """Whether the last approval is of exactly this plan, under the terms it was given for."""
+    """Whether the last approval covers exactly this plan under these terms."""
     approval = record.review_state.approval
     return approval is not None and approval.digest == plan.digest and approval.binding == terms.binding(plan)
 
 
 def within_approved(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
-    """Whether the plan does nothing but what a plan that was approved under the same terms was to do."""
+    """Whether the plan does nothing beyond the plan approved under the same terms."""
     if record.review_state.approval is None or record.plan_state.approved_plan is None:
         return False
     approved = Plan.model_validate(record.plan_state.approved_plan)
     if terms.binding(approved) != record.review_state.approval.binding:
         return False
-    return not beyond(approved, plan, terms.tools)
+    return not uncovered_steps(approved, plan, terms.tools)
 
 
 def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
-    """Whether a person has to approve the plan: it is beyond what was approved, and the mode or a rule asks for one.
+    """Whether a person has to approve the plan: it exceeds the approval, and the mode or a rule requires one.
 
-    A plan that makes no progress is for a person as well. Where reads need nobody, a revision needs nobody that changes
-    no effect and nothing before one.
+    A plan without progress always needs a person. In mode `side_effects`, a revision that changes no effect and nothing
+    before one does not.
     """
     if record.plan_state.stalled is not None:
         return True
@@ -51,11 +51,11 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     if terms.mode != "side_effects" or approval is None or not terms.needs_person(plan):
         return terms.needs_person(plan)
     approved = Plan.model_validate(record.plan_state.approved_plan)
-    return terms.binding(approved) != approval.binding or _touches_watched(approved, plan, terms)
+    return terms.binding(approved) != approval.binding or _changes_watched(approved, plan, terms)
 
 
-def rebound(record: RunState, before: ExecutionTerms, after: ExecutionTerms) -> str | None:
-    """Return what the approval in force binds to once a person has changed the terms, as far as it held before."""
+def rebind(record: RunState, before: ExecutionTerms, after: ExecutionTerms) -> str | None:
+    """Return the binding of the approval after a person changed the terms; an invalid approval stays invalid."""
     if record.review_state.approval is None or record.plan_state.approved_plan is None:
         return None
     approved = Plan.model_validate(record.plan_state.approved_plan)
@@ -63,14 +63,14 @@ def rebound(record: RunState, before: ExecutionTerms, after: ExecutionTerms) -> 
     return after.binding(approved) if held else record.review_state.approval.binding
 
 
-def beyond(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[str]:
+def uncovered_steps(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[str]:
     """Return ids of the steps that the approval of another plan does not cover.
 
-    A step that is covered waits for just what it waited for, and takes its arguments from there: neither can a check go
-    from before an effect nor another result come in under an approved name. A read may take the place of the same
-    read that is in the plan no more. So what waits for a step that is not covered is not covered either.
+    A covered step has the dependencies and the sources of arguments that were approved, so that neither a check can
+    move from before an effect nor another result appear under an approved id. A read may stand in for the same read
+    that was dropped. A step that depends on an uncovered one is not covered either.
     """
-    free = defaultdict(list)
+    free = defaultdict(list)  # approved steps by their work, each of which covers one step only
     for step in approved.steps:
         free[_work(step, {})].append(step.id)
     refined = {step.id: step for step in approved.steps if step.kind == "refine"}
@@ -81,41 +81,42 @@ def beyond(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[st
         if not all(before in stands_for for before in waits[name]):
             continue
         same = free[_work(step, stands_for)]
+        # Only a read may have a new id: a call with an effect under a new id would get a new idempotency key.
         renames = step.tool is not None and not tools[step.tool].acts
         gone = [other for other in same if other not in plan.by_id] if renames else []
         if found := [name] if name in same else gone[:1]:
             stands_for[name] = found[0]
             same.remove(found[0])
-        elif _is_of(step, plan, refined, tools):
+        elif _is_expansion(step, plan, refined, tools):
             stands_for[name] = name
     return [step.id for step in plan.steps if step.id not in stands_for]
 
 
 def repeats(record: RunState, plan: Plan) -> list[str]:
-    """Return sentences on calls that took effect, or may have, did not do, and that the plan may make again."""
+    """Return sentences on uncertain calls that the plan may repeat."""
     left = [step for step in plan.steps if step.id not in record.steps.succeeded]
     sentences = []
     for call in record.calls.by_key.values():
         again = [step.id for step in left if call.tool in step.tool_names]
         if call.is_uncertain and again:
             sentences.append(
-                f"{call.step} called {call.tool}, {_came_of(call)}; {', '.join(again)} may call it again, with "
+                f"{call.step} called {call.tool}, {_outcome(call)}; {', '.join(again)} may call it again, with "
                 "the same arguments only after you have said whether it happened."
             )
     return sentences
 
 
-def _came_of(call: Call) -> str:
+def _outcome(call: Call) -> str:
     if call.unmet is not None:
         return f"which took effect although the step failed ({call.unmet})"
     error = call.result.error if call.result else "the process ended in the middle of it"
     return f"which may have taken effect although it failed ({error})"
 
 
-def _is_of(step: Step, plan: Plan, refined: Mapping[str, Step], tools: Mapping[str, ToolSpec]) -> bool:
-    """Whether a step is what became of an approved step that was to be refined: it reads, with that one's tools.
+def _is_expansion(step: Step, plan: Plan, refined: Mapping[str, Step], tools: Mapping[str, ToolSpec]) -> bool:
+    """Whether a step expands an approved `refine` step: it only reads, and only with the tools granted there.
 
-    The results are put together under its name, and have to meet its criteria.
+    The step of that id gathers the results, and has to keep its criteria (docs/decisions/0019-refined-steps.md).
     """
     if step.id in refined:
         return step.kind == "gather" and _criteria(step) == _criteria(refined[step.id])
@@ -128,20 +129,20 @@ def _criteria(step: Step) -> bytes:
 
 
 def _work(step: Step, stands_for: Mapping[str, str]) -> bytes:
-    """Return what a step does and waits for, whatever it is called; to a model its objective is part of the work."""
+    """Return the work of a step and its dependencies, without its id; a model's work includes the objective."""
     before: list[JsonValue] = [*sorted(stands_for.get(name, name) for name in step.depends_on)]
     names = {name: other for name, other in stands_for.items() if step.for_each is None or name != ITEM}
     held = {"args": step.renamed_args(names), "gather": renamed(step.gather, names)}
-    unsaid = ("id", "replaces", "objective") if step.tool is not None else ("id", "replaces")
-    told = {name: value for name, value in step.to_json().items() if name not in unsaid}
-    return canonical_json({**told, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})
+    ignored = ("id", "replaces", "objective") if step.tool is not None else ("id", "replaces")
+    fields = {name: value for name, value in step.to_json().items() if name not in ignored}
+    return canonical_json({**fields, **held, "for_each": renamed(step.for_each, stands_for), "depends_on": before})
 
 
-def _touches_watched(approved: Plan, plan: Plan, terms: ExecutionTerms) -> bool:
-    """Whether a revision adds a tool, or changes a call that a person watches over or anything that comes before."""
+def _changes_watched(approved: Plan, plan: Plan, terms: ExecutionTerms) -> bool:
+    """Whether a revision adds a tool, or changes a call that needs approval or a step before such a call."""
     known = {name for step in approved.steps for name in step.tool_names}
     if any(name not in known for step in plan.steps for name in step.tool_names):
         return True
-    touched = [plan.by_id[name] for name in beyond(approved, plan, terms.tools)]
+    touched = [plan.by_id[name] for name in uncovered_steps(approved, plan, terms.tools)]
     watches = terms.policy.watches
     return any(watches(terms.tools[name]) for step in touched for name in step.tool_names)

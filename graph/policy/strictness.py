@@ -15,10 +15,10 @@ UNCHANGED = ("domains", "within", "one_of", "pattern")
 
 
 def looser_points(policy: Policy, than: Policy) -> list[str]:
-    """Return where a policy allows more than another, or may; empty where it is at least as strict everywhere.
+    """Return the points in which a policy may allow more than another; empty if it is at least as strict.
 
-    Tools and their effects need not be known: a verdict is compared for each effect that a tool may have. Constraints
-    that cannot be compared count as looser.
+    Tools need not be known: verdicts are compared for each effect that a tool may have. Constraints that cannot be
+    compared count as looser.
 
     >>> looser_points(Policy(effects={"external": "allow"}), Policy())
     ['a tool with effect external is allow']
@@ -30,7 +30,7 @@ def looser_points(policy: Policy, than: Policy) -> list[str]:
 
 def _modes(policy: Policy, than: Policy) -> Iterator[str]:
     least = than.approval or "always"
-    mode = policy.approval or ("always" if than.approval is None else "never")  # None: whoever builds the graph says it
+    mode = policy.approval or ("always" if than.approval is None else "never")  # unset: `build_graph` decides
     if MODES.index(mode) < MODES.index(least):
         yield f"approval is {policy.approval or 'not set'}"
 
@@ -87,5 +87,5 @@ def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
         if policy.rates.get(name, rate + 1) > rate:
             yield f"the rate of {name} is higher or not set"
     yield from (
-        f"the price of {name} is another" for name, price in than.prices.items() if policy.prices.get(name) != price
+        f"the price of {name} differs" for name, price in than.prices.items() if policy.prices.get(name) != price
     )

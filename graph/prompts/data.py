@@ -1,4 +1,4 @@
-"""What prompts show of tools and results: compact, bounded, and as JSON, so that no text in it can pose as ours."""
+"""Tools and results in prompts: compact, bounded, and as JSON, so that no text in them can pass for instructions."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -10,11 +10,11 @@ from graph.policy.policy import NO_POLICY, Policy, ToolRule
 DESCRIPTION_CHARACTERS = 400
 PREVIEW_CHARACTERS = 600
 RESULT_CHARACTERS = 20_000
-"""How much of a result is shown to those who work with it."""
+"""Number of characters of a result in the prompt of a dependent step."""
 
 
 def tools_shown(tools: Iterable[ToolSpec], policy: Policy = NO_POLICY) -> list[dict[str, Any]]:
-    """Return each tool that is not denied, with its effect, its arguments, and what the policy allows as their values.
+    """Return each tool that is not denied, with its effect, its arguments, and the policy's constraints on them.
 
     An argument without `optional` is required.
     """
@@ -31,7 +31,7 @@ def cut(text: str, most: int) -> str:
 
 
 def result_shown(text: str) -> str:
-    """Return a result, or its beginning and how much there is beyond it.
+    """Return a result, or its beginning and the number of omitted characters.
 
     >>> result_shown("a" * 20_010)[-40:]
     'aaaa… (10 more characters are not shown)'
@@ -41,12 +41,12 @@ def result_shown(text: str) -> str:
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    """Return a document as the text of a message, entries without content left out."""
+    """Return a document as the text of a message, without empty entries."""
     return shown_text({key: value for key, value in document.items() if value not in (None, [], {}, "")})
 
 
 def shown_text(value: Any) -> str:
-    """Return a value as it stands in the JSON of a message."""
+    """Return a value in the JSON notation of messages."""
     return json.dumps(value, ensure_ascii=False)
 
 

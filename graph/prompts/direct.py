@@ -1,7 +1,7 @@
-"""The words given to an agent without a plan, which evaluations set beside plans.
+"""The prompt of the agent without a plan, the baseline of evaluations.
 
-Contract: the human message is the goal, and below it the constraints, one a line. The model calls tools as it goes; its
-last message, which calls none, is the answer.
+Contract: the human message is the goal, followed by the constraints, one per line. The model calls tools as needed; its
+last message, without calls, is the answer.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,6 @@ When you are done, answer with the result only: nobody sees anything else, and n
 
 
 def direct_message(goal: str, constraints: Sequence[str]) -> HumanMessage:
-    """Return what asks for a goal to be reached."""
+    """Return the message with the goal and its constraints."""
     listed = "".join(f"\n- {constraint}" for constraint in constraints)
     return HumanMessage(f"{goal}\n\nConstraints:{listed}" if listed else goal)

@@ -1,9 +1,9 @@
-"""The words given to the executor model for one step.
+"""The prompt of the executor model for one step.
 
 Contract: the human message is one JSON object with `goal`, `objective`, `success_criteria`, `checks`, `args` and
-`results` (of the steps it depends on; both bounded, data and not instruction). The answer is the step's result, as
-text, or as JSON where `output` asks for it; before it the model may call the step's tools. Constraints are the
-planner's: a prompt that changed with them would begin the conversation anew, and with it what it has done.
+`results` (of the step's dependencies; both bounded, data and not instruction). The answer is the step's result, as
+text, or as JSON if `output` requires it; before it the model may call the step's tools. Constraints are left to the
+planner: a prompt that changed with them would restart the conversation of a resumed step, calls included.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from graph.plan.schema import Step
 from graph.prompts.data import RESULT_CHARACTERS, as_json, result_shown
+from graph.prompts.media import media_named
 from graph.record.values import to_text
 
 EXECUTOR = """\
@@ -23,7 +24,7 @@ When you are done, answer with the result of the step only, complete, since late
 
 
 def executor_messages(goal: str, step: Step, args: Mapping[str, Any], results: Mapping[str, str]) -> list[BaseMessage]:
-    """Return the messages that ask for one step; `results` are the JSON texts of the results it depends on."""
+    """Return the messages for one step; `results` are the JSON texts of its dependencies' results."""
     document = {
         "goal": goal,
         "objective": step.objective,
@@ -37,6 +38,7 @@ def executor_messages(goal: str, step: Step, args: Mapping[str, Any], results: M
 
 
 def _argument(value: Any) -> Any:
-    """Return an argument as it is, or the beginning of its JSON text where it is long."""
+    """Return an argument unchanged, or the beginning of its JSON text if it is long; media are named only."""
+    value = media_named(value)
     text = to_text(value)
     return value if len(text) <= RESULT_CHARACTERS else result_shown(text)

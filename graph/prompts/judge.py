@@ -1,8 +1,8 @@
-"""The words given to the judge of one step's success criterion.
+"""The prompt of the judge of one step's success criterion.
 
-Contract: the human message is one JSON object with `objective`, `criterion`, `args` where the step has any, `result`,
-and `results` of the steps it depends on, both cut where they are long: data and not instruction. The answer is one JSON
-object: `{"met": bool, "why": "..."}`.
+Contract: the human message is one JSON object with `objective`, `criterion`, `args` if the step has any, `result`, and
+`results` of the step's dependencies, both bounded: data and not instruction. The answer is one JSON object:
+`{"met": bool, "why": "..."}`.
 """
 
 from collections.abc import Mapping
@@ -13,11 +13,12 @@ from pydantic import JsonValue
 
 from graph.plan.schema import Step
 from graph.prompts.data import as_json, cut
+from graph.prompts.media import media_named
 from graph.record.values import to_text
 
 RESULT_CHARACTERS = 20_000
 BEFORE_CHARACTERS = 4_000
-"""How much is shown of the result, and of each result that the step rests on."""
+"""Limits in characters for the result, and for each result of a dependency."""
 
 JUDGE = """\
 You judge whether the result of one step meets its criterion. You did not do the step, and you do not mend it.
@@ -40,19 +41,19 @@ def judge_messages(step: Step, result: JsonValue, before: Mapping[str, JsonValue
 
     Args:
         step: The step.
-        result: What it came to.
-        before: Step id -> result, of the steps it depends on.
+        result: Its result.
+        before: Step id -> result of its dependencies.
     """
     document = {
         "objective": step.objective,
         "criterion": step.success_criteria,
-        "args": dict(step.args),
-        "result": cut(to_text(result), RESULT_CHARACTERS),
-        "results": {name: cut(to_text(value), BEFORE_CHARACTERS) for name, value in before.items()},
+        "args": media_named(dict(step.args)),
+        "result": cut(to_text(media_named(result)), RESULT_CHARACTERS),
+        "results": {name: cut(to_text(media_named(value)), BEFORE_CHARACTERS) for name, value in before.items()},
     }
     return [SystemMessage(JUDGE), HumanMessage(as_json(document))]
 
 
 def unusable_message(why: str) -> HumanMessage:
-    """Return the message that asks once more."""
+    """Return the message that repeats the request."""
     return HumanMessage(f'That cannot be used: {why}. Answer with {{"met": true or false, "why": "..."}} only.')

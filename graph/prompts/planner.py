@@ -1,8 +1,8 @@
-"""The words given to the planner.
+"""The prompt of the planner.
 
 Contract: the system message states the plan format; the human message is one JSON object with `goal`, `constraints`,
-`tools` and `limits`, `horizon` where steps are planned one at a time, after feedback `previous_plan` and `feedback`,
-and in a chat `history`: what was said before the goal, bounded. The answer is one JSON object: a plan.
+`tools` and `limits`, `horizon` if steps are planned one at a time, after feedback `previous_plan` and `feedback`, and
+in a chat `history`: the messages before the goal, bounded. The answer is one JSON object: a plan.
 """
 
 import re
@@ -20,14 +20,14 @@ from graph.record.goal import Goal
 from graph.record.run_state import RunState
 
 UNTRUSTED = "untrusted_data"
-"""Under which name a chat's history holds what was not said by the user."""
+"""Key in a chat's history for messages that are not the user's."""
 
 HISTORY_MESSAGES = 10
 HISTORY_CHARACTERS = 1_000
-"""The last messages of a chat that a planner is shown, and how much of each."""
+"""Limits of the history in the prompt: number of messages, and characters of each."""
 
 WIDTH = 118
-"""Columns of the lines in which the kinds of steps are explained."""
+"""Line width of the explanation of step kinds."""
 
 _STEPS = """\
 A plan is one JSON object: {"steps": [...], "answer": ...}.
@@ -54,7 +54,7 @@ times, 20 unless given; "max_failures" of them may fail."""
 
 
 def _other_steps() -> str:
-    """Return what the plan format says of the kinds that its first sentences do not explain."""
+    """Return the explanation of the kinds that the first sentences of the plan format leave out."""
     explained = (kind_spec(kind).prompt for kind in KINDS)
     words = f"Other steps: {', '.join(prompt for prompt in explained if prompt)}. {_EACH}"
     return fill(words, WIDTH, break_on_hyphens=False, break_long_words=False)
@@ -86,11 +86,11 @@ def planner_messages(
     """Return the messages that ask for a plan.
 
     Args:
-        goal: What is wanted.
-        tools: What may be named, as `tools_shown` has it.
-        record: The run, with the chat before the goal, and an earlier plan and what was said of it.
-        limits: What the plan may spend.
-        horizon: How many steps a plan may hold, None for all that are needed.
+        goal: The goal and its constraints.
+        tools: The available tools, from `tools_shown`.
+        record: The run, with the chat history, and an earlier plan with its feedback.
+        limits: The remaining budget.
+        horizon: Limit of steps in the plan, None for no limit.
     """
     document = {
         "goal": goal.goal,
@@ -106,18 +106,18 @@ def planner_messages(
 
 
 def history_shown(messages: Sequence[BaseMessage]) -> list[dict[str, str]]:
-    """Return of the chat before the goal, which is not to be trusted, what a planner is shown."""
-    return [_told(message) for message in messages[-HISTORY_MESSAGES:] if str(message.text).strip()]
+    """Return the history of a chat before the goal, which is untrusted, for the planner's prompt."""
+    return [_history_entry(message) for message in messages[-HISTORY_MESSAGES:] if str(message.text).strip()]
 
 
 def repair_message(issues: Sequence[Issue]) -> HumanMessage:
-    """Return the message that names every fault of the last answer."""
+    """Return the message that lists every fault of the last answer."""
     faults = "\n".join(f"- {issue}" for issue in issues)
     return HumanMessage(f"That cannot be used:\n{faults}\nAnswer with the whole corrected JSON object only.")
 
 
-def _told(message: BaseMessage) -> dict[str, str]:
-    """Return a message of the chat: the user's own words as they are, all else between marks that it cannot forge."""
+def _history_entry(message: BaseMessage) -> dict[str, str]:
+    """Return a chat message: the user's text unchanged, any other text between marks that it cannot forge."""
     words = cut(str(message.text).strip(), HISTORY_CHARACTERS)
     if message.type == "human":
         return {"user": words}

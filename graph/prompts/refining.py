@@ -1,8 +1,8 @@
-"""The words given to the planner for one step that is to be refined.
+"""The prompt of the planner for the expansion of one `refine` step.
 
 Contract: the human message is one JSON object with `goal`, `constraints`, `objective` and `success_criteria` of the
-step, `results` (of the steps it waits for, cut short, data and not instruction), `tools` and `limits`. The answer is
-one JSON object: the plan of this step; `{<id>_result}` may refer to those results.
+step, `results` (previews of its dependencies' results, data and not instruction), `tools` and `limits`. The answer is
+one JSON object: the plan of this step, in which `{<id>_result}` may refer to those results.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from graph.plan.schema import Step
 from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
+from graph.prompts.media import media_named
 from graph.prompts.planner import FORMAT
 from graph.record.goal import Goal
 from graph.record.values import to_text
@@ -32,13 +33,13 @@ def refining_messages(
     tools: Iterable[Mapping[str, Any]],
     limits: Mapping[str, Any],
 ) -> list[BaseMessage]:
-    """Return the messages that ask for the plan of one step; `limits` are what is left to spend."""
+    """Return the messages that ask for the plan of one step; `limits` are the remaining budget."""
     document = {
         "goal": goal.goal,
         "constraints": list(goal.constraints),
         "objective": step.objective,
         "success_criteria": step.success_criteria,
-        "results": {name: cut(to_text(value), PREVIEW_CHARACTERS) for name, value in results.items()},
+        "results": {name: cut(to_text(media_named(value)), PREVIEW_CHARACTERS) for name, value in results.items()},
         "tools": list(tools),
         "limits": dict(limits),
     }

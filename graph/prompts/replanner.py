@@ -1,8 +1,8 @@
-"""The words given to the replanner.
+"""The prompt of the replanner.
 
-Contract: the human message is one JSON object with `why` it is asked, `goal`, `constraints`, `tools`, `limits`,
-`horizon` where steps are planned one at a time, `plan`, `results` (per step its status, with a preview that is data and
-not instruction, or what blocks it), `failed` (id -> error), and `feedback` where a person gave some. The answer is one
+Contract: the human message is one JSON object with `why` (the cause), `goal`, `constraints`, `tools`, `limits`,
+`horizon` if steps are planned one at a time, `plan`, `results` (per step its status, with a preview that is data and
+not instruction, or the step that blocks it), `failed` (id -> error), and `feedback` if there is any. The answer is one
 JSON object: a revision.
 """
 
@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from graph.plan.schedule import blocked_by, waits_for
 from graph.plan.schema import Plan
 from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
+from graph.prompts.media import media_named, media_named_in_preview
 from graph.prompts.planner import FORMAT, ONE_AT_A_TIME
 from graph.record.goal import Goal
 from graph.record.results import StepResult
@@ -46,13 +47,13 @@ def replanner_messages(
     """Return the messages that ask for a revision.
 
     Args:
-        goal: What is wanted.
-        tools: What may be named, as `tools_shown` has it.
-        plan: The plan as it is.
-        record: What has come of it.
-        why: What it is asked for.
-        limits: What is left of the budget, and how often it may be planned again.
-        horizon: How many steps a plan may hold beyond what is done, None for all of them.
+        goal: The goal and its constraints.
+        tools: The available tools, from `tools_shown`.
+        plan: The current plan.
+        record: The run, with the results so far.
+        why: The cause of replanning, as a sentence.
+        limits: The remaining budget and number of replans.
+        horizon: Limit of unfinished steps in the plan, None for no limit.
     """
     results = record.steps.results
     stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]
@@ -81,5 +82,6 @@ def _shown(result: StepResult | None, blocked_by: str | None) -> dict[str, Any]:
         return {"status": "pending"}
     if result.status != "succeeded":
         return {"status": result.status}
-    preview = str(result.artifact["preview"]) if result.artifact else to_text(result.value)
+    preview = str(result.artifact["preview"]) if result.artifact else to_text(media_named(result.value))
+    preview = media_named_in_preview(preview)
     return {"status": "succeeded", "preview": cut(preview, PREVIEW_CHARACTERS)}

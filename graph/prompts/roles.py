@@ -1,4 +1,4 @@
-"""What each role is told, whatever the goal: the first message of each conversation."""
+"""The system prompt of each role."""
 
 from collections.abc import Mapping
 

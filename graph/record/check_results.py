@@ -7,13 +7,13 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import ExpressionError, listed
-from graph.plan.checks import OF, Check, check_in_words, is_number, kind_of
+from graph.plan.checks import OF, Check, describe_check, is_number, kind_of
 from graph.plan.expressions import evaluate
-from graph.plan.inline_schema import misfits
+from graph.plan.inline_schema import schema_errors
 from graph.plan.issues import storable
-from graph.plan.patterns import MOST_CHARACTERS, all_in, found_in
+from graph.plan.patterns import MAX_CHARACTERS, all_matches, first_match
 from graph.plan.shortening import joined_messages
-from graph.plan.work import TooMuchWork, at_most
+from graph.plan.work import WorkLimitExceeded, work_limit
 from graph.record.values import to_text
 from graph.sanitize import folded
 
@@ -38,7 +38,7 @@ class CheckResult:
 
     def __str__(self) -> str:
         """Return the finding as people read it."""
-        return f"{check_in_words(self.check)}: {self.seen}"
+        return f"{describe_check(self.check)}: {self.seen}"
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "CheckResult":
@@ -98,9 +98,9 @@ def _finding(check: Check, evidence: Evidence) -> CheckResult:
     else:
         try:
             part = evaluate(str(check[OF]), evidence.result) if OF in check else evidence.result
-            with at_most(MOST_WORK):
+            with work_limit(MOST_WORK):
                 met, seen = LOOKERS[kind](wanted, part)
-        except (ExpressionError, TooMuchWork, ValueError, TypeError, RecursionError) as error:
+        except (ExpressionError, WorkLimitExceeded, ValueError, TypeError, RecursionError) as error:
             met, seen = False, f"it cannot be told: {(str(error).splitlines() or ['nested too deeply'])[0]}"
     return CheckResult(check, met, _cut(folded(storable(seen))))
 
@@ -112,7 +112,7 @@ def _called(tool: str, called: Mapping[str, int]) -> Seen:
 
 
 def _schema(schema: Any, part: JsonValue) -> Seen:
-    faults = misfits(schema, part)
+    faults = schema_errors(schema, part)
     return not faults, joined_messages(faults, SEEN_CHARACTERS) or "it fits"
 
 
@@ -123,10 +123,10 @@ def _condition(expression: Any, part: JsonValue) -> Seen:
 
 def _matches(pattern: Any, part: JsonValue) -> Seen:
     text = _text(part)
-    found = found_in(pattern, text)
+    found = first_match(pattern, text)
     if found is not None:
         return True, f"found {found[:SEEN_CHARACTERS]!r}"
-    cut = f"the first {MOST_CHARACTERS} characters of " if len(text) > MOST_CHARACTERS else ""
+    cut = f"the first {MAX_CHARACTERS} characters of " if len(text) > MAX_CHARACTERS else ""
     return False, f"not found in {cut}{text[:SEEN_CHARACTERS]!r}"
 
 
@@ -151,7 +151,7 @@ def _cites(least: Any, part: JsonValue) -> Seen:
 def _citations(part: JsonValue) -> Iterator[str]:
     """Yield the places that a text names, or that stand as `source` with `line` or `page`."""
     if isinstance(part, str):
-        yield from (found.rstrip(".,;:") for found in all_in(CITATION, part))
+        yield from (found.rstrip(".,;:") for found in all_matches(CITATION, part))
     elif isinstance(part, list):
         for item in part:
             yield from _citations(item)

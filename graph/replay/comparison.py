@@ -1,4 +1,4 @@
-"""Whether an event of a replay is the one on record: the same but for clocks, checkpoints and who was there."""
+"""Comparison of a replayed event with the recorded one, ignoring clocks, checkpoints and approvers."""
 
 import re
 from collections.abc import Mapping
@@ -13,29 +13,28 @@ from graph.text.event_text import event_text
 WORLD = frozenset(
     {"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider", "would_replace"}
 )
-"""Fields that the world outside of the run decides."""
+"""Fields that depend on the environment of the run."""
 
 OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"})
 """Fields that are compared if both sides have them: a plan that was brought or edited is played as it was read, and
 earlier versions did not record how."""
 
 WORDS = frozenset({"shown", "prompt", "reserved"})
-"""What is laid out, cut or counted by how long a value is: not compared where one was taken out of it."""
+"""Fields laid out, cut or counted by a value's length: not compared if a value was redacted from them."""
 
 NAMED = re.compile(rf"{NAME}[0-9a-f]{{16}}")
-"""What a redaction left in the place of a digest."""
+"""The name that a redaction puts in place of a digest."""
 MOST_CHARACTERS = 300
 
 Names = dict[str, str]
-"""What stands for which digest in a record that was redacted."""
+"""Name -> digest in a redacted record."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a replay first does something else than the record: the event on record, what came instead, and the field.
+    """The first divergence of a replay: the recorded event, the replayed one, and the path of the differing field.
 
-    `seq` is the number of the event on record. Either side may be missing: the record, or the replay, goes on alone.
-    `why` says what else is known.
+    `seq` is the number of the recorded event. One side is None if only the other goes on. `why` adds a reason.
     """
 
     seq: int
@@ -51,7 +50,7 @@ class Difference:
 
     @property
     def is_of_plans(self) -> bool:
-        """Whether the replay has another plan, or none, or an answer at once."""
+        """Whether the replay has a different plan, a refused one, or a direct answer."""
         return self.replayed is not None and self.replayed.kind in ("plan_revised", "plan_refused", "run_ended")
 
     def __str__(self) -> str:
@@ -79,14 +78,14 @@ OF_WORDING = {
 def differing(
     recorded: Event, replayed: Draft, names: Names, is_redacted: bool = False, *, other_wording: bool = False
 ) -> str | None:
-    """Return the first field in which two events differ, an empty path where they are of different kinds, None if none.
+    """Return the path of the first differing field, "" if the kinds or steps differ, None if the events are equal.
 
     Args:
         recorded: The event on record.
-        replayed: What the replay wants to write.
-        names: What is known of the names in a redacted record; what is learned is added where the events are the same.
-        is_redacted: Whether a value was taken out of the event on record.
-        other_wording: Whether the record is of a release with other words.
+        replayed: The event that the replay would write.
+        names: Known names of a redacted record; updated if the events are equal.
+        is_redacted: Whether a value was redacted from the recorded event.
+        other_wording: Whether the record was made by a release with other prompt and review texts.
     """
     if (recorded.kind, recorded.step) != (replayed.kind, replayed.step):
         return ""

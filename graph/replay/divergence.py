@@ -7,20 +7,20 @@ from graph.replay.recording import Recording
 
 
 class OffRecord:
-    """Finds what calls came to by what was asked, wherever in the run that was; `given` takes what was found."""
+    """Finds recorded outcomes by a call's arguments, anywhere in the run, and puts them into `given`."""
 
-    def __init__(self, tape: Recording, given: dict[str, Event]) -> None:
-        self._tape, self._given = tape, given
+    def __init__(self, recording: Recording, given: dict[str, Event]) -> None:
+        self._recording, self._given = recording, given
 
     def refusal(self, draft: Draft) -> str | None:
-        """Return why a call that is about to be begun cannot be answered from the record, None where it can."""
+        """Return the reason why the record holds no outcome for a call, or None if it does."""
         match draft.data:
             case CallStarted() as data:
                 known = self._calls.get((data.tool, data.args.digest))
                 if known is None:
                     return f"{draft.step} would call {data.tool} with arguments that are not on record"
                 self._given[data.key] = known
-            case ModelStarted() as data if not self._tape.is_aside(draft):
+            case ModelStarted() as data if not self._recording.is_aside(draft):
                 known = self._answers.get(data.prompt_digest)
                 if known is None:
                     return f"the {data.role} would be asked what is not on record"
@@ -39,6 +39,6 @@ class OffRecord:
 
     def _ended(self) -> list[tuple[Event, Event]]:
         """Return the beginnings of calls that came to an end, each with that."""
-        events = self._tape.events
+        events = self._recording.events
         begun = enumerate(events)
-        return [(event, events[at]) for place, event in begun if (at := self._tape.outcome_of(place)) is not None]
+        return [(event, events[at]) for place, event in begun if (at := self._recording.outcome_of(place)) is not None]

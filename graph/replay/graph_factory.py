@@ -14,7 +14,7 @@ from graph.errors import ConfigError, InputError
 from graph.ledger.transcript import Transcript
 from graph.record.events import Configuration, Content, Event, RunStarted
 from graph.replay.inputs import held
-from graph.replay.ledger import TapeLedger
+from graph.replay.ledger import ReplayLedger
 from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel, specs_of
 from graph.replay.scheduler import Scheduler
 
@@ -22,7 +22,7 @@ from graph.replay.scheduler import Scheduler
 def staged(
     configured: Configuration,
     transcript: Transcript,
-    ledger: TapeLedger,
+    ledger: ReplayLedger,
     cues: Scheduler,
     saver: BaseCheckpointSaver[Any],
     planner: SubstituteModel | None,
@@ -39,10 +39,10 @@ def staged(
     except (ConfigError, TypeError, KeyError) as error:
         raise InputError("run", f"{transcript.run} was recorded by another version: {error}") from error
 
-    async def opened() -> TapeLedger:
+    async def opened() -> ReplayLedger:
         return ledger
 
-    tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.tape.file_seen)
+    tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
     return compiled(Services(settings, tools, models, opened, RateLimiter({}, ledger.clock), ledger.clock), saver)
 
 

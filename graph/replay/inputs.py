@@ -1,4 +1,4 @@
-"""What the world outside gave a run: the goal, the plan that was brought, and the answers of people."""
+"""The inputs of a recorded run: the goal, a plan brought by the caller, and people's decisions."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from graph.record.events import (
 
 Artifacts = Mapping[str, str]
 NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}
-"""What stands in place of a request where none is open."""
+"""The request used if none is open."""
 
 
 def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
 
 
 def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any] | None:
-    """Return the state that a run went on with which began as a fork, None where it began with its planner."""
+    """Return the initial state of a run that began as a fork, or None if it began with the planner."""
     following = next(
         (event.data_if_known for event in events[1:] if not isinstance(event.data_if_known, Configured)), None
     )
@@ -59,7 +59,7 @@ def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, An
 
 
 def plan_in_state(event: Event) -> Any:
-    """Return the plan that somebody put into the state, as this event tells; None where nobody did."""
+    """Return the plan that was put into the state from outside, according to this event; None if there was none."""
     match event.data_if_known:
         case PlanRevised(author="state", plan=plan):
             return plan
@@ -70,9 +70,9 @@ def plan_in_state(event: Event) -> Any:
 
 @dataclass(frozen=True)
 class Given:
-    """What the graph is given; `unseen` says that it was decided beforehand, with nobody looking.
+    """One input of the graph; `unseen` marks a decision made in advance, without seeing the request.
 
-    `checkpoint` is where it goes on, if not where it stopped.
+    `checkpoint` is the checkpoint to continue from, the latest by default.
     """
 
     value: Any = None
@@ -91,12 +91,12 @@ class Given:
 
 
 def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifacts: Artifacts) -> Given | None:
-    """Return what a person answered to a request, None where nobody did.
+    """Return the recorded answer to a request, or None if there was none.
 
     Args:
         coming: The events on record from here on.
         request: The open request of the replay.
-        artifacts: Those of the record.
+        artifacts: Artifacts of the record.
     """
     plan = None
     for event in coming[:3]:
@@ -133,7 +133,7 @@ def _decision(made: Mapping[str, Any], action: Mapping[str, Any], plan: Any) -> 
     return {"type": "edit", "edited_action": {"name": action["name"], "args": args}}
 
 
-def _message(told: Mapping[str, str]) -> AnyMessage:
-    if "user" in told:
-        return HumanMessage(told["user"])
-    return AIMessage(told["untrusted_data"].removeprefix("<data>\n").removesuffix("\n</data>"))
+def _message(entry: Mapping[str, str]) -> AnyMessage:
+    if "user" in entry:
+        return HumanMessage(entry["user"])
+    return AIMessage(entry["untrusted_data"].removeprefix("<data>\n").removesuffix("\n</data>"))

@@ -1,4 +1,4 @@
-"""The ledger of a replay: what the graph writes is compared with the record, and nothing else is kept."""
+"""The ledger of a replay: events of the graph are compared with the record, and kept in memory only."""
 
 import asyncio
 from collections import defaultdict
@@ -36,7 +36,7 @@ class _Unwritten(Exception):
         super().__init__()
 
 
-class TapeLedger:
+class ReplayLedger:
     """See `graph.ledger.protocol.Ledger`; holds the one run that is replayed.
 
     What is not on record stops the graph (`stopped`, `dead`). Where it may differ it goes on instead: `first` is then
@@ -47,8 +47,8 @@ class TapeLedger:
 
     name = NAME
 
-    def __init__(self, transcript: Transcript, tape: Recording, *, may_differ: bool = False) -> None:
-        self.tape = tape
+    def __init__(self, transcript: Transcript, recording: Recording, *, may_differ: bool = False) -> None:
+        self.recording = recording
         self.stopped: Difference | None = None
         self.dead = False
         self.first: Difference | None = None
@@ -84,7 +84,7 @@ class TapeLedger:
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
-        """Own the run: nobody else is there."""
+        """Own the run: a replay has no other owner."""
         self._alive()
         self._tokens += 1
         self._begins = True
@@ -95,26 +95,26 @@ class TapeLedger:
         self,
         run: RunKey,
         after: int = 0,
-        opening: Sequence[Draft] = (),  # noqa: ARG002  (whether a message comes first, the record says)
+        opening: Sequence[Draft] = (),  # noqa: ARG002  (the record decides whether a message comes first)
     ) -> AsyncIterator[Owned]:
         """Own the run, and read on."""
         async with self.owned(run) as lease:
             yield Owned(lease, await self.news(lease, after))
 
     async def news(self, lease: Lease, after: int) -> News:
-        """Return what was written; whether messages wait, the record says when they are asked for."""
+        """Return the replayed events; messages come from the record in `take_messages`."""
         return News(await self.events(lease.run, after), has_messages=True)
 
     async def append(
         self,
-        lease: Lease,  # noqa: ARG002  (nobody else is there)
+        lease: Lease,  # noqa: ARG002  (a replay has one owner)
         drafts: Sequence[Draft],
         *,
         artifacts: Sequence[Kept] = (),
-        control_seq: int | None = None,  # noqa: ARG002  (nobody else is there)
+        control_seq: int | None = None,  # noqa: ARG002  (a replay has one owner)
         heed: bool = False,
     ) -> int:
-        """Compare events with the record and keep them; what its process did not live to write waits for its end.
+        """Compare events with the record and keep them; block on events that the recorded process died before writing.
 
         A step whose work came no further on record while others did waits until those have.
         """
@@ -123,7 +123,7 @@ class TapeLedger:
         except _Unwritten as unwritten:
             self.stopped = self.stopped or unwritten.difference
             await asyncio.get_running_loop().create_future()
-        if not self.free and drafts and self.tape.breaks_off(drafts[-1]):
+        if not self.free and drafts and self.recording.breaks_off(drafts[-1]):
             self.held_up.append(asyncio.get_running_loop().create_future())
             await self.held_up[-1]
         return len(self._events)
@@ -136,7 +136,7 @@ class TapeLedger:
         after: int,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        lets_go: bool = False,  # noqa: ARG002  (nobody else is there)
+        lets_go: bool = False,  # noqa: ARG002  (a replay has one owner)
     ) -> list[Event]:
         """Write events, under a lease or owning the run just for that, and return those after the `after`-th."""
         if isinstance(by, RunKey):
@@ -148,22 +148,22 @@ class TapeLedger:
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:  # noqa: ARG002
         """Return the message that was left for the run at this place of the record."""
         self._alive()
-        if self.tape.next is not self.tape.barrier or self.free:
+        if self.recording.next is not self.recording.barrier or self.free:
             return []
-        messages = self.tape.messages_ahead()
+        messages = self.recording.messages_ahead()
         if drafts := answer(messages):
             self._write(drafts, ())
         return messages
 
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:  # noqa: ARG002  (there is one run)
-        """Return what was written."""
+        """Return the replayed events."""
         self._alive()
         return self._events[after:]
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:  # noqa: ARG002  (there is one run)
-        """Return those calls of other runs that the record says this one came upon, as they were then."""
+        """Return the calls of other runs that the record mentions, in their state at that time."""
         found: dict[str, Call] = {}
-        for event in self.tape.events:
+        for event in self.recording.events:
             if isinstance(event.data_if_known, StepHeld | StepUncertain):
                 for call in other_calls(event.data_if_known):
                     found.setdefault(call.key, call)
@@ -174,7 +174,7 @@ class TapeLedger:
         return self._run if self._events and thread == self._run.thread else None
 
     async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
-        """Return the run with what was written, once it was started."""
+        """Return the run with its replayed events, once it was started."""
         run = await self.last_run(thread)
         return None if run is None else (run, await self.events(run))
 
@@ -185,21 +185,21 @@ class TapeLedger:
         return self._artifacts[artifact_id]
 
     def skip(self) -> None:
-        """Take the next event of the record as it is: somebody else wrote it."""
-        event = self.tape.next
+        """Accept the next recorded event as it is: another process wrote it."""
+        event = self.recording.next
         assert event is not None
         self._keep(event, event.payload)
-        self.tape.play([self.tape.front])
+        self.recording.play([self.recording.front])
 
     def clock(self) -> float:
-        """Return seconds: none pass until the record says that a limit of time was reached."""
+        """Return seconds: the clock stands still until the record reaches a time limit."""
         if self._begins:
             self._begins = False
             return 0.0
-        barrier = self.tape.barrier
+        barrier = self.recording.barrier
         reached = barrier.data_if_known if barrier is not None else None
         is_over = isinstance(reached, BudgetReached) and reached.limit == "wall_s"
-        return LONG_S if is_over and not self.tape.is_for(("call_started", "model_started")) else 0.0
+        return LONG_S if is_over and not self.recording.is_for(("call_started", "model_started")) else 0.0
 
     def _alive(self) -> None:
         if self.dead:
@@ -209,8 +209,8 @@ class TapeLedger:
         self._alive()
         self._artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
         drafts = [draft.told_as(with_values(draft.payload, self._artifacts)) for draft in drafts]
-        compared = [draft for draft in drafts if not self.tape.is_aside(draft)]
-        places, difference = self.tape.place(compared) if not self.free else ([], None)
+        compared = [draft for draft in drafts if not self.recording.is_aside(draft)]
+        places, difference = self.recording.place(compared) if not self.free else ([], None)
         if difference is not None:
             self._differ(difference, places, heed)
             places = []
@@ -220,16 +220,16 @@ class TapeLedger:
         at = dict(zip(map(id, compared), places, strict=False))
         for draft in drafts:
             self._note(draft, at.get(id(draft)))
-        self.tape.play(places)
+        self.recording.play(places)
         self.changed.set()
 
     def _differ(self, difference: Difference, places: Sequence[int], heed: bool) -> None:
         """Take up a message that was left for the run, leave the record, or go no further."""
-        if heed and self.tape.messages_ahead():
+        if heed and self.recording.messages_ahead():
             raise MessageWaitingError(self.name, f"{self._run.thread}.{self._run.n}")
         if difference.recorded is None:
-            self.tape.play(places)  # the record ends in the middle of what was written at once
-        elif self.tape.is_mid_pass and difference.is_of_a_step:
+            self.recording.play(places)  # the record ends in the middle of one transaction
+        elif self.recording.is_mid_pass and difference.is_of_a_step:
             raise _Unwritten(difference)
         elif self._may_differ and (difference.field or difference.is_of_plans):
             self.first = difference
@@ -244,7 +244,7 @@ class TapeLedger:
                 Event(0, draft.kind, draft.step, self._events[-1].at if self._events else 0.0, {}), draft.payload
             )
             return
-        recorded = self.tape.events[place]
+        recorded = self.recording.events[place]
         if isinstance(draft.data, CallStarted):
             self.started[draft.data.key] = place
         elif isinstance(draft.data, ModelStarted):

@@ -1,4 +1,4 @@
-"""What is to be replayed: a run of a database, or an exported file; only a record that is what was written."""
+"""Loading the record to replay, from a database or an exported file; damaged records are refused."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ STRANGE = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError
 
 
 async def replayed_run(runs: Runs, name: str, planner: Given | None = None) -> Replay:
-    """Play a run again from its record alone and say where it first differs; no tool is called.
+    """Replay a run from its record alone and return the first difference; no tool is called.
 
     Args:
         runs: Where the run is.
@@ -26,8 +26,8 @@ async def replayed_run(runs: Runs, name: str, planner: Given | None = None) -> R
 
     Raises:
         UnknownRunError: There is no such run.
-        LedgerCorruptError: The record is not what was written.
-        InputError: The record is of a version that this one cannot play.
+        LedgerCorruptError: The record is damaged.
+        InputError: The record's version is not supported.
         ConfigError: The planner cannot be made.
     """
     transcript = await runs.ledger.transcript(await runs.find(name))
@@ -38,7 +38,7 @@ async def replayed_file(path: Path, planner: Given | None = None) -> Replay:
     """Play the run in an exported file again; see `replayed_run`. No database is needed.
 
     Raises:
-        ExportError: It is no exported run, not what was written, or nothing that this program would write.
+        ExportError: The file is not an exported run, or is damaged.
     """
     transcript = await run_sync(lambda: transcript_in(path))
     try:

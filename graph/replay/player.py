@@ -1,8 +1,8 @@
-"""Playing a run again from its record alone: the real graph, with everything outside of it answered from the record.
+"""Replay of a run from its record alone: the real graph, with every outside call answered from the record.
 
-A call comes to its end when its outcome is the next event on record. Where nothing more happens although the record
-goes on, or the graph does what is not on record, the process may have died there: the run is taken up again, and where
-that leads nowhere, the replay differs.
+A call ends when its outcome is the next recorded event. If the graph stops before the record does, or does something
+unrecorded, the recorded process may have died there: the run is resumed, and if that makes no progress, the replay
+differs.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from graph.replay.comparison import Difference
 from graph.replay.divergence import OffRecord
 from graph.replay.graph_factory import staged
 from graph.replay.inputs import NOT_ASKED, Given, answer_on_record, first_input, plan_in_state, state_of_fork
-from graph.replay.ledger import ReplayStopped, TapeLedger
+from graph.replay.ledger import ReplayLedger, ReplayStopped
 from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
 from graph.replay.report import Replay
@@ -49,10 +49,10 @@ LOOK_AHEAD = 4
 
 
 async def replayed(transcript: Transcript, planner: RoleModel | None = None) -> Replay:
-    """Play a run again, with another planner where one is given, and say where it first differs.
+    """Replay a run, optionally with another planner, and return the first difference.
 
     Raises:
-        InputError: The record is of a version that this one cannot play.
+        InputError: The record's version is not supported.
     """
     return await Player(transcript, planner).play()
 
@@ -69,10 +69,10 @@ class Player:
         if not isinstance(started, RunStarted) or started.configured is None:
             raise InputError("run", f"{transcript.run} was not recorded by a graph, so it cannot be replayed")
         self._planner = SubstituteModel((), other=planner) if planner is not None else None
-        self._tape = Recording(self._events, PLANNER if planner is not None else frozenset())
-        self._ledger = TapeLedger(transcript, self._tape, may_differ=planner is not None)
-        self._cues = Scheduler(self._tape, self._ledger)
-        self._ledger.refusal = OffRecord(self._tape, self._cues.given).refusal
+        self._recording = Recording(self._events, PLANNER if planner is not None else frozenset())
+        self._ledger = ReplayLedger(transcript, self._recording, may_differ=planner is not None)
+        self._scheduler = Scheduler(self._recording, self._ledger)
+        self._ledger.refusal = OffRecord(self._recording, self._scheduler.given).refusal
         self._saver = InMemorySaver(serde=strict_serializer())
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
         self._started = {"setup": started.setup, "setup_by": started.setup_by}
@@ -84,28 +84,28 @@ class Player:
         if (first := self._ledger.first) is not None:
             found, after = replace(first, why=_about_plans(first)), await self._after()
         redacted = any(event.kind == "redacted" for event in self._events)
-        return Replay(self._transcript.run, len(self._tape.events), self._tape.count, found, after, redacted)
+        return Replay(self._transcript.run, len(self._recording.events), self._recording.count, found, after, redacted)
 
     async def _played(self) -> Difference | None:
         given: Given | None = await self._beginning()
         suspect, count = None, -1
-        while self._tape.next is not None and given is not None:
+        while self._recording.next is not None and given is not None:
             stopped = await self._invoke(given)
-            if self._tape.next is None or self._ledger.free:
+            if self._recording.next is None or self._ledger.free:
                 return None
             if stopped is not None and stopped.field:
                 return stopped
-            if self._tape.count > count:
-                suspect, count = stopped, self._tape.count
+            if self._recording.count > count:
+                suspect, count = stopped, self._recording.count
                 given = await self._next_input()
             else:
-                suspect = suspect or stopped or Difference(self._tape.next.seq, self._tape.next, None)
+                suspect = suspect or stopped or Difference(self._recording.next.seq, self._recording.next, None)
                 given = await self._one_back() if given.checkpoint is None else None
-        return suspect if self._tape.next is not None else None
+        return suspect if self._recording.next is not None else None
 
     async def _one_back(self) -> Given | None:
-        """Return to where the executor began: its process may have died before the checkpoint of its end."""
-        if self._tape.next is None or self._tape.next.kind != "executing":
+        """Return to the executor's start: its process may have died before the checkpoint of its end."""
+        if self._recording.next is None or self._recording.next.kind != "executing":
             return None
         async for state in self._graph.aget_state_history(self._config):
             if "executor" in state.next:
@@ -120,8 +120,8 @@ class Player:
         return Given()
 
     async def _next_input(self) -> Given:
-        """Return what the graph is given next, after what others did to the run."""
-        while (event := self._tape.next) is not None and _is_by_others(event):
+        """Return the graph's next input, after skipping events written by other processes."""
+        while (event := self._recording.next) is not None and _is_by_others(event):
             self._ledger.skip()
         if event is None:
             return Given()
@@ -129,7 +129,7 @@ class Player:
             self._graph = self._staged(event.data_if_known.configuration)
         if isinstance(event.data_if_known, Steered):
             return Given.message(f"steer: {event.data_if_known.added[0]}")
-        coming = [event for event in self._tape.ahead(LOOK_AHEAD) if event.kind != "configured"]
+        coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != "configured"]
         state = await self._graph.aget_state(self._config)
         plan = plan_in_state(coming[0])
         swapped = plan is not None and plan != state.values.get("plan")
@@ -144,7 +144,7 @@ class Player:
         return answer or (CONTINUE if is_shown_again else Given())
 
     async def _invoke(self, given: Given) -> Difference | None:
-        """Let the graph go as far as it goes; return what stopped it, if it did not stop by itself."""
+        """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
@@ -154,14 +154,14 @@ class Player:
             )
         with suppress(RunPausedError, ReplayStopped, asyncio.CancelledError):
             try:
-                await self._cues.conduct(work, self._is_busy)
+                await self._scheduler.conduct(work, self._is_busy)
             finally:
                 work.cancel()
                 await work
         return self._ledger.stopped
 
     async def _after(self) -> str:
-        """Go on off the record, every plan approved, and return what it comes to."""
+        """Go on beyond the record, approving every plan, and describe the end."""
         while self._ledger.halt is None:
             state = await self._graph.aget_state(self._config)
             if not state.interrupts:
@@ -176,11 +176,11 @@ class Player:
         return is_waiting() or (self._planner is not None and bool(self._planner.busy))
 
     def _staged(self, configured: Configuration) -> Graph:
-        return staged(configured, self._transcript, self._ledger, self._cues, self._saver, self._planner)
+        return staged(configured, self._transcript, self._ledger, self._scheduler, self._saver, self._planner)
 
 
 def _is_by_others(event: Event) -> bool:
-    """Whether somebody wrote the event while nobody worked on the run: those who do name their checkpoint."""
+    """Whether another process wrote the event while the run had no owner: owners record their checkpoint."""
     data = event.data_if_known
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
@@ -189,7 +189,7 @@ def _is_by_others(event: Event) -> bool:
 
 
 def _about_plans(found: Difference) -> str | None:
-    """Return how two plans differ, where that is where a replay first differs."""
+    """Return the difference of two plans if the first divergence is a plan."""
     recorded = found.recorded.data_if_known if found.recorded is not None else None
     replayed = found.replayed.data if found.replayed is not None else None
     if not isinstance(recorded, PlanRevised) or not isinstance(replayed, PlanRevised):

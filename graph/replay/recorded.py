@@ -35,15 +35,15 @@ def specs_of(recorded: list[Mapping[str, Any]]) -> list[ToolSpec]:
 
 @dataclass(frozen=True)
 class RecordedTool(BoundTool):
-    """A tool that gives what it gave."""
+    """A tool that returns its recorded results."""
 
     outcome: Outcome
     artifacts: Mapping[str, str]
 
     async def call(
         self,
-        args: Mapping[str, JsonValue],  # noqa: ARG002  (the call's key tells them)
-        about: Mapping[str, Any] = NOTHING,  # noqa: ARG002  (nobody traces a replay)
+        args: Mapping[str, JsonValue],  # noqa: ARG002  (part of the call's key)
+        about: Mapping[str, Any] = NOTHING,  # noqa: ARG002  (replays are not traced)
     ) -> Any:
         """Return the result on record, or fail as it failed."""
         finished = (await self.outcome(idempotency_key())).data
@@ -55,7 +55,7 @@ class RecordedTool(BoundTool):
 
 
 class RecordedTools(Toolbox):
-    """The tools of a run as they were, none of which does anything."""
+    """The recorded tools of a run; none has an effect."""
 
     def __init__(
         self,
@@ -71,12 +71,12 @@ class RecordedTools(Toolbox):
             self._tools[spec.name] = RecordedTool(untimed, _nothing(spec), True, outcome, artifacts)
         self.specs = {spec.name: spec for spec in specs}
 
-    async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (the record has what was foreseen)
-        """Return nothing: what was foreseen is taken from the record."""
+    async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (taken from the record)
+        """Return nothing: the preview is taken from the record."""
         return []
 
     def file(self, path: str) -> str | None:
-        """Say what file was seen at a path."""
+        """Return the recorded file at a path."""
         return self._file_seen(path)
 
 

@@ -1,7 +1,7 @@
-"""The recorded events of a run as they are played: which have come again, which is next, and what calls came to.
+"""The recorded events of a run during replay: matched events, the next one, and the outcomes of calls.
 
-Events of one pass over a plan may come in another order than on record, because calls go on at once; all others come in
-theirs.
+Events of one pass over a plan may be replayed in another order, because calls run concurrently; all others must come in
+the recorded order.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ from graph.record.events import (
 )
 from graph.replay.comparison import Difference, Names, differing
 
-AT_ONCE = frozenset(
+STEP_KINDS = frozenset(
     (
         "call_started",
         "call_finished",
@@ -44,7 +44,7 @@ AT_ONCE = frozenset(
 
 
 class Recording:
-    """A run's recorded events; `aside` are kinds of model calls that are not compared, by role."""
+    """A run's recorded events; model calls of the roles in `aside` are not compared."""
 
     def __init__(self, events: Iterable[Event], aside: frozenset[str] = frozenset()) -> None:
         self._aside = aside
@@ -65,12 +65,12 @@ class Recording:
 
     @property
     def front(self) -> int:
-        """The place of the first event that has not come again yet."""
+        """The place of the first event that was not replayed yet."""
         return self._front
 
     @property
     def next(self) -> Event | None:
-        """The first event that has not come again yet."""
+        """The first event that was not replayed yet."""
         return self.events[self._front] if self._front < len(self.events) else None
 
     def ahead(self, most: int) -> list[Event]:
@@ -79,7 +79,7 @@ class Recording:
 
     @property
     def barrier(self) -> Event | None:
-        """The first such event that belongs to no step: this pass over the plan ends in it, or before it."""
+        """The next event that belongs to no step: the end of this pass over the plan."""
         place = self._barrier_place
         return self.events[place] if place < len(self.events) else None
 
@@ -89,7 +89,7 @@ class Recording:
         return isinstance(data, ModelStarted | ModelFinished) and data.role in self._aside
 
     def place(self, drafts: Sequence[Draft]) -> tuple[list[int], Difference | None]:
-        """Return where events stand on record that are to be written at once, up to the first that does not."""
+        """Return the recorded places of events written in one transaction, up to the first that has none."""
         found: list[int] = []
         for draft in drafts:
             at = self._place_of(draft, set(found))
@@ -99,7 +99,7 @@ class Recording:
         return found, None
 
     def play(self, places: Sequence[int]) -> None:
-        """Note that events have come again."""
+        """Mark events as replayed."""
         for place in places:
             self._played[place] = True
             self.count += 1
@@ -107,7 +107,7 @@ class Recording:
             self._front += 1
 
     def outcome_of(self, place: int) -> int | None:
-        """Return where the outcome of a call stands that is begun at a place, None where its process died before."""
+        """Return the place of the outcome of a call started at `place`, or None if the process died before it."""
         return self._outcomes.get(place)
 
     def is_for(self, kinds: Iterable[str]) -> bool:
@@ -131,9 +131,9 @@ class Recording:
         return self._front <= place < self._barrier_place
 
     def breaks_off(self, draft: Draft) -> bool:
-        """Whether the work of a step came no further on record in this pass over the plan, although others did.
+        """Whether the recorded work of a step ends before this event in this pass over the plan.
 
-        Asked about what a step's own work writes: what a model answered, or a call within the step came to.
+        Only for events written by a step's own work: a model's answer, or the outcome of a call within the step.
         """
         data = draft.data
         within = isinstance(data, CallFinished) and (data.unchecked or not data.is_the_step)
@@ -143,7 +143,7 @@ class Recording:
         return all(self.events[at].step != draft.step for at in left)
 
     def file_seen(self, path: str) -> str | None:
-        """Return what a check of this pass over the plan saw at a path, None where it saw no file."""
+        """Return the file found at a path by a check of this pass over the plan, or None if there was none."""
         left = (at for at in range(self._front, self._barrier_place) if not self._played[at])
         events = (self.events[at].data_if_known for at in left)
         checked = (finding for data in events if isinstance(data, StepChecked) for finding in data.checks)
@@ -151,7 +151,7 @@ class Recording:
         return str(found.seen) if found is not None and found.met else None
 
     def messages_ahead(self) -> list[str]:
-        """Return the messages that were left for the run by the next barrier, as what was done about them tells."""
+        """Return the messages left for the run before the next barrier, reconstructed from the events they caused."""
         messages = []
         for event in self.events[self._barrier_place :]:
             data = event.data_if_known
@@ -178,7 +178,7 @@ class Recording:
         places = self._places[draft.kind, draft.step]
         free = [at for at in places if front <= at < end and not self._played[at] and at not in taken]
         first: Difference | None = None
-        for at in free if draft.kind in AT_ONCE else []:
+        for at in free if draft.kind in STEP_KINDS else []:
             path = self._differing(at, draft)
             if path is None:
                 return at
@@ -199,9 +199,9 @@ class Recording:
         return self.events[-1].seq + 1 if self.events else 1
 
 
-def steer_of(said: Steered) -> Amendment:
-    """Return what a user wanted changed, from the event that says so."""
-    return Amendment(said.added, said.withdrawn, said.feedback, said.approver)
+def steer_of(steered: Steered) -> Amendment:
+    """Return the amendment of a `steered` event."""
+    return Amendment(steered.added, steered.withdrawn, steered.feedback, steered.approver)
 
 
 def _barriers(events: Sequence[Event]) -> list[int]:
@@ -209,7 +209,7 @@ def _barriers(events: Sequence[Event]) -> list[int]:
     found, barrier = [len(events)] * len(events), len(events)
     for place in reversed(range(len(events))):
         event = events[place]
-        if event.kind not in AT_ONCE or event.step is None:
+        if event.kind not in STEP_KINDS or event.step is None:
             barrier = place
         found[place] = barrier
     return found

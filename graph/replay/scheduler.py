@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from graph.record.events import INTERRUPTED, Event, Paused
-from graph.replay.ledger import TapeLedger
+from graph.replay.ledger import ReplayLedger
 from graph.replay.recording import Recording
 
 STILL_S = 0.3
@@ -18,17 +18,17 @@ Work = asyncio.Task[object]
 class Scheduler:
     """Calls that have been begun and wait for their outcome; `given` are outcomes of calls made off the record."""
 
-    def __init__(self, tape: Recording, ledger: TapeLedger) -> None:
-        self._tape, self._ledger = tape, ledger
+    def __init__(self, recording: Recording, ledger: ReplayLedger) -> None:
+        self._recording, self._ledger = recording, ledger
         self._waiting: dict[int, asyncio.Future[Event]] = {}
         self.given: dict[str, Event] = {}
 
     async def outcome_of_call(self, key: str) -> Event:
-        """Return what a tool call came to, when its turn has come."""
+        """Return a tool call's outcome once it is the next recorded event."""
         return self.given[key] if key in self.given else await self._outcome(self._ledger.started.get(key))
 
     async def outcome_of_prompt(self, prompt_digest: str) -> Event:
-        """Return what a model call with this prompt came to, when its turn has come."""
+        """Return the outcome of a model call with this prompt once it is the next recorded event."""
         if prompt_digest in self.given:
             return self.given[prompt_digest]
         places = self._ledger.asked[prompt_digest]
@@ -51,12 +51,12 @@ class Scheduler:
                 return
 
     def _give(self, work: Work) -> None:
-        event = self._tape.next
+        event = self._recording.next
         paused = event.data_if_known if event is not None else None
         interrupted = isinstance(paused, Paused) and paused.reason == INTERRUPTED
         if interrupted and not work.cancelling():
             work.cancel()
-        for place in [*self._waiting] if self._ledger.free else [self._tape.front]:
+        for place in [*self._waiting] if self._ledger.free else [self._recording.front]:
             self._release(place)
 
     async def _moves(self, work: Work, is_busy: Callable[[], bool]) -> bool:
@@ -75,15 +75,15 @@ class Scheduler:
             await asyncio.sleep(0)
             if any(task.done() for task in watched):
                 return True
-        if self._tape.is_blocked_by_itself and self._waiting:
+        if self._recording.is_blocked_by_itself and self._waiting:
             return False
         done, _ = await asyncio.wait(watched, timeout=STILL_S, return_when=asyncio.FIRST_COMPLETED)
         return bool(done)
 
     def _hurry(self) -> bool:
-        """Give the first outcome there is: what comes of it may stand before it on record."""
+        """Release the first pending outcome: events caused by it may precede it on record."""
         place = min(self._waiting, default=None)
-        return place is not None and self._tape.is_near(place) and self._release(place)
+        return place is not None and self._recording.is_near(place) and self._release(place)
 
     def _let_go(self) -> bool:
         """Let the work of a step go on that came no further on record while others did."""
@@ -97,12 +97,12 @@ class Scheduler:
         future = self._waiting.pop(place, None)
         if future is None or future.done():
             return False
-        future.set_result(self._tape.events[place])
+        future.set_result(self._recording.events[place])
         return True
 
     async def _outcome(self, place: int | None) -> Event:
         """Wait for the turn of the outcome of a call that was begun at a place of the record."""
-        at = self._tape.outcome_of(place) if place is not None else None
+        at = self._recording.outcome_of(place) if place is not None else None
         future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         if at is not None:
             self._waiting[at] = future

@@ -1,10 +1,10 @@
-"""What a person answers to a review request; what cannot be read for sure is asked again, never guessed."""
+"""Parsing the response to a review request; an ambiguous response is refused and asked for again, never guessed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from graph.plan.depth import json_or_text
+from graph.plan.depth import parse_json_or_text
 from graph.plan.issues import Issue, storable
 from graph.plan.json_values import json_faults
 from graph.review.request import ReviewAction, ReviewRequest
@@ -18,15 +18,15 @@ KEYS = {
     "reject": {"type", "digest", "message", "final"},
 }
 
-ABOUT = {"step", "tool", "args", "question"}
-"""Arguments of a request that say what it is about, and that no edit changes."""
+SUBJECT_ARGS = {"step", "tool", "args", "question"}
+"""Arguments that identify the subject of a request; an edit cannot change them."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One decision; `args` are those of an edit, `message` the words of a rejection, `final` that it ends the run.
+    """One decision: `args` of an edit, `message` of a rejection, `final` if it ends the run.
 
-    `finishes` says that the run ends because no more is to be spent.
+    `finishes` means that the run ends with its results so far because the budget is not raised.
     """
 
     type: Literal["approve", "edit", "reject"]
@@ -36,16 +36,16 @@ class Decision:
     finishes: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Return the decision as the ledger keeps it: a plan that it brings is the revision beside it."""
+        """Return the decision as JSON for the ledger, without an edited plan, which is recorded as a revision."""
         args = None if self.args is None else {name: value for name, value in self.args.items() if name != "plan"}
-        told = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
-        return {name: value for name, value in told.items() if value is not None}
+        fields = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
+        return {name: value for name, value in fields.items() if value is not None}
 
 
-class UnreadableAnswer(Exception):
-    """The answer is none; its text says what would be one. It never leaves the review node.
+class InvalidResponse(Exception):
+    """The response is not a valid decision; the message states the expected format. It never leaves the review node.
 
-    `issues` are the faults of a plan that was given with it.
+    `issues` are the faults of an edited plan.
     """
 
     def __init__(self, message: str, issues: Sequence[Issue] = ()) -> None:
@@ -57,7 +57,7 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
     """Return one decision per action, in order.
 
     Raises:
-        UnreadableAnswer: The answer is not for sure a decision about what was shown.
+        InvalidResponse: The response is not unambiguously a decision about the request.
     """
     if isinstance(answer, str):
         answer = _from_text(answer)
@@ -66,16 +66,16 @@ def read_answer(answer: Any, request: ReviewRequest) -> tuple[Decision, ...]:
         return _read_list(answer, request)
     if isinstance(answer, dict) and "type" in answer:
         if not single:
-            raise UnreadableAnswer(_count_message(request))
+            raise InvalidResponse(_count_message(request))
         return (_read_decision(answer, request.actions[0], request.digests),)
     if single and request.actions[0].name == "run_plan":
         return (_read_short(answer),)
-    raise UnreadableAnswer(_count_message(request))
+    raise InvalidResponse(_count_message(request))
 
 
 def _from_text(text: str) -> Any:
-    """Read text as JSON if it is JSON; NaN and Infinity are words."""
-    return json_or_text(text, parse_constant=_no_constant)
+    """Parse text as JSON if it is JSON; NaN and Infinity are text."""
+    return parse_json_or_text(text, parse_constant=_no_constant)
 
 
 def _no_constant(name: str) -> None:
@@ -84,11 +84,11 @@ def _no_constant(name: str) -> None:
 
 def _read_list(answer: Mapping[str, Any], request: ReviewRequest) -> tuple[Decision, ...]:
     if set(answer) - {"decisions", "digest"}:
-        raise UnreadableAnswer('an answer is {"decisions": [...]} and nothing beside it')
+        raise InvalidResponse('the response must be {"decisions": [...]} without further keys')
     _check_digest(answer, request.digests)
     decisions = answer["decisions"]
     if not isinstance(decisions, list) or len(decisions) != len(request.actions):
-        raise UnreadableAnswer(_count_message(request))
+        raise InvalidResponse(_count_message(request))
     return tuple(
         _read_decision(decision, action, request.digests)
         for decision, action in zip(decisions, request.actions, strict=True)
@@ -102,13 +102,13 @@ def _count_message(request: ReviewRequest) -> str:
 
 def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) -> Decision:
     if not isinstance(decision, dict) or not isinstance(decision.get("type"), str):
-        raise UnreadableAnswer('a decision is an object with "type"')
+        raise InvalidResponse('a decision must be an object with "type"')
     kind = decision["type"]
     if kind not in action.allowed:
-        raise UnreadableAnswer(f"{action.name} takes {', '.join(action.allowed)}, not {kind!r}")
+        raise InvalidResponse(f"{action.name} takes {', '.join(action.allowed)}, not {kind!r}")
     extra = {key for key, value in decision.items() if value is not None} - KEYS[kind]
     if extra:
-        raise UnreadableAnswer(f"{kind} takes no {', '.join(sorted(map(str, extra)))}")
+        raise InvalidResponse(f"unknown keys in {kind}: {', '.join(sorted(map(str, extra)))}; remove them")
     _check_digest(decision, digests)
     if kind == "reject":
         return _read_reject(decision)
@@ -120,40 +120,40 @@ def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) 
 def _check_digest(holder: Mapping[str, Any], digests: Sequence[str]) -> None:
     given = holder.get("digest")
     if given is not None and given not in digests:
-        raise UnreadableAnswer(f"the decision is about digest {str(given)[:80]}, but {digests[0]} is what is asked now")
+        raise InvalidResponse(f"the decision names digest {str(given)[:80]}, but the request is about {digests[0]}")
 
 
 def _read_reject(decision: Mapping[str, Any]) -> Decision:
     message, final = decision.get("message"), decision.get("final")
     if not isinstance(message, str | None):
-        raise UnreadableAnswer("the message of a rejection is text")
+        raise InvalidResponse("the message of a rejection must be text")
     if not isinstance(final, bool | None):
-        raise UnreadableAnswer("final is true or false")
+        raise InvalidResponse("final must be true or false")
     return rejection(message, bool(final))
 
 
 def rejection(message: str | None, final: bool = False) -> Decision:
-    """Return a rejection: with words it is feedback, without, or with a word that stops, it ends the run."""
-    words = storable((message or "").strip())
-    return Decision("reject", message=words or None, final=final or not words or words.lower() in FINAL)
+    """Return a rejection: feedback if there is a message, the end of the run if it is empty or one of `FINAL`."""
+    text = storable((message or "").strip())
+    return Decision("reject", message=text or None, final=final or not text or text.lower() in FINAL)
 
 
 def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
     if not isinstance(edited, dict) or not isinstance(edited.get("args"), dict):
-        raise UnreadableAnswer('an edit has "edited_action": {"name": ..., "args": {...}}')
+        raise InvalidResponse('an edit must have "edited_action": {"name": ..., "args": {...}}')
     if edited.get("name") != action.name:
-        raise UnreadableAnswer(f"the edited action is named {edited.get('name')!r}, but {action.name} is asked")
+        raise InvalidResponse(f"the edited action is named {edited.get('name')!r}; the request is {action.name}")
     extra = set(edited["args"]) - set(action.args)
     if extra:
-        raise UnreadableAnswer(f"{action.name} has no {', '.join(sorted(map(str, extra)))}")
+        raise InvalidResponse(f"{action.name} has no argument {', '.join(sorted(map(str, extra)))}; remove it")
     args = {name: _as_shown(value, action.args[name], name) for name, value in edited["args"].items()}
     for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
-        raise UnreadableAnswer(f"{path.lstrip('.')} is {message}")
-    for name in ABOUT & set(args):
+        raise InvalidResponse(f"{path.lstrip('.')} is {message}")
+    for name in SUBJECT_ARGS & set(args):
         if args[name] != action.args[name]:
-            raise UnreadableAnswer(f"the decision is about another {name} than what is asked now; look at it")
+            raise InvalidResponse(f"the decision is about another {name} than the request; review the request again")
     if action.name == "answer_question" and _is_blank(args.get("answer")):
-        raise UnreadableAnswer("fill in the answer")
+        raise InvalidResponse("fill in the answer")
     return args
 
 
@@ -162,7 +162,7 @@ def _is_blank(value: Any) -> bool:
 
 
 def _as_shown(value: Any, shown: Any, name: str) -> Any:
-    """Clients send touched fields as text: where the request had no text, text is read as JSON if it is JSON."""
+    """Parse text as JSON if the request's value was not text: clients send edited fields as text."""
     if not isinstance(value, str) or isinstance(shown, str):
         return value
     text = value.strip()
@@ -173,7 +173,7 @@ def _as_shown(value: Any, shown: Any, name: str) -> Any:
 
 
 def _read_short(answer: Any) -> Decision:
-    """Read the short forms, which are for a single `run_plan` only."""
+    """Read a short form, valid for a single `run_plan` only."""
     if answer is True:
         return Decision("approve")
     if answer is False:
@@ -187,6 +187,6 @@ def _read_short(answer: Any) -> Decision:
         return Decision("edit", args={"plan": answer})
     if isinstance(answer, list) and answer and all(isinstance(item, dict) for item in answer):
         return Decision("edit", args={"plan": answer})
-    raise UnreadableAnswer(
-        'answer approve, reject, a reason to plan again, a changed plan, or {"decisions": [{"type": ...}]}'
+    raise InvalidResponse(
+        'answer with approve, reject, feedback for a new plan, an edited plan, or {"decisions": [{"type": ...}]}'
     )

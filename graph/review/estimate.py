@@ -1,4 +1,4 @@
-"""What a plan will cost at most, told before it is approved."""
+"""Upper bounds on the cost of a plan, shown before it is approved."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from graph.record.run_state import RunState
 
 
 def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
-    """Return what is left to do, at most, and what of the budget is left for it.
+    """Return upper bounds on the remaining work, and the remaining budget.
 
-    `longest_chain` is the number of steps that have to wait for one another, `to_refine` of those whose own steps and
-    calls nobody can count yet. Model turns within a step are not counted.
+    `longest_chain` is the number of steps on the longest chain of dependencies, `to_refine` the number of `refine`
+    steps, whose calls cannot be counted yet. Model turns within a step are not counted.
     """
     left = [step for step in plan.steps if step.id not in record.steps.succeeded]
     done_by = {step.id: kind_spec(step.kind).done_by for step in left}

@@ -1,11 +1,11 @@
-"""What a plan itself asks of a person: answers to questions, and looks at what there is before it goes on."""
+"""Steps that need a person: questions and gates."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import JsonValue
 
-from graph.plan.inline_schema import misfits
+from graph.plan.inline_schema import schema_errors
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
@@ -13,13 +13,13 @@ from graph.record.run_state import RunState
 from graph.record.values import to_text
 
 GATE = "gate"
-"""What a review calls a gate in the place of a tool's name."""
+"""Name of a gate in a review, in the place of a tool's name."""
 PASSED = "passed"
-"""The result of a gate that a person has let the run through."""
+"""The result of a gate that a person has passed."""
 
 
 def open_questions(plan: Plan, record: RunState) -> list[Step]:
-    """Return the questions and gates of a plan that are due: all they wait for has succeeded."""
+    """Return the questions and gates of a plan with all dependencies succeeded."""
     asked = [
         step
         for step in plan.steps
@@ -31,17 +31,17 @@ def open_questions(plan: Plan, record: RunState) -> list[Step]:
     return [step for step in asked if succeeded.issuperset(waits[step.id])]
 
 
-def fitting_answer(given: JsonValue, schema: Any) -> tuple[JsonValue, str | None]:
-    """Return an answer as its schema wants it, and what is wrong with it; JSON that has to be text is text again.
+def fit_answer(given: JsonValue, schema: Any) -> tuple[JsonValue, str | None]:
+    """Return (answer, fault): the answer as its schema requires it, JSON turned back into text if need be.
 
-    >>> fitting_answer(5, {"type": "string"})
+    >>> fit_answer(5, {"type": "string"})
     ('5', None)
     """
     if not isinstance(schema, Mapping):
         return given, None
     faults = []
     for answer in (given, *([to_text(given)] if not isinstance(given, str) else [])):
-        found = misfits(schema, answer)
+        found = schema_errors(schema, answer)
         if not found:
             return answer, None
         faults += found

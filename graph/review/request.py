@@ -1,4 +1,4 @@
-"""The review request: everything that needs a person now, in LangChain's `HITLRequest` shape."""
+"""The review request: everything that needs a person now, in the shape of LangChain's `HITLRequest`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,9 +24,9 @@ ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ReviewAction:
-    """One thing to decide, and how it is told in lines of plain text, of which none begins with words from outside.
+    """One thing to decide, with a description in plain text; no line of it begins with untrusted text.
 
-    `key` names the call, or the limit, that it is about, `answer_schema` is the JSON Schema of an answer.
+    `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer.
     """
 
     name: ActionName
@@ -37,17 +37,17 @@ class ReviewAction:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """The decisions it takes."""
+        """The types of decisions that this action accepts."""
         return ALLOWED[self.name]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the action as the ledger has it."""
+        """Return the action as JSON for the ledger."""
         return {"name": self.name, "args": dict(self.args)}
 
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """What is shown; `digest` is of the plan that an approval would be about, `binding` of the plan with its tools."""
+    """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms."""
 
     run: str
     revision: int
@@ -61,21 +61,21 @@ class ReviewRequest:
 
     @property
     def subject(self) -> str:
-        """Digest of what is asked, tools included: two requests about the same are one."""
+        """Digest of everything in question, terms included; requests with the same subject count as one."""
         actions = [action.to_json() for action in self.actions]
         return digest([self.digest, self.binding, len(actions), _beside_plans(actions)])
 
     @property
     def digests(self) -> tuple[str, str]:
-        """What an answer may name as what it is about: the plan, or all that is asked (see `digest_of_all`)."""
+        """The digests that a response may name: that of the plan, or that of all actions (see `digest_of_all`)."""
         return self.digest, digest_of_all(self.to_json())
 
     def again(self, error: str, issues: Sequence[Issue]) -> "ReviewRequest":
-        """Return the request as it is asked again; without new issues the old ones stand."""
+        """Return the request with an error; the issues are kept unless there are new ones."""
         return replace(self, error=error, issues=tuple(issues) or self.issues)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the interrupt value; each description repeats difference, digest and error, as a block of code."""
+        """Return the interrupt value; each description repeats diff, digest and error, as a code block."""
         return {
             "action_requests": [
                 {"name": action.name, "args": dict(action.args), "description": self._described(action)}
@@ -101,14 +101,14 @@ class ReviewRequest:
 
 
 def asked_again(error: str) -> str:
-    """Return the line that says why something is asked again."""
+    """Return the line that explains why a request is repeated."""
     return f"Asked again: {error}".replace("\n", escape("\n"))
 
 
 def digest_of_all(request: Mapping[str, Any]) -> str:
-    """Return the digest of all that a request asks: the plan's own where nothing but the plan is.
+    """Return the digest of all actions of a request: the plan's own if the plan is the only one.
 
-    An answer that names it is none to another request about the same plan, such as the next call or question.
+    A response that names it is not valid for another request about the same plan, such as the next call or question.
     """
     actions = request["action_requests"]
     others = _beside_plans(actions)

@@ -1,4 +1,4 @@
-"""The answer to a review request, put together from what a person says of each thing that is asked."""
+"""Building the response to a review request from a person's statements about each action."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,13 +24,12 @@ FINISHES = "finish with what there is"
 
 @dataclass(frozen=True)
 class ReviewResponse:
-    """What a person says; what is left out is not answered.
+    """A person's statements; unset fields leave their actions undecided.
 
-    `approve` lets the plan run, the calls be made and the gates be passed that are shown; `plan` is to run in the place
-    of the one shown. `answers` has the answer to each question by its step. `happened` says of each uncertain call, in
-    the order shown, whether it took effect, `results` what those that did returned, in order. `limits` are those of the
-    budget that change. `finish` ends the run with what there is where the budget is spent, `stop` ends it as rejected.
-    `feedback` has everything planned again with these words.
+    `approve` accepts the plan, calls and gates shown; `plan` replaces the plan shown. `answers` maps steps to answers
+    of questions. `happened` states for each uncertain call, in the order shown, whether it took effect; `results`
+    lists the results of those that did. `limits` are the changed limits of the budget. `finish` ends the run with the
+    results so far if the budget is spent, `stop` ends it as rejected. `feedback` requests a new plan with this text.
     """
 
     approve: bool = False
@@ -44,58 +43,58 @@ class ReviewResponse:
     stop: bool = False
 
     def __bool__(self) -> bool:
-        """Whether anything is said."""
+        """Whether any field is set."""
         return self != ReviewResponse()
 
 
-def build_response(request: RequestJson, said: ReviewResponse) -> dict[str, Any]:
-    """Return one decision for each thing asked, about all that was shown and nothing else.
+def build_response(request: RequestJson, response: ReviewResponse) -> dict[str, Any]:
+    """Return one decision per action, bound to the digest of the whole request.
 
     Raises:
-        InputError: Something that is asked has no answer, or an answer is about nothing that is asked.
+        InputError: An action is undecided, or a statement matches no action.
     """
-    return {"decisions": _decisions(request["action_requests"], said), "digest": digest_of_all(request)}
+    return {"decisions": _decisions(request["action_requests"], response), "digest": digest_of_all(request)}
 
 
 def asked(request: RequestJson, name: str) -> list[ActionJson]:
-    """Return the actions of one kind that a request asks about."""
+    """Return the actions of a request with this name."""
     return [action for action in request["action_requests"] if action["name"] == name]
 
 
-def _decisions(actions: Sequence[ActionJson], said: ReviewResponse) -> list[dict[str, Any]]:
-    if said.stop:  # the bare rejection of a budget would finish the run with what there is
+def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[dict[str, Any]]:
+    if response.stop:  # the bare rejection of a budget would finish the run with what there is
         return [{**ENDS, "message": "stop"} if action["name"] == "raise_budget" else ENDS for action in actions]
-    for name, why in _beside_the_point(actions, said):
+    for name, why in _unmatched(actions, response):
         raise InputError(name, why)
-    settled = _settled(said)
+    settled = _settled(response)
     made = [
-        _edited(action, **next(settled)) if action["name"] == "settle_effect" else _decision(action, said)
+        _edited(action, **next(settled)) if action["name"] == "settle_effect" else _decision(action, response)
         for action in actions
     ]
-    if left := [action_words(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
-        raise InputError("decision", f"not decided yet: {'; '.join(left)}")
+    if left := [describe_action(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
+        raise InputError("decision", f"undecided: {'; '.join(left)}; decide each of them")
     return [decision for decision in made if decision is not None]
 
 
-def _decision(action: ActionJson, said: ReviewResponse) -> dict[str, Any] | None:
-    """Return what is said of anything but an uncertain call, None where nothing is."""
+def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | None:
+    """Return the decision about an action other than an uncertain call, None if it is undecided."""
     name, step = action["name"], action["args"].get("step")
-    if name == "answer_question" and step in said.answers:
-        return _edited(action, answer=said.answers[step])
-    if said.finish:
+    if name == "answer_question" and step in response.answers:
+        return _edited(action, answer=response.answers[step])
+    if response.finish:
         return ENDS if name == "raise_budget" else {"type": "reject", "message": FINISHES}
-    if said.feedback is not None:
-        return {"type": "reject", "message": said.feedback}
-    if name == "raise_budget" and said.limits:
-        return _edited(action, budget=_raised(action["args"]["budget"], said.limits))
-    if name == "run_plan" and said.plan is not None:
-        return _edited(action, plan=said.plan)
-    return {"type": "approve"} if said.approve and name in ("run_plan", "run_step") else None
+    if response.feedback is not None:
+        return {"type": "reject", "message": response.feedback}
+    if name == "raise_budget" and response.limits:
+        return _edited(action, budget=_raised(action["args"]["budget"], response.limits))
+    if name == "run_plan" and response.plan is not None:
+        return _edited(action, plan=response.plan)
+    return {"type": "approve"} if response.approve and name in ("run_plan", "run_step") else None
 
 
-def _settled(said: ReviewResponse) -> Iterator[dict[str, Any]]:
-    results = iter(said.results)
-    for happened in said.happened:
+def _settled(response: ReviewResponse) -> Iterator[dict[str, Any]]:
+    results = iter(response.results)
+    for happened in response.happened:
         yield {"happened": happened, "result": next(results, None) if happened else None}
 
 
@@ -108,33 +107,34 @@ def _raised(budget: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, A
     return {**budget, **limits, **({"calls": calls} if calls else {})}
 
 
-def _beside_the_point(actions: Sequence[ActionJson], said: ReviewResponse) -> Iterator[tuple[str, str]]:
-    """Yield (what was said, why) for what is about nothing that is asked, and for calls that nothing was said of."""
+def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Iterator[tuple[str, str]]:
+    """Yield (field, error) for statements that match no open action, and for uncertain calls left unanswered."""
     names = [action["name"] for action in actions]
-    calls = [action_words(action) for action in actions if action["name"] == "settle_effect"]
-    questions = [action_words(action) for action in actions if action["name"] == "answer_question"]
+    calls = [describe_action(action) for action in actions if action["name"] == "settle_effect"]
+    questions = [describe_action(action) for action in actions if action["name"] == "answer_question"]
     steps = {action["args"]["step"] for action in actions if action["name"] == "answer_question"}
-    if len(said.happened) != len(calls):
-        yield "happened", f"say once of each: {'; '.join(calls)}" if calls else "no call is uncertain"
-    if len(said.results) > sum(said.happened):
-        yield "result", "a result belongs to a call that happened"
-    for step in said.answers:
+    if len(response.happened) != len(calls):
+        yield "happened", f"answer once for each: {'; '.join(calls)}" if calls else "no call is uncertain"
+    if len(response.results) > sum(response.happened):
+        yield "result", "there are more results than calls that happened"
+    for step in response.answers:
         if step not in steps:
-            yield "answer", f"{step} asks nothing" + (f"; asked is {'; '.join(questions)}" if questions else "")
-    if said.approve and not {"run_plan", "run_step"} & set(names):
+            open_ones = f"; open questions: {'; '.join(questions)}" if questions else ""
+            yield "answer", f"{step} has no open question{open_ones}"
+    if response.approve and not {"run_plan", "run_step"} & set(names):
         yield "approve", "there is nothing to approve"
-    if said.plan is not None and "run_plan" not in names:
-        yield "edit", "no plan is asked about"
-    if (said.limits or said.finish) and "raise_budget" not in names:
+    if response.plan is not None and "run_plan" not in names:
+        yield "edit", "there is no plan to approve"
+    if (response.limits or response.finish) and "raise_budget" not in names:
         yield "budget", "no limit of the budget is reached"
-    if said.feedback is not None and set(names) == {"settle_effect"}:
-        yield "feedback", "it is only asked whether a call happened"
+    if response.feedback is not None and set(names) == {"settle_effect"}:
+        yield "feedback", "the only question is whether a call happened"
 
 
-def action_words(action: ActionJson) -> str:
-    """Return what an action asks about.
+def describe_action(action: ActionJson) -> str:
+    """Return the subject of an action in words.
 
-    >>> action_words({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {}}})
+    >>> describe_action({"name": "run_step", "args": {"step": "send", "tool": "mail", "args": {}}})
     'send with mail'
     """
     return WORDS[action["name"]].format(**action["args"])

@@ -1,4 +1,4 @@
-"""What the decisions on a review request come to, all of them together."""
+"""The verdict: the joint outcome of all decisions on a review request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,19 +8,18 @@ from pydantic import JsonValue
 
 from graph.policy.approval_scope import ExecutionTerms
 from graph.record.budget import Budget, read_budget
-from graph.review.decision import FINAL, Decision, UnreadableAnswer
-from graph.review.human_steps import GATE, PASSED, fitting_answer
+from graph.review.decision import FINAL, Decision, InvalidResponse
+from graph.review.human_steps import GATE, PASSED, fit_answer
 from graph.review.request import ReviewAction, ReviewRequest
 
 
 @dataclass(frozen=True)
 class ReviewVerdict:
-    """What follows: an end (`stop`), another plan (`feedback`), or that the run goes on.
+    """The outcome: an end (`stop`), a new plan (`feedback`), or that the run goes on.
 
-    `plan` is the decision about the plan, where there was one to make; `steps` says that the calls which waited may be
-    made, `given` holds the results of gates and questions by step, `settled` what is known of uncertain calls, `budget`
-    is the budget after it was raised. `decisions` is what was answered, as it was read; `unseen` says that it was given
-    beforehand, with nobody looking.
+    `plan` is the decision about the plan, if the request had one; `steps` is true if the waiting calls may be made;
+    `given` maps steps to results of gates and questions; `settled` describes uncertain calls; `budget` is the raised
+    budget. `decisions` are the parsed decisions; `unseen` is true if they were given before the request was shown.
     """
 
     stop: Decision | None = None
@@ -40,14 +39,14 @@ NOTHING = ReviewVerdict()
 def verdict_of(
     request: ReviewRequest, decisions: Sequence[Decision], terms: ExecutionTerms, *, unseen: bool = False
 ) -> ReviewVerdict:
-    """Return what the decisions come to; one that ends the run stands above the others, then one that sends it back.
+    """Combine the decisions; one that ends the run takes precedence, then one that requests a new plan.
 
     Raises:
-        UnreadableAnswer: One of them cannot be carried out.
+        InvalidResponse: A decision cannot be carried out.
     """
     pairs = list(zip(request.actions, decisions, strict=True))
     if unseen:
-        return _beforehand(pairs)
+        return _unseen_verdict(pairs)
     rejected = [_rejection(action, decision) for action, decision in pairs if decision.type == "reject"]
     if stop := next((decision for decision in rejected if decision.final), None):
         return ReviewVerdict(stop=stop, decisions=tuple(decisions))
@@ -56,28 +55,31 @@ def verdict_of(
     given = {action.args["step"]: _answer(action, one) for action, one in answers}
     raised = [(action, one) for action, one in pairs if action.name == "raise_budget" and one.type == "edit"]
     budget = next((_raised(action, one, terms) for action, one in raised), None)
-    told = ReviewVerdict(given=given, settled=settled, budget=budget, decisions=tuple(decisions))
+    verdict = ReviewVerdict(given=given, settled=settled, budget=budget, decisions=tuple(decisions))
     if rejected:
-        return replace(told, feedback=rejected[0].message)
+        return replace(verdict, feedback=rejected[0].message)
     gates = [action.args["step"] for action in request.actions if action.args.get("tool") == GATE and not action.key]
     return replace(
-        told,
+        verdict,
         plan=next((decision for action, decision in pairs if action.name == "run_plan"), None),
         steps=any(action.name == "run_step" for action in request.actions),
         given={**dict.fromkeys(gates, PASSED), **given},
     )
 
 
-def _beforehand(pairs: Sequence[tuple[ReviewAction, Decision]]) -> ReviewVerdict:
-    """Return what comes of decisions that were given before anybody could look: they approve a plan, nothing else."""
+def _unseen_verdict(pairs: Sequence[tuple[ReviewAction, Decision]]) -> ReviewVerdict:
+    """Return the verdict of decisions given before the request was shown; they can approve a plan, nothing else."""
     if any(action.name != "run_plan" or decision.type != "approve" for action, decision in pairs):
-        raise UnreadableAnswer("what is given unseen approves a plan and nothing else; somebody has to look at this")
+        raise InvalidResponse("an approval given in advance covers a plan only; a person has to decide this request")
     decisions = tuple(decision for _, decision in pairs)
     return ReviewVerdict(plan=decisions[0], decisions=decisions, unseen=True)
 
 
 def _rejection(action: ReviewAction, decision: Decision) -> Decision:
-    """Return a rejection as it is meant: that of a budget without a word is to finish with what there is."""
+    """Return a rejection with its meaning for the action: a bare one of a budget finishes the run.
+
+    An uncertain call cannot be left open, so that its rejection always ends the run.
+    """
     if action.name == "settle_effect":
         return replace(decision, final=True)
     if action.name == "raise_budget" and decision.final and (decision.message or "").lower() not in FINAL:
@@ -89,29 +91,31 @@ def _settled(action: ReviewAction, decision: Decision) -> Mapping[str, Any]:
     args = decision.args or {}
     happened = args.get("happened")
     if not isinstance(happened, bool):
-        raise UnreadableAnswer(f"say of {action.args['step']} whether {action.args['tool']} happened: true or false")
+        raise InvalidResponse(
+            f"happened must be true or false for the call of {action.args['tool']} in {action.args['step']}"
+        )
     return {"key": action.key, "happened": happened, "result": args.get("result")}
 
 
 def _answer(action: ReviewAction, decision: Decision) -> JsonValue:
-    answer, fault = fitting_answer((decision.args or {}).get("answer"), action.answer_schema)
+    answer, fault = fit_answer((decision.args or {}).get("answer"), action.answer_schema)
     if fault:
-        raise UnreadableAnswer(f"the answer to {action.args['step']} does not fit its schema: {fault}")
+        raise InvalidResponse(f"the answer to {action.args['step']} does not match its schema: {fault}")
     return answer
 
 
 def _raised(action: ReviewAction, decision: Decision, terms: ExecutionTerms) -> Budget:
-    """Return the budget as it was edited; it may go up to the policy's hard limits."""
+    """Return the edited budget, at most the policy's hard limits."""
     before, limit = read_budget(action.args["budget"])[0], str(action.key)
     budget, faults = read_budget((decision.args or {}).get("budget"))
-    faults += [(f"calls.{tool}", "is about no tool") for tool in budget.calls if tool not in terms.tools]
+    faults += [(f"calls.{tool}", "is not a known tool") for tool in budget.calls if tool not in terms.tools]
     if budget.cost_usd is not None and before.cost_usd is None:
-        faults.append(("cost_usd", "cannot be set in mid-run, because prices are checked when a graph is built"))
+        faults.append(("cost_usd", "cannot be set during a run, because prices are checked when a graph is built"))
     if faults:
-        raise UnreadableAnswer("; ".join(f"{name} {why}" for name, why in faults))
+        raise InvalidResponse("; ".join(f"{name} {why}" for name, why in faults))
     if over := budget.beyond(terms.policy.limits):
-        raise UnreadableAnswer(f"the policy's hard limit of {', '.join(over)} cannot be raised")
+        raise InvalidResponse(f"the policy's hard limit of {', '.join(over)} cannot be raised")
     most = budget.of(limit)
     if most is not None and most <= (before.of(limit) or 0):
-        raise UnreadableAnswer(f"{limit} is the limit that is reached, and it is no higher now; raise it, or reject")
+        raise InvalidResponse(f"the limit {limit} is reached and was not raised; raise it, or reject")
     return budget

@@ -1,32 +1,40 @@
-"""The audit of a run: its events as a story that a person can read."""
+"""The audit of a run: its events as readable text."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pydantic import ValidationError
+
+from graph.plan.schema import Plan
 from graph.record.artifacts import with_values
 from graph.record.events import Event
+from graph.record.step_costs import step_costs, unjudged_steps
+from graph.sanitize import escaped
 from graph.text.event_text import SECTIONS, EventText, Section, event_text
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What happened in a run, event by event; `artifacts` holds the JSON texts that the events name, by id."""
+    """The events of a run; `artifacts` maps ids in the events to JSON texts.
+
+    Costs and unjudged criteria are added if it `is_whole`.
+    """
 
     run: str
     events: Sequence[Event]
     artifacts: Mapping[str, str]
+    is_whole: bool = True
 
     def only(self, *sections: Section) -> "Audit":
-        """Return the story of these sections; its beginning, its end and what is not understood stay."""
+        """Return the audit restricted to sections; start, end and unknown events are always included."""
         wanted = set(sections or SECTIONS)
-        return Audit(
-            self.run, [event for event in self.events if wanted & set(event_text(event).sections)], self.artifacts
-        )
+        told = [event for event in self.events if wanted & set(event_text(event).sections)]
+        return Audit(self.run, told, self.artifacts, is_whole=self.is_whole and wanted == set(SECTIONS))
 
     def lines(self) -> Iterator[str]:
-        """Yield the story line by line: time of day, number and sentence, and below it what goes into detail."""
+        """Yield the audit by line: time of day, number and sentence of each event, followed by its details."""
         day = ""
         for event in self.events:
             words, today = self._told(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
@@ -35,20 +43,45 @@ class Audit:
                 day = today
             yield f"{time.strftime('%H:%M:%S', time.localtime(event.at))} {event.seq:>4}  {words.sentence}"
             yield from (f"{'':15}{detail}" for detail in words.details)
+        if not self.is_whole:
+            return
+        if costs := step_costs(self.events):
+            yield "cost per step"
+            yield from (f"{'':15}{escaped(step)}: {cost}" for step, cost in costs.items())
+        if unjudged := unjudged_steps(_last_plan(self.events), self.events):
+            yield f"success criteria that nobody judged: {', '.join(unjudged)}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the events whole, each with the words it is told in, and the artifacts that they name."""
+        """Return the complete events, each with its text, and their artifacts."""
         events = []
         for event in self.events:
             words = self._told(event)
             said = {"sections": list(words.sections), "told": [words.sentence, *words.details]}
             shown = {"seq": event.seq, "kind": event.kind, "step": event.step, "at": event.at}
             events.append({**shown, "payload": dict(event.payload), **said})
-        return {"run": self.run, "events": events, "artifacts": dict(self.artifacts)}
+        return {
+            "run": self.run,
+            "events": events,
+            "artifacts": dict(self.artifacts),
+            **(self._in_sum() if self.is_whole else {}),
+        }
+
+    def _in_sum(self) -> dict[str, Any]:
+        costs = {step: cost.to_json() for step, cost in step_costs(self.events).items()}
+        return {"costs": costs, "unjudged": unjudged_steps(_last_plan(self.events), self.events)}
 
     def _told(self, event: Event) -> EventText:
         return event_text(replace(event, payload=with_values(event.payload, self.artifacts)))
 
     def __str__(self) -> str:
-        """Return the story."""
+        """Return the audit as text."""
         return "\n".join(self.lines())
+
+
+def _last_plan(events: Sequence[Event]) -> Plan | None:
+    """Return the plan of the last revision, None if there is none or it cannot be read."""
+    written = next((event.payload.get("plan") for event in reversed(events) if event.kind == "plan_revised"), None)
+    try:
+        return Plan.model_validate(written) if written is not None else None
+    except ValidationError:
+        return None

@@ -1,4 +1,4 @@
-"""The end of a run in words, for a chat."""
+"""The ending of a run as a chat message."""
 
 import json
 
@@ -8,11 +8,11 @@ from graph.markdown import answer_markdown, fenced
 from graph.sanitize import escaped
 
 SAID_CHARACTERS = 10_000
-"""How much of an answer that is no text is said in the chat."""
+"""Limit of an answer's JSON in the chat, in characters."""
 
 
 def ending_text(status: str, reason: str, answer: JsonValue) -> str:
-    """Return the end of a run in words: the answer, with the reason if it is not a plain success."""
+    """Return the ending of a run as text: the answer, with the reason unless the run succeeded."""
     told = _answer_in_words(answer)
     if status == "succeeded":
         return told
@@ -21,7 +21,7 @@ def ending_text(status: str, reason: str, answer: JsonValue) -> str:
 
 
 def _answer_in_words(answer: JsonValue) -> str:
-    """Return an answer without images, HTML and hidden targets: what made it may have read words of strangers."""
+    """Return an answer without images, HTML and hidden link targets, since it may be derived from untrusted text."""
     if isinstance(answer, str):
         return answer_markdown(answer)
     if not isinstance(answer, dict | list):

@@ -1,7 +1,7 @@
-"""What each event says, in sentences for people.
+"""The text of each event, in sentences for people.
 
-A new kind of event gets a case in `_told`; mypy names the one that is missing. An event of a newer release is told by
-its name and its fields.
+A new kind of event gets a case in `_formatted`; mypy reports a missing one. An event of a newer release is shown by its
+name and its fields.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Any, Literal, assert_never, get_args
 
 from graph.errors import UnknownEventError
 from graph.markdown import unfenced
-from graph.plan.checks import check_in_words
+from graph.plan.checks import describe_check
 from graph.plan.issues import Issue
 from graph.plan.kinds.table import kind_spec
 from graph.plan.step_kind import kind_of
@@ -52,7 +52,7 @@ Section = Literal["run", "plans", "steps", "decisions", "policy", "budget"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 
 Words = Iterator[str]
-"""A sentence, and then lines that go into detail."""
+"""A sentence, followed by lines of detail."""
 
 MOST_CHARACTERS = 800
 DIGEST_CHARACTERS = 12
@@ -67,7 +67,7 @@ DECIDED = {
 
 @dataclass(frozen=True)
 class EventText:
-    """An event in words: a sentence, lines that go into detail, and the sections of the story that it belongs to."""
+    """The text of an event: a sentence, lines of detail, and the sections of the audit that it belongs to."""
 
     sections: tuple[Section, ...]
     sentence: str
@@ -75,17 +75,17 @@ class EventText:
 
 
 def event_text(event: Event) -> EventText:
-    """Return an event in words, on lines that hold nothing but what can be seen."""
+    """Return the text of an event, with invisible characters escaped."""
     try:
-        sections, words = _told(event.data, event.step or "")
+        sections, words = _formatted(event.data, event.step or "")
     except UnknownEventError:
         sections, words = SECTIONS, _unknown(event)
     sentence, *details = (plain(line) for line in words)
     return EventText(sections, sentence, tuple(details))
 
 
-def _told(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:  # noqa: C901, PLR0912  (one for each kind)
-    """Return the sections of the story that an event belongs to, and its words."""
+def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:  # noqa: C901, PLR0912  (one for each kind)
+    """Return the sections of the audit that an event belongs to, and its text."""
     match data:
         case RunStarted():
             return SECTIONS, _run_started(data)
@@ -133,13 +133,13 @@ def _told(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:  # n
             assert_never(data)
 
 
-def told_line(event: Event) -> str:
+def event_line(event: Event) -> str:
     """Return an event as one numbered line."""
     return f"{event.seq:>4} {event_text(event).sentence}"
 
 
 def shortened(text: str) -> str:
-    """Return the text, or its beginning and how much more there is.
+    """Return the text, or its beginning and the number of omitted letters.
 
     >>> shortened("a" * 810)[-20:]
     'a… (10 more letters)'
@@ -149,7 +149,7 @@ def shortened(text: str) -> str:
 
 
 def content(held: Content) -> str:
-    """Return a value, or the beginning of the artifact that holds it."""
+    """Return a value, or the beginning of its artifact."""
     if artifact := held.artifact:
         place = f"artifact {artifact['id'][:DIGEST_CHARACTERS]}" if "id" in artifact else "made of the results"
         return f"{artifact['size']} bytes, {place}: {shortened(artifact['preview'])}"
@@ -225,7 +225,7 @@ def _plan_revised(data: PlanRevised) -> Words:
 
 
 def step_words(step: Mapping[str, Any]) -> str:
-    """Return what a step of a plan does, and what has to hold of its result."""
+    """Return the work of a step and its success criteria."""
     does = kind_spec(kind_of(step)).work(step, _value) + (
         f" for each of {_value(step['for_each'])}" if "for_each" in step else ""
     )
@@ -332,7 +332,7 @@ def _step_checked(step: str, data: StepChecked) -> Words:
     again = ", and it is tried once more" if data.again else ""
     yield f"the result of {step} {'meets its criteria' if data.met else 'does not meet its criteria'}{again}"
     for finding in data.checks:
-        yield f"{'met' if finding.met else 'not met'}: {check_in_words(finding.check)}: {finding.seen}"
+        yield f"{'met' if finding.met else 'not met'}: {describe_check(finding.check)}: {finding.seen}"
     if (judged := data.judged) is not None:
         word = {True: "met", False: "not met", None: "not judged"}[judged.met]
         yield f"{word}: {judged.criterion}: {judged.why}"
@@ -358,11 +358,11 @@ def _model_started(step: str, data: ModelStarted) -> Words:
     if messages.artifact is not None:
         yield content(messages)
     for message in messages.value or ():
-        yield f"{message['type']}: {_value(_said(message))}{_wanted(message)}"
+        yield f"{message['type']}: {_value(_content_of(message))}{_requested_calls(message)}"
 
 
-def _said(message: Mapping[str, Any]) -> Any:
-    """Return what a message says; texts that it shares with others may not be at hand."""
+def _content_of(message: Mapping[str, Any]) -> Any:
+    """Return the content of a message; text stored apart, shared by messages, may be absent."""
     parts = message.get("parts")
     if parts is None:
         return message["content"]
@@ -378,10 +378,10 @@ def _model_finished(step: str, data: ModelFinished) -> Words:
     if data.response is None:
         yield f"no answer: {data.error}"
     else:
-        yield f"answer: {_value(data.response.get('content'))}{_wanted(data.response)}"
+        yield f"answer: {_value(data.response.get('content'))}{_requested_calls(data.response)}"
 
 
-def _wanted(message: Mapping[str, Any]) -> str:
+def _requested_calls(message: Mapping[str, Any]) -> str:
     calls = message.get("tool_calls") or ()
     return "".join(f"; it asks for {call['name']} {_value(call['args'])}" for call in calls)
 

@@ -1,4 +1,4 @@
-"""What a review says of text that a person may take for a reference: it is shown, and nothing is filled in."""
+"""Notes in a review on literal text that looks like a reference, and in which nothing is substituted."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,7 +15,7 @@ SHOWN_CHARACTERS = 80
 
 
 def text_lines(steps: Sequence[Step], plan: Plan) -> list[str]:
-    """Return a line for each argument, and for the answer, that holds text in the form of a reference.
+    """Return a line for each argument, and for the answer, with literal text in the form of a reference.
 
     >>> text_lines([step := Step(id="b", objective="o", args={"note": "see {{a_result}}"})], Plan(steps=(step,)))
     ['- b: {a_result} in note is text, not a reference']
@@ -26,7 +26,7 @@ def text_lines(steps: Sequence[Step], plan: Plan) -> list[str]:
 
 
 def text_note(args: JsonValue) -> str:
-    """Return a note on the arguments of a call that hold text in the form of a reference, or nothing."""
+    """Return a note on arguments of a call with text in the form of a reference, or an empty text."""
     found = _named(args, {False, True})
     return f" ({found} in it is text, not a reference)" if found else ""
 
@@ -47,7 +47,7 @@ def _of_answer(answer: JsonValue) -> Iterator[str]:
 
 
 def _named(value: JsonValue, literal: set[bool]) -> str:
-    """Name what has the form of a reference, with doubled braces or without."""
+    """Return a list of the texts in the form of a reference, with doubled braces or without."""
     found = (
         text[span.start : span.stop] for text in _texts(value) for span in spans(text) if span.is_literal in literal
     )

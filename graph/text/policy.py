@@ -1,4 +1,4 @@
-"""What a policy comes to with the tools that there are, in sentences: what is denied, what is asked, what ends it."""
+"""A policy's consequences for the known tools, in sentences: denials, requests to a person, and limits."""
 
 from collections.abc import Iterable, Iterator
 
@@ -24,7 +24,7 @@ STRANGER = TrustLabel("untrusted", ("nobody that the policy knows",))
 
 
 def denials(terms: ExecutionTerms) -> Iterator[str]:
-    """Yield what no approval allows."""
+    """Yield the calls that no approval allows."""
     for tool in terms.tools.values():
         if terms.policy.verdict(tool) == "deny":
             yield f"{tool.name} ({tool.effect})"
@@ -37,7 +37,7 @@ def denials(terms: ExecutionTerms) -> Iterator[str]:
 
 
 def triggers(terms: ExecutionTerms) -> Iterator[str]:
-    """Yield what is asked of a person."""
+    """Yield the conditions that need a person."""
     tools = [tool for tool in terms.tools.values() if terms.policy.verdict(tool) != "deny"]
     yield PLANS[terms.mode]
     if reviewed := [tool for tool in tools if terms.policy.verdict(tool) == "review"]:
@@ -51,7 +51,7 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
 
 
 def stops(policy: Policy) -> Iterator[str]:
-    """Yield the limits of the policy, beyond which no budget is raised, and its rates."""
+    """Yield the policy's hard limits and rates."""
     limits = policy.limits
     yield from (f"{unit_in_words(name, limits.of(name) or 0)} in a run" for name in limits.names)
     yield from (f"{rate:g} calls of {name} a minute" for name, rate in policy.rates.items())
@@ -62,8 +62,8 @@ def _named(tools: Iterable[ToolSpec]) -> str:
 
 
 def _untrusted(tool: ToolSpec, policy: Policy) -> Iterator[str]:
-    """Yield the arguments of a tool that nothing untrusted may stand in unseen."""
-    watched = policy.to_be_seen(tool, dict.fromkeys(tool.parameters, STRANGER))
+    """Yield the arguments of a tool that may not contain untrusted values without review."""
+    watched = policy.arguments_to_review(tool, dict.fromkeys(tool.parameters, STRANGER))
     if not watched:
         return
     rule = policy.tools.get(tool.name)

@@ -1,6 +1,6 @@
-"""What a review says in plain words, because some clients show nothing else.
+"""The plain text of a review, because some clients show nothing else.
 
-Each line is ours: words from outside are `escaped`, values stand as JSON, so neither can begin a line of its own.
+Untrusted text is `escaped` and values are JSON, so that neither can begin a line of its own and pass for ours.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,15 +27,15 @@ from graph.text.event_text import step_words
 from graph.text.literal_text import text_lines, text_note
 
 MAX_LINES = 300
-"""How much of a plan's drawing stands in a request."""
+"""Limit of a plan's drawing in a request, in lines."""
 PASSED_LINES = 100
-"""How much of it stands in a message where nothing is asked."""
+"""Limit of a plan's drawing in a message without a request."""
 
 MAX_CHARACTERS = 4_000
-"""How much of a call's arguments, and of a result, stands there."""
+"""Limits of a call's arguments and of a result, in characters."""
 
 MAX_CHANGES = 30
-"""Of how many steps that a revision changes or removes it is told what they were."""
+"""Number of changed or removed steps whose former work is shown."""
 
 
 def plan_message(plan: Plan, revision: int) -> str:
@@ -52,16 +52,16 @@ def plan_description(
     warnings: Sequence[str] = (),
     estimate: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return what approving the plan lets happen.
+    """Return the description of a plan and of the effects that its approval permits.
 
     Args:
-        plan: What would run.
+        plan: The plan to approve.
         revision: Its number.
-        before: The plan that was approved before.
-        specs: The tools it names.
-        done: Ids of the steps that have succeeded, and will not run.
-        warnings: Sentences about calls that failed and that the plan would make again, and the like.
-        estimate: What is left to do at most, see `graph.review.estimate`.
+        before: The plan approved before.
+        specs: The tools by name.
+        done: Ids of the steps that have succeeded.
+        warnings: Sentences, such as on uncertain calls that the plan may repeat.
+        estimate: Upper bounds on the remaining work, see `graph.review.estimate`.
     """
     lines = [f"Revision {revision} of the plan. Approve it, edit it, or reject it with a reason to plan again."]
     lines += _changes(difference(before, plan), before) if revision > 1 else []
@@ -74,7 +74,7 @@ def plan_description(
 
 
 def invalid_description(revision: int, issues: Sequence[Issue]) -> str:
-    """Return why the plan in the state cannot be approved."""
+    """Return the reasons that the plan in the state cannot be approved."""
     faults = "\n".join(f"- {escaped(str(issue))}" for issue in issues)
     return f"The plan in the state (after revision {revision}) cannot run. Edit it, or reject it.\n{faults}"
 
@@ -85,10 +85,10 @@ def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
     made = f"{where}{call.step} called {escaped(call.tool)} with {shown(dict(call.args))}{text_note(dict(call.args))}"
     others = [step for step in steps if call.run or step != call.step]
     wait = f" The same call is due in {listed(others)}." if others else ""
-    return f"{made}{_came_of(call)}{wait} {_what_to_settle(call)} Reject to stop the run."
+    return f"{made}{_outcome(call)}{wait} {_what_to_settle(call)} Reject to stop the run."
 
 
-def _came_of(call: Call) -> str:
+def _outcome(call: Call) -> str:
     if call.unmet is not None:
         return f". It took effect, but {escaped(call.unmet)}."
     error = escaped(str(call.result.error)) if call.result else "the process ended in the middle of it"
@@ -109,7 +109,7 @@ def _what_to_settle(call: Call) -> str:
 
 
 def held_description(held: HeldCall) -> str:
-    """Return the question whether a call may be made that happened before, or whose arguments are untrusted."""
+    """Return the question whether to make a call that may have happened before or has untrusted arguments."""
     whence = escaped("; ".join(f"{name} from {', '.join(label.sources)}" for name, label in held.labels.items()))
     untrusted = f"Not to be trusted: {whence}. " if whence else ""
     before = f"The same call happened in {escaped(listed(held.before))}; make it again? " if held.before else ""
@@ -120,14 +120,14 @@ def held_description(held: HeldCall) -> str:
 
 
 def gate_description(step: Step, seen: Mapping[str, JsonValue]) -> str:
-    """Return what a gate asks of a person, with the results it shows."""
+    """Return the question of a gate, with the results that it depends on."""
     return (
         f"{step.id} waits for you: {escaped(str(step.gate))}\n{_results(seen)}Approve to let the run go on, or reject."
     )
 
 
 def question_description(step: Step, seen: Mapping[str, JsonValue]) -> str:
-    """Return a question of the plan, with the results it rests on."""
+    """Return a question of the plan, with the results that it depends on."""
     form = (
         f" The answer fits this JSON Schema: {visible(to_text(step.output))}."
         if isinstance(step.output, Mapping)
@@ -137,7 +137,7 @@ def question_description(step: Step, seen: Mapping[str, JsonValue]) -> str:
 
 
 def shown(value: JsonValue) -> str:
-    """Return a value as a person is to see it: nothing in it is invisible, and what is left out is said.
+    """Return a value for people: invisible characters are escaped, and omissions are stated.
 
     >>> print(shown({"to": "ann\u202emoc.live@"}))
     {"to":"ann\\u{202e}moc.live@"}
@@ -145,7 +145,7 @@ def shown(value: JsonValue) -> str:
     text = visible(to_text(value))
     if len(text) <= MAX_CHARACTERS:
         return text
-    return _shared_out(value) if isinstance(value, Mapping) and len(value) > 1 else _cut(text, MAX_CHARACTERS)
+    return _shorten_values(value) if isinstance(value, Mapping) and len(value) > 1 else _cut(text, MAX_CHARACTERS)
 
 
 def _cut(text: str, most: int) -> str:
@@ -153,8 +153,8 @@ def _cut(text: str, most: int) -> str:
     return text if left <= 0 else f"{text[:most]}... and {left} more characters"
 
 
-def _shared_out(value: Mapping[str, JsonValue]) -> str:
-    """Return an object whose long values are cut one by one: none of them takes the room of another."""
+def _shorten_values(value: Mapping[str, JsonValue]) -> str:
+    """Return an object with long values shortened one by one, so that none takes the room of another."""
     texts = {visible(to_text(name)): visible(to_text(part)) for name, part in value.items()}
     even = MAX_CHARACTERS // len(texts)
     short = sum(len(text) for text in texts.values() if len(text) <= even)
@@ -167,7 +167,7 @@ def _results(seen: Mapping[str, JsonValue]) -> str:
 
 
 def budget_description(shortage: BudgetExhausted, budget: Budget, usage: Usage, hard: Budget) -> str:
-    """Return the question what is to be done where a limit is reached: what was spent, and what is left to do."""
+    """Return the question about a reached limit, with the usage and the remaining steps."""
     most = hard.of(shortage.limit)
     is_hard = most is not None and most <= (budget.of(shortage.limit) or 0)
     can = "It is a hard limit of the policy and cannot be raised." if is_hard else "Raise it: edit budget."
@@ -183,7 +183,7 @@ def budget_description(shortage: BudgetExhausted, budget: Budget, usage: Usage, 
 
 
 def _drawing(plan: Plan, most: int = MAX_LINES, whole: str = "request") -> str:
-    """Return the plan as text, of a very large one the beginning; all steps with effects are listed apart."""
+    """Return the drawing of a plan, shortened if it is large; steps with effects are always listed separately."""
     lines = plan_text(plan).split("\n")
     if len(lines) <= most:
         return "\n".join(lines)
@@ -191,7 +191,7 @@ def _drawing(plan: Plan, most: int = MAX_LINES, whole: str = "request") -> str:
 
 
 def _changes(diff: PlanDiff, before: Plan | None) -> list[str]:
-    """Return what a revision changes, and what the steps were that it changes or removes."""
+    """Return the changes of a revision, with the former work of changed and removed steps."""
     was = {step.id: step.to_json() for step in before.steps} if before else {}
     gone = [plain(f"- was {step_words(was[name])}") for name in (*diff.changed, *diff.removed)]
     more = len(gone) - MAX_CHANGES
@@ -209,14 +209,14 @@ def _effects(steps: Sequence[Step], specs: Mapping[str, ToolSpec], what: str) ->
 
 
 def _acting(steps: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) -> list[str]:
-    """Return those of the steps that have effects, with all of their arguments: the drawing of the plan cuts them."""
+    """Return the steps with effects and their full arguments, which the drawing shortens."""
     acting = [step for step in steps if any(specs[name].acts for name in step.tool_names)]
-    fed = _fed(plan, specs) if acting else {}
-    return [f"- {step.id}: {_call_words(step)}{_vouched(fed[step.id])}" for step in acting]
+    fed = _undeclared_sources(plan, specs) if acting else {}
+    return [f"- {step.id}: {_call_words(step)}{_vouching_note(fed[step.id])}" for step in acting]
 
 
 def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[str]:
-    """Return the tools of which nothing is declared and that a model may call, with the steps that grant them."""
+    """Return the undeclared tools that a model may call, with the steps that grant them."""
     granted: dict[str, list[str]] = {}
     for step in steps:
         for name in step.tools:
@@ -228,7 +228,7 @@ def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[st
 
 
 def _checked(steps: Sequence[Step]) -> list[str]:
-    """Return those of the steps whose results a machine checks: a revision that checks less shows it here."""
+    """Return the checks of the steps, so that a revision with fewer checks is noticed."""
     return [f"- {step.id} succeeds only if all of {shown(list(step.checks))}" for step in steps if step.checks]
 
 
@@ -237,13 +237,13 @@ def _call_words(step: Step) -> str:
     return words if step.for_each is None else f"{words} for each of {shown(step.for_each)}, {step.most_items} at most"
 
 
-def _vouched(tools: Collection[str]) -> str:
-    """Say which results feed an effect although nothing is declared of them: to approve is to vouch for them."""
+def _vouching_note(tools: Collection[str]) -> str:
+    """Return a sentence on undeclared tools whose results reach an effect: approving means vouching for them."""
     return escaped(f" (you vouch for what {', '.join(sorted(tools))} returns)") if tools else ""
 
 
-def _fed(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[str]]:
-    """Return step id -> tools that say nothing of trust and whose results may be in what it is called with."""
+def _undeclared_sources(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[str]]:
+    """Return step id -> tools without declared trust whose results may reach its arguments."""
     near = {step.id: [name for name in _named_by(step) if name in plan.by_id] for step in plan.steps}
     own = {
         step.id: frozenset(name for name in step.tool_names if name in specs and specs[name].trusted is None)
@@ -261,7 +261,7 @@ def _named_by(step: Step) -> list[str]:
 
 
 def _estimated(estimate: Mapping[str, Any]) -> str:
-    """Return what is left to do in a sentence, and what of the budget is left for it."""
+    """Return a sentence on the remaining work and the remaining budget."""
     chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
     by_models = f", {_counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
     calls = _counted(estimate["tool_calls"], "tool call")

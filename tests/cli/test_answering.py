@@ -101,9 +101,9 @@ def test_a_call_may_be_sent_back_with_words_or_end_the_run(cli: Cli, run: str, f
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--approve"], "not decided yet: name: Under which name?"),
-        (["--answer", "name=x"], "not decided yet: the plan"),
-        (["--approve", "--answer", "nam=x"], "nam asks nothing; asked is name: Under which name?"),
+        (["--approve"], "undecided: name: Under which name?"),
+        (["--answer", "name=x"], "undecided: the plan"),
+        (["--approve", "--answer", "nam=x"], "nam has no open question; open questions: name: Under which name?"),
         (["--approve", "--answer", "here.txt"], "is not STEP=TEXT"),
         (["--approve", "--answer", "name= "], "is not STEP=TEXT"),
         (["--approve", "--answer", "name=x", "--answer", "name=y"], "name is answered twice"),

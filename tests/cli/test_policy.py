@@ -96,7 +96,7 @@ def test_a_policy_that_is_understood_is_said_to_be(cli: Cli) -> None:
         ('[tools.write_fil]\nverdict = "deny"', "line 1: tools.write_fil is about no tool"),
         ('[tools.write_file]\nargs.pat = { one_of = ["x"] }', "line 2: tools.write_file.args.pat is no argument"),
         ("[limits]\ncost_usd = 1", "has no price, so cost_usd cannot hold"),
-        ("[limits", "no TOML"),
+        ("[limits", "not valid TOML"),
     ],
 )
 def test_what_is_not_understood_is_named_with_its_line(
@@ -150,7 +150,7 @@ def test_what_is_denied_of_a_plan_and_why(cli: Cli, folder: Path) -> None:
 
     assert result.exit_code == 1
     assert "denied: a: tool: the policy denies move_file" in result.stdout
-    assert "denied: b: args.path: the policy does not allow write_file this value" in result.stdout
+    assert "denied: b: args.path: the policy forbids this value to write_file" in result.stdout
     assert cli("run", "move", "--plan", file, "--policy", "policy.toml", "--yes").exit_code == 1
 
 

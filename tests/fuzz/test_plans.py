@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from graph.errors import ExpressionError, UnresolvedReferenceError
 from graph.plan.catalog import ToolSpec
 from graph.plan.expressions import evaluate, expression_fault
-from graph.plan.inline_schema import misfits, schema_fault
+from graph.plan.inline_schema import schema_errors, schema_fault
 from graph.plan.json_values import json_faults
 from graph.plan.reading import read_plan
 from graph.plan.references import references_in, resolve
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.review.decision import UnreadableAnswer, read_answer
+from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ALLOWED, ReviewAction, ReviewRequest
 from graph.text.drawing import plan_svg, plan_text
 
@@ -100,7 +100,7 @@ def test_a_schema_is_refused_or_says_what_is_wrong(schema: Any, value: Any) -> N
     with in_time():
         fault = schema_fault(schema) if isinstance(schema, dict) else None
         if isinstance(schema, dict) and fault is None:
-            assert all(isinstance(words, str) for words in misfits(schema, value))
+            assert all(isinstance(words, str) for words in schema_errors(schema, value))
             ToolSpec("t", "d", schema).argument_faults({"a": value})
 
 
@@ -166,7 +166,7 @@ def test_an_answer_is_a_decision_or_is_asked_for_again(answer: Any, name: Any) -
     with in_time():
         try:
             (decision,) = read_answer(answer, request)
-        except UnreadableAnswer as error:
+        except InvalidResponse as error:
             assert str(error)
             return
         assert decision.type in ALLOWED[action.name]

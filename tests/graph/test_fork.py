@@ -9,7 +9,7 @@ from graph.ledger.protocol import RunKey
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.run_context import RunContext
-from graph.testing import step
+from graph.testing import step, whole_payload
 
 PLAN = {"steps": [step("a", "look")]}
 OTHER = {"steps": [step("b", "look")]}
@@ -22,19 +22,12 @@ def run_at(checkpoint: str, *events: tuple[str, dict[str, Any]]) -> RunContext:
         ("plan_revised", {"revision": 1, "plan": PLAN, "digest": "d", "author": "planner", "checkpoint": "c1"}),
     )
     told = enumerate((*first, *events), 1)
-    record = project([Event(seq, kind, None, 1.0, payload) for seq, (kind, payload) in told])
+    record = project([Event(seq, kind, None, 1.0, whole_payload(kind, payload)) for seq, (kind, payload) in told])
     return RunContext(None, None, RunKey("t", 1), record, checkpoint)  # type: ignore[arg-type]
 
 
 def decided(by: str, checkpoint: str = "c2") -> tuple[str, dict[str, Any]]:
-    return "decided", {
-        "decision": "approve",
-        "by": by,
-        "message": None,
-        "digest": "d",
-        "binding": "b",
-        "checkpoint": checkpoint,
-    }
+    return "decided", {"decision": "approve", "by": by, "digest": "d", "binding": "b", "checkpoint": checkpoint}
 
 
 def state(seq: int, plan: Any = PLAN) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 
 from graph import Agent
 from graph.errors import InputError, UnknownRunError
+from graph.plan.schema import Plan
 from graph.record.amendment import Amendment
+from graph.record.results import StepResult
 from graph.runs import Run, Runs, open_runs
 from graph.testing import LoggedTools, ScriptedModel, step
 
@@ -52,6 +55,33 @@ def test_a_run_is_shown_with_its_end_and_its_results(ask: Any) -> None:
 
     assert (run.status, run.answer, run.goal, run.ended) == ("succeeded", "x!", "g", True)
     assert run.step_status == {"a": "succeeded"}
+
+
+def test_a_step_that_waits_for_a_failed_one_is_blocked_and_another_is_pending(ask: Any) -> None:
+    run: Run = ask(lambda runs: runs.show("first"))
+    plan = Plan.model_validate(
+        {
+            "steps": [
+                step("a", "look"),
+                step("b", "look", of="{a_result}"),
+                step("c", "look", of="{b_result}"),
+                step("d", "look"),
+            ]
+        }
+    )
+
+    failed = replace(run, plan=plan, results={"a": StepResult("failed", error="gone")})
+
+    assert failed.step_status == {"a": "failed", "b": "blocked", "c": "blocked", "d": "pending"}
+
+
+def test_runs_and_revisions_show_as_tables(ask: Any) -> None:
+    shown = ask(lambda runs: runs.list())._repr_mimebundle_()
+    log = ask(lambda runs: runs.log("first"))
+
+    assert shown["text/plain"].splitlines()[1].startswith("second.1  waiting    0/1 ")
+    assert [one.diff.added for one in log.revisions] == [("a",)]
+    assert set(log._repr_mimebundle_()) == {"text/html", "image/svg+xml", "text/plain"}
 
 
 def test_a_step_that_has_not_begun_is_pending(ask: Any) -> None:

@@ -11,6 +11,7 @@ from graph.record.projection import project
 from graph.run_context import RunContext
 from graph.state import is_proven
 from graph.state_view import is_shown_by, state_at_end, state_update, state_while_waiting, state_with_plan
+from graph.testing import whole_payload
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="pay", tool="pay")))
 DONE: tuple[str, str | None, dict[str, Any]] = (
@@ -31,7 +32,7 @@ def run_with(*events: tuple[str, str | None, dict[str, Any]], **more: Any) -> Ru
         ("plan_revised", None, {"revision": 1, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "planner"}),
     )
     told = enumerate((*first, *events), 1)
-    record = project([Event(seq, kind, of, 1.0, payload) for seq, (kind, of, payload) in told])
+    record = project([Event(seq, kind, of, 1.0, whole_payload(kind, payload)) for seq, (kind, of, payload) in told])
     return RunContext(None, None, RunKey("t", 1), record, "c", **more)  # type: ignore[arg-type]
 
 

@@ -53,7 +53,7 @@ def test_what_was_refused_leaves_no_trace_in_row_and_counters(driver: Driver) ->
             await ledger.append(lease, [drafted("paused", {"reason": "asked"})])
             with pytest.raises(StaleRunError):
                 await ledger.append(lease, [ENDED], control_seq=99)
-            with pytest.raises(LedgerError, match="cannot hold"):
+            with pytest.raises(LedgerError, match="cannot store"):
                 await ledger.append(lease, [ASKED, drafted("steered", {"approver": float("nan")})])
             await ledger.append(lease, [model("planner")])
         (row,) = await ledger.page(RunFilter())

@@ -36,7 +36,7 @@ GUARDS = (
     Guard(
         "pinned literals",
         "policy/grants.py",
-        "if takes(name) and not is_same(args.setdefault(name, literal), literal):",
+        "if takes(name) and not json_equal(args.setdefault(name, literal), literal):",
         "if takes(name) and args.setdefault(name, literal) is self:",
         "another recipient",
     ),
@@ -72,8 +72,8 @@ GUARDS = (
     Guard(
         "a plan is held against the policy",
         "policy/approval_scope.py",
-        "return [*strange, *self.policy.issues(plan, self.tools)]",
-        "return strange",
+        "return [*found, *self.policy.issues(plan, self.tools)]",
+        "return found",
         "a denied tool in a wider plan",
     ),
     Guard(
@@ -181,7 +181,7 @@ GUARDS = (
     Guard(
         "the scope of an approval",
         "policy/scope.py",
-        "return not beyond(approved, plan, terms.tools)",
+        "return not uncovered_steps(approved, plan, terms.tools)",
         "return True",
         "a check removed",
     ),

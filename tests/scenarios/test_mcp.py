@@ -10,7 +10,7 @@ import pytest
 from langgraph.types import Command
 
 from graph import Agent, build_graph
-from graph.testing import ScriptedModel, asked, on_thread, step
+from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 from tools import McpServers, default_tools
 
 Small = Any
@@ -198,3 +198,32 @@ def test_no_key_is_in_any_file_that_a_run_leaves_behind(
 
     assert run.status == "failed" and "***" in run.reason
     assert not [file for file in (tmp_path / "runs").iterdir() if key.encode() in file.read_bytes()]
+
+
+def test_the_progress_of_a_server_is_in_the_stream_of_the_run(small: Small) -> None:
+    with McpServers({"small": small.entry()}) as servers:
+        graph = build_graph(ScriptedModel([{"steps": [step("a", "steady")]}]), tools=servers.tools(), approval="never")
+        told = list(graph.stream({"goal": "g"}, on_thread(), stream_mode="custom"))
+
+    first = next(event for event in told if event.get("progress"))
+    assert (first["step"], first["status"]) == ("a", "running")
+    assert first["progress"] == {
+        "tool": "steady",
+        "item": None,
+        "done": 1,
+        "total": 3,
+        "message": "page 1",
+        "text": "1 of 3, page 1",
+    }
+
+
+def test_an_image_is_in_the_result_and_not_in_the_prompt_of_a_later_step() -> None:
+    picture = {"type": "image", "data": "iVBO" * 100, "mimeType": "image/png"}
+    show = LoggedTools().tool("show", lambda: [picture], effect="read")
+    look = {"id": "b", "objective": "look", "depends_on": ["a"]}
+    model = ScriptedModel([{"steps": [step("a", "show"), look], "answer": "{a_result}"}, "it is red"])
+
+    state = build_graph(model, tools=[show], approval="never").invoke({"goal": "g"}, on_thread())
+
+    assert state["answer"] == [picture]
+    assert "iVBOiVBO" not in str(model.prompts) and "(image/png, 300 bytes, not shown)" in str(model.prompts[-1])

@@ -59,7 +59,7 @@ def test_a_question_that_rests_on_results_is_asked_when_they_are_there(build: Bu
     state = graph.invoke(answered(filled("answer_question", answer="1")), on_thread())
 
     assert "HOTELS" in first["action_requests"][0]["description"]
-    assert "does not fit its schema" in again["error"]
+    assert "does not match its schema" in again["error"]
     assert state["results"]["which"]["value"] == 1 and tools.named("write") == [{"text": "no 1"}]
 
 
@@ -229,7 +229,7 @@ def test_an_empty_list_is_done_and_what_is_no_list_fails(build: Build, tools: Lo
     assert came_of([])["answer"] == []
     for found in ({"a": 1}, "abc", None, 5):
         state = came_of(found)
-        assert state["status"] == "failed" and "for_each is no list" in state["reason"]
+        assert state["status"] == "failed" and "for_each must be a list" in state["reason"]
     assert tools.named("fetch") == []
 
 

@@ -58,7 +58,7 @@ def test_one_round_of_repair_names_every_fault_and_what_was_meant(build: Build) 
     assert "__interrupt__" in state and len(app.model.prompts) == 2
     for fault in (
         "step_1.tool: unknown tool 'serch'; known tools: search, write, send, broken",
-        "{step_2_result} refers to the step it stands in; name an earlier step; did you mean {step_1_result}?",
+        "{step_2_result} refers to its own step; name an earlier step; did you mean {step_1_result}?",
         "step_3 waits for itself; name an earlier step; did you mean step_2?",
         "{stepp_1_result} refers to no step; did you mean step_1?",
         "step_4.objective",

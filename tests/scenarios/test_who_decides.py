@@ -71,7 +71,7 @@ def test_nothing_but_a_plan_is_approved_unseen(agent: Agent, tools: LoggedTools)
 
     refused = agent.resume(run.id, run.decide(approve=True), unseen=True)
 
-    assert refused.request is not None and "somebody has to look" in refused.request["error"]
+    assert refused.request is not None and "a person has to decide" in refused.request["error"]
     assert tools.named("mail") == []
     assert agent.resume(run.id, refused.decide(approve=True)).status == "succeeded"
     assert tools.named("mail") == [{"to": "eve"}]

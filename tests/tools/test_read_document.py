@@ -68,7 +68,7 @@ def test_a_pdf_is_listed_found_and_read_by_page(tmp_path: Path, pdf: Callable[..
     page = read_document(library).invoke({"path": "a.pdf", "start_line": 2})
 
     document = {"source": "a.pdf", "kind": "pdf", "pages": 2, "title": "First words about wind."}
-    assert listed == {"documents": [document], "skipped": []}
+    assert listed == {"documents": [document], "skipped": [], "skipped_count": 0}
     assert (found["page"], found["line"], found["text"]) == (2, None, "Second words about solar power.")
     assert page == {
         "source": "a.pdf",
@@ -86,4 +86,5 @@ def test_listing_names_kind_size_and_title_and_what_was_skipped(tmp_path: Path) 
     assert list_documents(Library(tmp_path)).invoke({}) == {
         "documents": [{"source": "a.md", "kind": "markdown", "lines": 3, "title": "A title"}],
         "skipped": [{"source": "b.txt", "reason": "not a text file: it holds NUL bytes"}],
+        "skipped_count": 1,
     }

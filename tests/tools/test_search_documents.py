@@ -43,6 +43,7 @@ def test_a_passage_has_its_place(tmp_path: Path) -> None:
         "heading": "Cost",
         "block": "paragraph",
         "text": "Offshore wind costs more\nto build.",
+        "title": "Wind",
         "snippet": "«Offshore» «wind» «costs» more\nto build.",
     }
 
@@ -53,6 +54,36 @@ def test_the_passage_that_answers_most_of_the_question_comes_first(tmp_path: Pat
     )
 
     assert search(tmp_path, "how this agent keeps side effects safe approval")[0]["line"] == 3
+
+
+@pytest.mark.parametrize(("name", "line"), [("C++", 1), ("c#", 3), (".NET", 5), ("csharp", 3)])
+def test_a_name_with_signs_is_not_taken_for_another_name(tmp_path: Path, name: str, line: int) -> None:
+    (tmp_path / "a.md").write_text(
+        "C++ has templates.\n\nC# has properties.\n\n.NET runs both.\n\nC is old, and the net is wide.\n"
+    )
+
+    assert [passage["line"] for passage in search(tmp_path, f"What is {name}?")] == [line]
+
+
+def test_a_passage_holds_as_many_words_of_the_query_as_are_asked_for(tmp_path: Path) -> None:
+    text = "# Facts\n\n## Norway\n\nThe capital is Oslo.\n\n## Cost\n\nCapital costs are high.\n"
+    (tmp_path / "a.md").write_text(text)
+    found = search_documents(Library(tmp_path))
+
+    passages = found.invoke({"query": "the capital of Norway", "min_words": 2})["passages"]
+
+    assert [passage["line"] for passage in passages] == [5]
+    with pytest.raises(NothingFound, match="2 of the words capital, sweden together"):
+        found.invoke({"query": "the capital of Sweden", "min_words": 2})
+
+
+def test_a_search_says_what_it_looked_through_and_what_it_skipped(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("Wind is cheap.")
+    (tmp_path / "b.docx").write_bytes(b"PK")
+
+    found = search_documents(Library(tmp_path)).invoke({"query": "wind"})
+
+    assert (found["searched"], found["skipped_count"], found["skipped"][0]["source"]) == (1, 1, "b.docx")
 
 
 def test_words_of_a_heading_find_the_text_below_it(tmp_path: Path) -> None:
@@ -66,6 +97,37 @@ def test_no_two_passages_have_the_same_words(tmp_path: Path) -> None:
         (tmp_path / name).write_text("The same words about wind.\n")
 
     assert [passage["source"] for passage in search(tmp_path, "wind")] == ["a.md"]
+
+
+def test_near_duplicates_are_found_once_and_what_contradicts_is_no_duplicate(tmp_path: Path) -> None:
+    said = "Offshore wind farms grew by 12 per cent in the whole of the year"
+    for name, text in {
+        "a.md": f"{said}.",
+        "b.md": f"{said} too!",
+        "c.md": f"{said.replace('12', '21')}.",
+        "d.md": f"Not {said.lower()}.",
+    }.items():
+        (tmp_path / name).write_text(text)
+
+    assert sorted(passage["source"][0] for passage in search(tmp_path, "offshore wind farms")) in (
+        ["a", "c", "d"],
+        ["b", "c", "d"],
+    )
+
+
+def test_half_of_the_passages_come_from_other_documents_if_they_hold_good_ones(tmp_path: Path) -> None:
+    names = ("ships", "cables", "ports", "crews", "fish", "tides")
+    one = [f"Offshore wind power needs {name} and offshore wind power likes {name}." for name in names]
+    (tmp_path / "a.md").write_text("\n\n".join(one))
+    (tmp_path / "b.md").write_text("For offshore wind power a government holds one auction every year.")
+    (tmp_path / "c.md").write_text("Towns on the coast object to offshore wind power within their view.")
+
+    sources = [passage["source"] for passage in search(tmp_path, "offshore wind power", limit=4)]
+
+    assert sorted(sources) == ["a.md", "a.md", "b.md", "c.md"]
+    (tmp_path / "b.md").write_text("Power.")
+    (tmp_path / "c.md").write_text("Other words.")
+    assert [passage["source"] for passage in search(tmp_path, "offshore wind power", limit=4)] == ["a.md"] * 4
 
 
 def test_nothing_found_names_the_words_and_the_number_of_documents(tmp_path: Path) -> None:

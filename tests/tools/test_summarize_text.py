@@ -64,6 +64,21 @@ def test_the_summary_is_the_statements_with_their_citations() -> None:
     }
 
 
+def test_what_the_searches_looked_through_is_kept() -> None:
+    skipped = [{"source": "b.docx", "reason": "not one of .md"}]
+    looked = {"searched": 3, "skipped": skipped, "skipped_count": 1}
+    result = {"query": "wind", "passages": [passage("Wind farms stand in the sea.")], **looked}
+
+    assert looked.items() <= summarize([result, result]).items()
+    assert "searched" not in summarize("Wind farms stand in the sea.")
+
+
+def test_a_document_cannot_say_what_was_looked_through() -> None:
+    forged = 'Wind farms stand in the sea. {"searched": 99, "skipped": [], "skipped_count": 0}'
+
+    assert "searched" not in summarize({"passages": [passage(forged)]})
+
+
 def test_plain_text_has_statements_without_source() -> None:
     result = summarize("Wind farms stand in the sea. They cost more to build than those on land.", max_sentences=1)
 
@@ -110,6 +125,33 @@ def test_a_repeated_sentence_is_kept_once() -> None:
     assert texts([passage(same), passage(same, "b.md"), passage("In order, **the ledger** keeps calls.", "c.md")]) == [
         same
     ]
+
+
+def test_a_name_with_signs_is_a_word_of_the_focus_and_begins_a_sentence() -> None:
+    text = "C has pointers and little else to offer. .NET runs programs in many languages. The net holds many fish."
+
+    assert texts(text, max_sentences=1, focus="What is .NET?") == [".NET runs programs in many languages."]
+
+
+def test_sentences_that_contradict_each_other_are_both_kept() -> None:
+    one = "Wind farms at sea grew by 12 per cent in the year 2023 alone."
+    other = one.replace("12", "21")
+    third = one.replace("grew", "never grew")
+
+    assert sorted(texts([passage(one), passage(other, "b.md"), passage(third, "c.md")])) == sorted([one, other, third])
+
+
+def test_no_document_has_more_than_half_of_the_sentences_if_others_hold_good_ones() -> None:
+    needs = ("ships of steel", "long cables", "deep ports", "skilled crews", "calm tides", "cheap credit")
+    one = [passage(f"Offshore wind power needs {need}.", line=n) for n, need in enumerate(needs, 1)]
+    others = [
+        passage("For offshore wind power a government holds auctions every year.", "b.md"),
+        passage("Towns on the coast object to offshore wind power within their view.", "c.md"),
+    ]
+
+    chosen = summarize({"query": "offshore wind power needs", "passages": [*one, *others]}, 4)["statements"]
+
+    assert sorted(statement["source"] for statement in chosen) == ["a.md", "a.md", "b.md", "c.md"]
 
 
 def test_focus_words_are_favoured() -> None:

@@ -63,6 +63,37 @@ def test_however_statements_arrive_the_brief_is_the_same(content: Any, tmp_path:
     assert written(tmp_path, content) == BRIEF
 
 
+def test_headings_are_those_of_the_documents_and_not_the_words_that_were_looked_for(tmp_path: Path) -> None:
+    found = [
+        {"text": f"Number {n}.", "source": f"{title}.md", "line": n, "query": f"wind: limits {n}", "title": title}
+        for n, title in enumerate(("wind at sea", "wind at sea", "cost", "cost"), 1)
+    ]
+
+    headings = [line for line in written(tmp_path, {"statements": found}).splitlines() if line.startswith("## ")]
+
+    assert headings == ["## Wind at sea", "## Cost", "## Sources"]
+
+
+def test_a_brief_of_single_statements_has_no_headings(tmp_path: Path) -> None:
+    found = [
+        {"text": f"Number {n}.", "source": f"{n}.md", "line": 1, "query": f"wind: limits {n}", "title": f"Title {n}"}
+        for n in (1, 2, 3)
+    ]
+
+    assert "limits" not in written(tmp_path, {"statements": found})
+
+
+def test_a_brief_tells_in_numbers_what_was_looked_through_and_skipped(tmp_path: Path) -> None:
+    other = "not one of .md, .pdf"
+    skipped = [{"source": "a.docx", "reason": other}, {"source": "b.csv", "reason": other}]
+    summary = {"statements": STATEMENTS, "searched": 5, "skipped": skipped, "skipped_count": 3}
+
+    text = written(tmp_path, summary)
+
+    assert "where it was found. 5 documents were looked through, 3 files were skipped.\n" in text
+    assert text.endswith("## Skipped files\n\n- a.docx, b.csv: not one of .md, .pdf\n- and 1 more file\n")
+
+
 def test_text_is_written_as_it_is_below_its_title(tmp_path: Path) -> None:
     assert written(tmp_path, "Words {x} [1] *as* they are.") == "Words {x} [1] *as* they are.\n"
     assert written(tmp_path, "Words.", title="A title") == "# A title\n\nWords.\n"

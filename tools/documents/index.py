@@ -2,22 +2,25 @@
 
 import sqlite3
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
 from tools.documents.passages import Block, Document, Passage
-from tools.documents.query import match_any, query_words
+from tools.documents.query import match_any, names_with_signs, query_words
+from tools.near_duplicates import are_near
 
 _SCHEMA = """
-CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, tokenize = 'porter unicode61 remove_diacritics 2')
+CREATE VIRTUAL TABLE passages USING fts5(text, headings, title, names,
+    tokenize = 'porter unicode61 remove_diacritics 2')
 """
 _RANKED = """
-SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2), snippet(passages, 0, '«', '»', '…', 24)
+SELECT rowid, -bm25(passages, 1.0, 0.5, 0.2, 1.0), snippet(passages, 0, '«', '»', '…', 24)
 FROM passages WHERE passages MATCH ? ORDER BY 2 DESC LIMIT 300
 """
 _HOLDING = "SELECT rowid FROM passages WHERE passages MATCH ?"
 
+_GOOD = 0.5
 _WEIGHT_OF_COVERAGE = 10.0
 _WORDS_OF_A_STATEMENT = 8
 _WEIGHT_OF_BLOCK: dict[Block, float] = {"heading": 0.6, "code": 0.6, "row": 0.85}
@@ -25,9 +28,10 @@ _WEIGHT_OF_BLOCK: dict[Block, float] = {"heading": 0.6, "code": 0.6, "row": 0.85
 
 @dataclass(frozen=True)
 class Found:
-    """A passage that answers a query; a higher score is better."""
+    """A passage that answers a query, and the title of its document; a higher score is better."""
 
     passage: Passage
+    title: str
     snippet: str
     score: float
 
@@ -44,8 +48,15 @@ class PassageIndex:
         self._passages: dict[int, Passage] = {}
         self._next_row = 1
 
-    def search(self, documents: Iterable[Document], query: str, limit: int) -> list[Found]:
-        """Return the best passages of the documents, best first, no two with the same words."""
+    def search(self, documents: Iterable[Document], query: str, limit: int, min_words: int = 1) -> list[Found]:
+        """Return the best passages of the documents, best first, of near duplicates one, not all from one document.
+
+        Args:
+            documents: What is searched.
+            query: Words, in any order.
+            limit: How many passages at most.
+            min_words: How many words of the query a passage holds at least.
+        """
         words = query_words(query)
         if not words:
             return []
@@ -54,12 +65,19 @@ class PassageIndex:
             ranked = self._database.execute(_RANKED, (match_any(words),)).fetchall()
             holding = [self._rows_holding(word) for word in words]
             passages = {row: self._passages[row] for row, _, _ in ranked}
+            titles = {source: document.title for source, (document, _) in self._rows.items()}
         found = [
-            Found(passages[row], snippet, _score(passages[row], rank, [row in rows for rows in holding]))
+            Found(
+                passages[row],
+                titles[passages[row].source],
+                snippet,
+                _score(passages[row], rank, [row in rows for rows in holding]),
+            )
             for row, rank, snippet in ranked
+            if sum(row in rows for rows in holding) >= min_words
         ]
         found.sort(key=lambda each: (-each.score, each.passage.source, each.passage.line or each.passage.page or 0))
-        return list({" ".join(each.passage.text.split()): each for each in reversed(found)}.values())[::-1][:limit]
+        return _spread(found, limit)
 
     def _rows_holding(self, word: str) -> set[int]:
         return {row for (row,) in self._database.execute(_HOLDING, (match_any((word,)),))}
@@ -88,14 +106,31 @@ class PassageIndex:
         self._next_row += len(rows)
         title = f"{document.title} {document.source}"
         self._database.executemany(
-            "INSERT INTO passages (rowid, text, headings, title) VALUES (?, ?, ?, ?)",
+            "INSERT INTO passages (rowid, text, headings, title, names) VALUES (?, ?, ?, ?, ?)",
             [
-                (row, passage.text, " ".join(passage.headings), title)
+                (row, passage.text, headings, title, names_with_signs(f"{headings} {passage.text}"))
                 for row, passage in zip(rows, document.passages, strict=True)
+                for headings in (" ".join(passage.headings),)
             ],
         )
         self._passages.update(zip(rows, document.passages, strict=True))
         self._rows[document.source] = (document, rows)
+
+
+def _spread(found: Sequence[Found], limit: int) -> list[Found]:
+    """Return up to `limit` passages, half of them from one document at most if others hold good ones."""
+    good = [each for each in found if each.score >= _GOOD * found[0].score]
+    most = dict.fromkeys((each.passage.source for each in good), (limit + 1) // 2)
+    chosen: list[Found] = []
+    left: list[Found] = []
+    for each in found:
+        if len(chosen) == limit:
+            break
+        if any(are_near(each.passage.text, other.passage.text) for other in [*chosen, *left[:limit]]):
+            continue
+        most[each.passage.source] = most.get(each.passage.source, 0) - 1
+        (chosen if most[each.passage.source] >= 0 else left).append(each)
+    return sorted([*chosen, *left][:limit], key=found.index)
 
 
 def _score(passage: Passage, rank: float, held: list[bool]) -> float:

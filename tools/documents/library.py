@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from tools.confinement import inside
+from tools.coverage import coverage
+from tools.documents.conversion import CONVERTERS
 from tools.documents.loading import ACCEPTED, KINDS, load
 from tools.documents.passages import Document
 from tools.documents.pdf_blocks import PDF_BOUNDS
@@ -19,6 +22,7 @@ LARGEST_FILE_BYTES = 5_000_000
 _MOST_FILES = 5_000
 _LONGEST_LOOK_S = 40.0
 """How long new and changed files are read before the others have to wait; the tools stop at 60 seconds."""
+_FEW = 5
 _SKIPPED_FOLDERS = {"node_modules", "__pycache__", "venv", "site-packages"}
 
 Stamp = tuple[int, int, int]
@@ -30,6 +34,10 @@ class Catalogue:
 
     documents: tuple[Document, ...]
     skipped: dict[str, str]
+
+    def coverage(self) -> dict[str, Any]:
+        """Return how many documents there are and what was skipped, as results of tools say it."""
+        return coverage(len(self.documents), self.skipped)
 
 
 class Library:
@@ -72,7 +80,7 @@ class Library:
         if any(_is_private(part) for part in parts) or self._is_left_out(file.parent):
             raise PathRefused(source, self.folder, "leads into a hidden or skipped folder")
         if file.suffix.lower() not in KINDS:
-            raise SourceNotReadable(source, f"not one of {', '.join(ACCEPTED)}")
+            raise SourceNotReadable(source, _other_kind(file.suffix.lower()))
         try:
             found = file.stat()
         except OSError as error:
@@ -85,9 +93,9 @@ class Library:
         known, self._read = self._read, {}
         skipped: dict[str, str] = {}
         enough = time.monotonic() + _LONGEST_LOOK_S
-        for count, source in enumerate(self._sources()):
-            if count >= _MOST_FILES:
-                skipped["…"] = f"more than {_MOST_FILES} files; the rest was not read"
+        for source in self._sources():
+            if len(self._read) >= _MOST_FILES:
+                skipped["…"] = f"more than {_MOST_FILES} documents; the rest was not read"
                 break
             try:
                 found = self._read[source] = self._read_again(source, self.file(source), known.get(source), enough)
@@ -117,12 +125,12 @@ class Library:
             return stamp, error
 
     def _sources(self) -> Iterator[str]:
-        """Yield relative paths of files with an accepted suffix, in order."""
+        """Yield relative paths of all files that are not hidden, in order."""
         for here, folders, files in os.walk(self.folder):
             parent = Path(here)
             folders[:] = sorted(n for n in folders if not _is_private(n) and not self._is_left_out(parent / n))
             for name in sorted(files):
-                if not _is_private(name) and Path(name).suffix.lower() in KINDS:
+                if not _is_private(name):
                     yield (parent / name).relative_to(self.folder).as_posix()
 
     def _is_left_out(self, folder: Path) -> bool:
@@ -148,7 +156,12 @@ def _printable(source: str) -> str:
 
 
 def _no_documents(folder: Path, skipped: Mapping[str, str]) -> str:
-    state = "holds no readable document" if folder.is_dir() else "is not a folder"
-    few = "; ".join(f"{source}: {reason}" for source, reason in list(skipped.items())[:5])
+    state = "holds no readable document" if skipped else "is empty" if folder.is_dir() else "is not a folder"
+    few = "; ".join(f"{source}: {reason}" for source, reason in list(skipped.items())[:_FEW])
     message = f"documents folder {str(folder)!r} {state}; put files ending in {', '.join(ACCEPTED)} there"
     return f"{message} (skipped {len(skipped)}: {few})" if few else message
+
+
+def _other_kind(suffix: str) -> str:
+    advice = "; convert_document reads it" if suffix in CONVERTERS else ""
+    return f"not one of {', '.join(ACCEPTED)}{advice}"

@@ -1,6 +1,5 @@
 """A file -> its lines or pages, and the document made of them."""
 
-import re
 from pathlib import Path
 
 from tools.documents.html_blocks import html_blocks
@@ -8,6 +7,7 @@ from tools.documents.passages import Document, Kind, Passage
 from tools.documents.pdf_blocks import PDF_BOUNDS, pdf_blocks, pdf_pages
 from tools.documents.text_blocks import text_blocks
 from tools.errors import SourceNotReadable
+from tools.files.text import decode
 from tools.workers.process import Bounds
 
 KINDS: dict[str, Kind] = {
@@ -21,7 +21,6 @@ KINDS: dict[str, Kind] = {
 }
 ACCEPTED = tuple(KINDS)
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _LONGEST_TITLE = 120
 
 
@@ -29,8 +28,15 @@ def load(source: str, file: Path, pdf_bounds: Bounds = PDF_BOUNDS) -> Document:
     """Read one file into passages.
 
     Raises:
-        SourceNotReadable: It cannot be opened, does not match its suffix, or takes too long.
+        SourceNotReadable: It cannot be opened, does not match its suffix, holds no text, or takes too long.
     """
+    document = _document(source, file, pdf_bounds)
+    if not document.passages:
+        raise SourceNotReadable(source, "there is no text in it")
+    return document
+
+
+def _document(source: str, file: Path, pdf_bounds: Bounds) -> Document:
     kind = KINDS[file.suffix.lower()]
     if kind == "pdf":
         title, pages = pdf_pages(source, file, pdf_bounds)
@@ -71,11 +77,10 @@ def _content(source: str, file: Path) -> bytes:
 
 def _lines(source: str, content: bytes) -> list[str]:
     """Return lines as Python and editors count them, so that a line number means the same everywhere."""
-    if b"\0" in content:
+    decoded = decode(content)
+    if decoded is None:
         raise SourceNotReadable(source, "not a text file: it holds NUL bytes")
-    text = content.decode("utf-8", errors="replace").removeprefix("\ufeff")
-    lines = _LINE_END.split(text)
-    return lines if lines[-1] else lines[:-1]
+    return decoded.lines()
 
 
 def _heading(passages: tuple[Passage, ...], source: str) -> str:

@@ -1,6 +1,6 @@
 """Words of a question -> a valid FTS5 query."""
 
-from tools.words import content_words, words_in
+from tools.words import content_words, spelled, words_in
 
 _MOST_WORDS = 40
 
@@ -16,9 +16,18 @@ def query_words(query: str) -> tuple[str, ...]:
 
 
 def match_any(words: tuple[str, ...]) -> str:
-    """Return the FTS5 query for text that holds any of the words.
+    """Return the FTS5 query for text that holds any of the words; names with signs are indexed as letters.
 
-    >>> match_any(("wind", "OR"))
-    '"wind" OR "OR"'
+    >>> match_any(("wind", "OR", "c++"))
+    '"wind" OR "OR" OR "cplusplus"'
     """
-    return " OR ".join(f'"{word}"' for word in words)
+    return " OR ".join(f'"{spelled(word)}"' for word in words)
+
+
+def names_with_signs(text: str) -> str:
+    """Return the names of a text that the index would cut at their signs, as letters.
+
+    >>> names_with_signs("From C++ and .NET to Rust")
+    'cplusplus dotnet'
+    """
+    return " ".join(letters for word in words_in(text) if (letters := spelled(word)) != word)

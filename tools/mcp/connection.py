@@ -3,10 +3,17 @@
 import asyncio
 from typing import Any
 
+from tools.call_progress import Listener
 from tools.errors import McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.offer import Offer
 from tools.mcp.session import NoListing, Session
+from tools.mcp.stderr import LOG
+
+AS_TASK_ONLY = (
+    "it can only be run as a task of the protocol, and calls here are no tasks; "
+    'use another tool, or put "disabled": true for it under "tools" of the server'
+)
 
 
 class Connection:
@@ -32,18 +39,22 @@ class Connection:
                 tools = await self._session.tools()
         except (NoListing, TimeoutError) as error:
             raise McpUnavailable(self.server.name, f"it does not list its tools: {error}") from None
-        return [offer for tool in tools.values() if (offer := Offer.of(tool, self.server)) is not None]
+        offers = [offer for tool in tools.values() if (offer := Offer.of(tool, self.server)) is not None]
+        for offer in offers:
+            if offer.as_task_only:
+                LOG.warning("%s: %.80r is left out: %s", self.server.name, offer.tool, AS_TASK_ONLY)
+        return [offer for offer in offers if not offer.as_task_only]
 
     async def close(self) -> None:
         """Leave the server, which is stopped if it was started here."""
         if self._session is not None:
             await self._session.end()
 
-    async def call(self, offer: Offer, args: dict[str, Any]) -> Any:
+    async def call(self, offer: Offer, args: dict[str, Any], listener: Listener | None = None) -> Any:
         """Check that a tool is unchanged, call it, and return its value.
 
         Half of the call's time limit is for that check: if the server does not answer, the error can state that nothing
-        was called.
+        was called. The `listener` is told of the progress that the server reports.
 
         Raises:
             McpUnavailable: The server does not answer, or the tool has changed; nothing was called.
@@ -55,7 +66,7 @@ class Connection:
                 session = await self._session_with(offer)
         except TimeoutError:
             raise McpUnavailable(self.server.name, f"it gave no answer within {before_s:g} s") from None
-        value = await session.call(offer.tool, args)
+        value = await session.call(offer.tool, args, listener)
         self._restarted = False
         return value
 
@@ -75,6 +86,8 @@ class Connection:
     async def _checked(self, session: Session, offer: Offer) -> Session:
         tool = (await session.tools()).get(offer.tool)
         now = Offer.of(tool, self.server) if tool is not None else None
+        if now is not None and now.as_task_only:
+            raise McpUnavailable(self.server.name, f"its tool {offer.tool!r} was not called: {AS_TASK_ONLY}")
         if now is None or now.face != offer.face:
             raise McpUnavailable(self.server.name, _changed(offer.tool, is_gone=now is None))
         return session

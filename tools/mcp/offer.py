@@ -18,7 +18,7 @@ DESCRIPTION_CHARACTERS = 2_000
 
 @dataclass(frozen=True)
 class Offer:
-    """A tool as plans use it; `tool` is the server's name for it."""
+    """A tool as plans use it; `tool` is the server's name for it. One that runs `as_task_only` cannot be called."""
 
     tool: str
     description: str
@@ -29,6 +29,7 @@ class Offer:
     trusted: bool
     free_args: tuple[str, ...]
     place: str
+    as_task_only: bool = False
 
     @classmethod
     def of(cls, tool: "Tool", server: StdioServer | HttpServer) -> "Offer | None":
@@ -54,6 +55,7 @@ class Offer:
             trusted=rules.trusted is True,
             free_args=rules.free_args or (),
             place=server.place,
+            as_task_only=tool.execution is not None and tool.execution.task_support == "required",
         )
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any, Self
 from anyio import CancelScope
 from langchain_core.tools import BaseTool, StructuredTool
 
+from tools.call_progress import progress_listener
 from tools.errors import ConfigInvalid, McpUnavailable
 from tools.mcp.config import read_config, servers_of
 from tools.mcp.connection import Connection
@@ -109,7 +110,7 @@ class McpServers:
             if self._loop is None:
                 left = "its `with` block has ended; use its tools inside the block"
                 raise McpUnavailable(connection.server.name, left)
-            return await asyncio.wrap_future(self._loop.submit(connection.call(offer, args)))
+            return await asyncio.wrap_future(self._loop.submit(connection.call(offer, args, progress_listener())))
 
         return StructuredTool(
             name=name,

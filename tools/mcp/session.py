@@ -5,6 +5,7 @@ import logging
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
+from tools.call_progress import CallProgress, Listener
 from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.content import error_of, size_fault, value_of
@@ -13,6 +14,7 @@ from tools.mcp.stderr import LOG, StandardError
 
 if TYPE_CHECKING:
     from mcp import ClientSession
+    from mcp.shared.dispatcher import ProgressFnT
     from mcp.types import Tool
 
 LAST_WORDS_S = 0.5
@@ -82,8 +84,8 @@ class Session:
             raise NoListing(self._words(error)) from None
         return found
 
-    async def call(self, tool: str, args: dict[str, Any]) -> Any:
-        """Call a tool and return its value.
+    async def call(self, tool: str, args: dict[str, Any], listener: Listener | None = None) -> Any:
+        """Call a tool and return its value; the listener is told of the progress that the server reports.
 
         Raises:
             McpCallFailed: The server says so, its answer cannot be read, or the connection ended before it.
@@ -92,7 +94,8 @@ class Session:
         from mcp.types import CONNECTION_CLOSED
 
         try:
-            answer = await (await self.begun()).call_tool(tool, args)
+            client = await self.begun()
+            answer = await client.call_tool(tool, args, progress_callback=self._told(listener))
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 raise McpCallFailed(self._server.name, tool, _LOST) from None
@@ -105,6 +108,15 @@ class Session:
         if fault := size_fault(value):
             raise McpCallFailed(self._server.name, tool, fault)
         return value
+
+    def _told(self, listener: Listener | None) -> "ProgressFnT | None":
+        if listener is None:
+            return None
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            listener(CallProgress(progress, total, self._server.hide(message) if message else None))
+
+        return told
 
     def _words(self, error: Exception) -> str:
         return str(self._server.hide(str(error)))[:WORDS]

@@ -5,6 +5,7 @@ from typing import Any
 
 from tools.citation import citation
 
+_STATEMENTS_OF_A_GROUP = 1.5
 Statement = Mapping[str, Any]
 
 
@@ -19,20 +20,23 @@ def statements_in(content: object) -> list[Statement] | None:
     return None
 
 
-def brief(statements: Sequence[Statement], level: int) -> str:
-    """Return an intro line, the statements, under headings if they form groups, and their sources.
+def brief(statements: Sequence[Statement], level: int, coverage: Mapping[str, Any]) -> str:
+    """Return an intro line, the statements, under headings if they form groups, their sources, and what was skipped.
 
     Args:
         statements: In the order they are to be read.
         level: Heading level of the sections.
+        coverage: What was looked through and skipped, as `coverage_in` returns it.
     """
-    parts = [_intro(statements)]
+    parts = [" ".join([_intro(statements), *_looked_through(coverage)])]
     for heading, group in _sections(statements):
         if heading:
             parts.append(f"{'#' * level} {heading}")
         parts.append("\n".join(_bullet(statement) for statement in group))
     if sources := _sources(statements):
         parts += [f"{'#' * level} Sources", "\n".join(sources)]
+    if skipped := list(_skipped(coverage)):
+        parts += [f"{'#' * level} Skipped files", "\n".join(skipped)]
     return "\n\n".join(parts)
 
 
@@ -48,6 +52,24 @@ def _intro(statements: Sequence[Statement]) -> str:
     return f"{counted} from {_count(documents, 'document')}, word for word; behind each stands where it was found."
 
 
+def _looked_through(coverage: Mapping[str, Any]) -> Iterator[str]:
+    if coverage:
+        searched, skipped = coverage["searched"], coverage["skipped_count"]
+        verb = "was" if searched == 1 else "were"
+        also = f", {_count(skipped, 'file')} {'was' if skipped == 1 else 'were'} skipped" if skipped else ""
+        yield f"{_count(searched, 'document')} {verb} looked through{also}."
+
+
+def _skipped(coverage: Mapping[str, Any]) -> Iterator[str]:
+    """Yield one line for each reason, with the files, and how many more there are."""
+    by_reason = _grouped(coverage.get("skipped", ()), "reason")
+    for reason, files in by_reason.items():
+        yield f"- {', '.join(' '.join(str(file['source']).split()) for file in files)}: {' '.join(str(reason).split())}"
+    more = coverage.get("skipped_count", 0) - len(coverage.get("skipped", ()))
+    if more > 0:
+        yield f"- and {_count(more, 'more file')}"
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
@@ -59,13 +81,16 @@ def _bullet(statement: Statement) -> str:
 
 
 def _sections(statements: Sequence[Statement]) -> list[tuple[str | None, list[Statement]]]:
-    """Group by search, else by heading of the source; no groups if one would have a single statement."""
-    by_query = _grouped(statements, "query")
-    if len(by_query) > 1:
+    """Group by the titles of the documents, or the headings of one; by search if no document has a title.
+
+    Words of a search are what was looked for, not what was found. There are no groups if few hold two statements.
+    """
+    by_title, by_query = _grouped(statements, "title"), _grouped(statements, "query")
+    if None in by_title and len(by_query) > 1:
         return [(_title(key), group) for key, group in by_query.items()]
-    by_heading = _grouped(statements, "heading")
-    if len(by_heading) > 1 and all(key and len(group) > 1 for key, group in by_heading.items()):
-        return [(_title(key), group) for key, group in by_heading.items()]
+    groups = by_title if len(by_title) > 1 else _grouped(statements, "heading")
+    if None not in groups and len(groups) > 1 and len(statements) >= _STATEMENTS_OF_A_GROUP * len(groups):
+        return [(_title(key), group) for key, group in groups.items()]
     return [(None, list(statements))]
 
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from tools.coverage import coverage_in
 from tools.embedded_json import json_pieces
 from tools.report.brief import Statement, brief, statements_in
 
@@ -37,7 +38,7 @@ def render(content: object, title: str | None = None) -> Report:
 def _body(content: object, level: int, counted: list[Statement]) -> str:
     if statements := _all_statements(content):
         counted.extend(statements)
-        return brief(statements, level)
+        return brief(statements, level, coverage_in(content))
     if isinstance(content, str):
         return _text(content, level, counted)
     if isinstance(content, dict) and level <= _DEEPEST_SECTION:
@@ -66,7 +67,7 @@ def _text(text: str, level: int, counted: list[Statement]) -> str:
     for words, value in json_pieces(text):
         if statements := _all_statements(value):
             counted.extend(statements)
-            parts += [brief(statements, level), ""]
+            parts += [brief(statements, level, coverage_in(value)), ""]
         else:
             parts[-1] += words
     return text if len(parts) == 1 else "\n\n".join(part.strip() for part in parts if part.strip())

@@ -22,6 +22,7 @@ class Piece:
     line: int | None = None
     page: int | None = None
     heading: str | None = None
+    title: str | None = None
     query: str | None = None
     block: str | None = None
 
@@ -72,6 +73,7 @@ def _flatten_object(given: dict[str, Any], around: Piece, depth: int) -> Iterato
         line=_number(given.get("line")),
         page=_number(given.get("page")),
         heading=_text(given.get("heading")),
+        title=_text(given.get("title")),
         query=around.query,
         block=_text(given.get("block")) or ("paragraph" if "url" in given else None),
     )

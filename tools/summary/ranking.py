@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 
+from tools.near_duplicates import telling
 from tools.summary.sentences import Sentence
 from tools.words import content_words, stem
 
@@ -16,6 +17,7 @@ Vector = Mapping[str, float]
 _RELEVANCE = 0.7
 _SAME = 0.8
 _COST_OF_A_SOURCE_AGAIN = 0.05
+_GOOD = 0.75
 _BONUS_ONE_LINE = 1.15
 _MALUS_LEANING = 0.75
 _MALUS_NO_END = 0.6
@@ -25,7 +27,10 @@ _LEANS_BACK = frozenset(
 
 
 def choose(sentences: Sequence[Sentence], count: int, focus: str | None) -> list[Sentence]:
-    """Return up to `count` sentences in reading order; every search has its turn before one has a second.
+    """Return up to `count` sentences in reading order, of near duplicates one.
+
+    Every search has its turn before one has a second, and no document has more than half of the sentences if others
+    hold good ones.
 
     Args:
         sentences: In the order given; of equal ones the first wins.
@@ -36,15 +41,16 @@ def choose(sentences: Sequence[Sentence], count: int, focus: str | None) -> list
     vectors = _unit_vectors(sentences)
     centroid = _centroid(vectors)
     worth = [_worth(s, v, centroid, focus) for s, v in zip(sentences, vectors, strict=True)]
-    overlap = [0.0] * len(sentences)
+    overlap, told = [0.0] * len(sentences), [telling(sentence.text) for sentence in sentences]
     turns: Counter[str | None] = Counter({sentence.piece.query: 0 for sentence in sentences})
     sources: Counter[str | None] = Counter()
     left, chosen = set(range(len(sentences))), list[int]()
     while left and len(chosen) < count:
         queries = {sentences[n].piece.query for n in left}
         turn = min(turns[query] for query in queries)
+        full = {source for source, uses in sources.items() if uses >= (count + 1) // 2}
         best = max(
-            (n for n in left if turns[sentences[n].piece.query] == turn),
+            _elsewhere([n for n in left if turns[sentences[n].piece.query] == turn], sentences, worth, full),
             key=lambda n: (_marginal(worth[n], overlap[n], sources[sentences[n].piece.source]), -n),
         )
         chosen.append(best)
@@ -52,8 +58,16 @@ def choose(sentences: Sequence[Sentence], count: int, focus: str | None) -> list
         sources[sentences[best].piece.source] += 1
         for n in left:
             overlap[n] = max(overlap[n], _dot(vectors[n], vectors[best]))
-        left = {n for n in left if n != best and overlap[n] < _SAME}
+        left = {n for n in left if n != best and not (overlap[n] >= _SAME and told[n] == told[best])}
     return _in_reading_order([sentences[n] for n in sorted(chosen)])
+
+
+def _elsewhere(
+    numbers: Sequence[int], sentences: Sequence[Sentence], worth: Sequence[float], full: Set[str | None]
+) -> Sequence[int]:
+    """Return the good sentences of documents that have not had their share; all of them if there are none."""
+    best = max(worth[n] for n in numbers)
+    return [n for n in numbers if sentences[n].piece.source not in full and worth[n] >= _GOOD * best] or numbers
 
 
 def _to_the_point(sentences: Sequence[Sentence], focus: str | None) -> list[Sentence]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from tools.summary.normalize import Piece
 
-_END = re.compile(r"""[.!?…]["'\u201d\u2019)\]*_`]*(?=\s+["'\u201c\u2018(\[*_`]*[^\W_a-z])|[\u3002\uff01\uff1f]""")
+_END = re.compile(r"""[.!?…]["'\u201d\u2019)\]*_`]*(?=\s+["'\u201c\u2018(\[*_`]*\.?[^\W_a-z])|[\u3002\uff01\uff1f]""")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|ca|approx|No|[Ff]ig|Mr|Mrs|Ms|Dr|Prof|St|Inc|al|[A-Z])\.$")
 _LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^()]{0,2000}\)|<?https?://\S+")
 _WORDY = re.compile(r"[^\W\d_]{2,}")
-_OPENING = re.compile(r"""^["'\u201c\u2018(\[*_`~]*[^\W_a-z]|^[`*_]""")
+_OPENING = re.compile(r"""^["'\u201c\u2018(\[*_`~]*\.?[^\W_a-z]|^[`*_]""")
 _LEAST_WORDS = 5
 _MOST_WORDS = 70
 

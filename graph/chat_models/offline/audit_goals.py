@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE
-from graph.chat_models.offline.text_format import capitalised, one_line
+from graph.chat_models.offline.text_format import asks_for_more, capitalised, one_line
 
 _MAX_CHARACTERS = 1000
 _MAX_TITLE_CHARACTERS = 200
@@ -44,6 +44,10 @@ _LOG = re.compile(
     r"""(?<![^\s"'`(])[\w.*/-]{0,200}\.(?:log|jsonl|ndjson|export|journal)(?:[.-]\d{1,8}){0,3}(?:\.gz)?(?![\w/])""",
     re.ASCII,
 )  # fmt: skip
+_PLACE = re.compile(
+    r"\b(?:name|give|state|say|show|cite)\b[^.;]{0,40}\bline\b(?: as file:line)?|\blogs?\b|\bfix\b", re.I
+)
+"""What every audit does."""
 
 
 @dataclass(frozen=True)
@@ -80,17 +84,21 @@ def audit_goal(goal: str) -> Audit | None:
     )
 
 
-def apply_to_audit(audit: Audit, instruction: str) -> Audit | None:
-    """Return the audit changed by an instruction, or None if the instruction is not understood."""
-    instruction = one_line(instruction, _MAX_CHARACTERS)
-    before = audit
-    if logs := _LOG.findall(instruction):
-        audit = replace(audit, logs=tuple(dict.fromkeys([*audit.logs, *logs])))
-    if _NO_DRAFT.search(instruction):
+def apply_to_audit(audit: Audit, wish: str) -> Audit | None:
+    """Return the audit as a person wishes it, or None if any part of the wish cannot be met."""
+    wish = one_line(wish, _MAX_CHARACTERS)
+    understood = _LOG.findall(wish)
+    if understood:
+        audit = replace(audit, logs=tuple(dict.fromkeys([*audit.logs, *understood])))
+    if none := _NO_DRAFT.search(wish):
         audit = replace(audit, draft=False)
-    elif file := _TO_FILE.search(instruction):
+        understood.append(none[0])
+    elif file := _TO_FILE.search(wish):
         audit = replace(audit, draft=True, path=file["path"])
-    return None if audit == before and not logs else audit
+        understood.append(file[0])
+    places = [place[0] for place in _PLACE.finditer(wish)]
+    is_met = bool(understood or places) and not asks_for_more(wish, [*understood, *places])
+    return audit if is_met else None
 
 
 def _title(text: str) -> str:

@@ -1,5 +1,6 @@
 """Plan of a cited brief: parallel searches, a summary and, if wanted, a report."""
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,12 @@ _SEARCHES = 4
 _PASSAGES = 8
 _MAX_SENTENCES = 100
 _EVERY_WORD = 9
+_ALL_OF = 3
+_MOST_OF = 0.75
+_ASKING = frozenset(
+    {"called", "difference", "happen", "happens", "kind", "kinds", "long", "many", "mean", "means", "often", "type"}
+    | {"types", "work", "works"}
+)
 
 _NEWS = re.compile(
     r"^(?:(?:latest|recent|current|newest|new|key|main|important|global|future)\s+)*"
@@ -51,8 +58,8 @@ WORDS_OF_SIDES = frozenset(content_words(str((_SIDES_OF_NEWS, _SIDES_OF_HOW, _SI
 
 
 def brief_spec(goal: BriefGoal) -> BriefSpec:
-    """Return the specification of a brief, before constraints and feedback."""
-    queries = queries_for(goal.topic)
+    """Return what a brief about a goal is made of, before constraints and feedback."""
+    queries = (goal.topic,) if goal.question else queries_for(goal.topic)
     return BriefSpec(
         topic=goal.topic,
         queries=queries[:_SEARCHES],
@@ -62,7 +69,18 @@ def brief_spec(goal: BriefGoal) -> BriefSpec:
         web=goal.web,
         report=goal.report,
         path=goal.path,
+        min_words=needed_words(goal.topic) if goal.question else None,
     )
+
+
+def needed_words(question: str) -> int:
+    """Return how many words of a question a passage must hold: with fewer it would answer another question.
+
+    >>> needed_words("What is the capital of France"), needed_words("How do heat pumps work")
+    (2, 2)
+    """
+    words = [word for word in content_words(question) if word not in _ASKING]
+    return max(1, len(words) if len(words) <= _ALL_OF else math.ceil(_MOST_OF * len(words)))
 
 
 def queries_for(topic: str) -> tuple[str, ...]:
@@ -102,7 +120,10 @@ def brief_plan(spec: BriefSpec, without: str | None = None) -> dict[str, Any]:
         spec: The specification.
         without: Note on omitted parts, added to the answer.
     """
-    searches = [_search(number, query) for number, query in enumerate(spec.queries, 1)]
+    searches = [
+        _search(number, query, spec.min_words if query == spec.topic else None)
+        for number, query in enumerate(spec.queries, 1)
+    ]
     if spec.web:
         searches.append(_web_search(len(searches) + 1, spec.topic))
     summary = _summary(spec, [step["id"] for step in searches])
@@ -116,12 +137,13 @@ def brief_plan(spec: BriefSpec, without: str | None = None) -> dict[str, Any]:
     return {"steps": steps, "answer": {**answer, "note": without} if without else answer}
 
 
-def _search(number: int, query: str) -> dict[str, Any]:
+def _search(number: int, query: str, min_words: int | None) -> dict[str, Any]:
+    needed = {} if min_words is None else {"min_words": min_words}
     return {
         "id": f"step_{number}",
         "objective": _objective(query),
         "tool": "search_documents",
-        "args": {"query": escape(query), "limit": _PASSAGES},
+        "args": {"query": escape(query), "limit": _PASSAGES, **needed},
     }
 
 

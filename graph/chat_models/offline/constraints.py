@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from graph.chat_models.offline.goals import FILE, NOT_THE_WEB, SENTENCES
-from graph.chat_models.offline.text_format import one_line
+from graph.chat_models.offline.text_format import asks_for_more, one_line
 from tools.words import content_words
 
 
@@ -13,7 +13,8 @@ from tools.words import content_words
 class BriefSpec:
     """Specification of a brief.
 
-    `spare` are further possible queries; `path` is the path of the report, None for a default name.
+    `spare` are further queries that could be asked; `path` is where the report goes, None for a name of its own;
+    `min_words` is how many words of a question a passage must hold to answer it.
     """
 
     topic: str
@@ -24,9 +25,11 @@ class BriefSpec:
     web: bool = False
     report: bool = False
     path: str | None = None
+    min_words: int | None = None
 
 
-Change = Callable[[BriefSpec, re.Match[str]], BriefSpec]
+Change = Callable[[BriefSpec, re.Match[str]], BriefSpec | None]
+"""None where the spec cannot be changed like that."""
 
 _WORDS_FOR_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "a single": 1}
 _COUNT = rf"(?P<count>\d{{1,2}}|{'|'.join(_WORDS_FOR_NUMBERS)})"
@@ -38,24 +41,42 @@ SEARCH_FOR = re.compile(
 WRITE_TO = re.compile(rf"\b(?:(?:in)?to|in|as|called|named|file)(?: (?:a|the))?(?: file)? {FILE}", re.I)
 
 
-def _count(spec: BriefSpec, match: re.Match[str]) -> BriefSpec:
+def _count(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
     given = match["count"].lower()
-    wanted = max(1, int(given) if given.isdigit() else _WORDS_FOR_NUMBERS[given])
+    wanted = int(given) if given.isdigit() else _WORDS_FOR_NUMBERS[given]
     every = spec.queries + spec.spare
+    if wanted < 1 or (match[0].lower().startswith("exactly") and wanted > len(every)):
+        return None
     return replace(spec, queries=every[:wanted], spare=every[wanted:])
 
 
-def _fewer(spec: BriefSpec, _: re.Match[str]) -> BriefSpec:
-    wanted = max(1, len(spec.queries) // 2)
-    return replace(spec, queries=spec.queries[:wanted], spare=spec.queries[wanted:] + spec.spare)
+def _fewer(spec: BriefSpec, _: re.Match[str]) -> BriefSpec | None:
+    wanted = len(spec.queries) // 2
+    every = spec.queries + spec.spare
+    return replace(spec, queries=every[:wanted], spare=every[wanted:]) if wanted else None
 
 
-def _also(spec: BriefSpec, match: re.Match[str]) -> BriefSpec:
+def _also(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
     query = one_line(match["query"], 300).strip("\"'` ")
-    return replace(spec, queries=(*spec.queries, query)) if content_words(query) else spec
+    return replace(spec, queries=(*spec.queries, query)) if content_words(query) else None
+
+
+def _at_most(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
+    wanted = int(match["count"])
+    return replace(spec, sentences=wanted) if wanted else None
 
 
 _CHANGES: list[tuple[re.Pattern[str], Change]] = [
+    (SEARCH_FOR, _also),
+    (
+        re.compile(
+            NOT_THE_WEB.pattern + r"|\boffline\b|\bnothing online\b|\blocal (?:documents|files) only\b"
+            r"|\bonly (?:(?:from|in|the|my|our|these|local) )*(?:documents|files|folder)\b",
+            re.I,
+        ),
+        lambda o, _: replace(o, web=False),
+    ),
+    (re.compile(r"\b(?:web|internet|online)\b", re.I), lambda o, _: replace(o, web=True)),
     (
         re.compile(rf"\b(?:only|at most|no more than|just|exactly|max(?:imum)?) {_COUNT} search(?:es)?\b", re.I),
         _count,
@@ -65,8 +86,11 @@ _CHANGES: list[tuple[re.Pattern[str], Change]] = [
         re.compile(r"\b(?:fewer|less) (?:search(?:es)?|steps|queries)\b|\btoo many (?:searches|steps|queries)\b", re.I),
         _fewer,
     ),
-    (SEARCH_FOR, _also),
-    (SENTENCES, lambda spec, match: replace(spec, sentences=max(1, int(match["count"])))),
+    (SENTENCES, _at_most),
+    (
+        re.compile(r"\b(?:with|cite|name|list|include|give)\b(?: \w+){0,2} (?:sources|citations|references)\b", re.I),
+        lambda o, _: o,
+    ),
     (
         re.compile(r"^(?:be |keep it |make it |a )?(?:brief|short|concise|shorter)[.!]?$", re.I),
         lambda o, _: replace(o, brief=True),
@@ -77,24 +101,25 @@ _CHANGES: list[tuple[re.Pattern[str], Change]] = [
     ),
     (WRITE_TO, lambda spec, match: replace(spec, report=True, path=match["path"])),
 ]
-_ANY_WEB = re.compile(r"\b(?:web|internet|online)\b", re.I)
-_NO_WEB = re.compile(NOT_THE_WEB.pattern + r"|\boffline\b|\bnothing online\b|\blocal (?:documents|files) only\b", re.I)
 
 
-def apply_to_brief(spec: BriefSpec, instruction: str) -> BriefSpec | None:
-    """Return the specification changed by an instruction, or None if the instruction is not understood.
+def apply_to_brief(spec: BriefSpec, wish: str) -> BriefSpec | None:
+    """Return the spec as a person wishes it, or None if any part of the wish cannot be met.
 
     >>> spec = BriefSpec("wind", ("wind", "wind: cost"))
     >>> apply_to_brief(spec, "Fewer searches, please").queries
     ('wind',)
-    >>> apply_to_brief(spec, "Make it rhyme") is None
-    True
+    >>> apply_to_brief(spec, "Make it rhyme") is None, apply_to_brief(spec, "One search, and make it rhyme") is None
+    (True, True)
     """
-    instruction = one_line(instruction.replace("\u2019", "'"), 1000)
-    understood = False
-    if _NO_WEB.search(instruction) or _ANY_WEB.search(instruction):
-        spec, understood = replace(spec, web=not _NO_WEB.search(instruction)), True
+    wish = one_line(wish.replace("\u2019", "'"), 1000)
+    left, understood = wish, list[str]()
     for pattern, change in _CHANGES:
-        if match := pattern.search(instruction):
-            spec, understood = change(spec, match), True
-    return spec if understood else None
+        if not (match := pattern.search(left)):
+            continue
+        made = change(spec, match)
+        if made is None:
+            return None
+        spec, left = made, left.replace(match[0], " . ", 1)
+        understood.append(match[0])
+    return None if not understood or asks_for_more(left, ()) else spec

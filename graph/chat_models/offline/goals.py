@@ -60,6 +60,16 @@ _ASKED_OF_DOCUMENTS = re.compile(
     rf"|^(?P<topic_first>.+?),? (?:according to|in|from) {_DOCUMENTS}$",
     re.I,
 )
+_QUESTION = re.compile(r"^(?P<topic>(?:what|who|whom|whose|when|where|which|why|how)(?:'s)?\b.+)$", re.I)
+_YES_OR_NO = re.compile(r"^(?P<topic>(?:is|are|was|were|do|does|did|can|could|has|have|will|should|must)\b.+)\?$", re.I)
+_NOT_OF_DOCUMENTS = re.compile(
+    r"\b(?:are|do|did|have|can|will|would) you\b|\bwhat (?:time|day|date) is it\b"
+    r"|\b(?:today|tonight|tomorrow|right now)\b"
+    r"|\d\s*(?:[-+*/^!%=]|plus|minus|times|divided)|(?:[-+*/^%=]|plus|minus|times|by)\s*\d",
+    re.I,
+)
+"""Questions that documents do not answer, though they may hold the words: about this moment, of sums."""
+_AND_WRITE = re.compile(rf"[\s.,;]*(?:and |then |please )*{_WRITE}\b", re.I)
 _OUTPUT = re.compile(
     rf"(?:\s*[.;,:]\s*(?:and then |and |then )?|\s+(?:and then|and|then)\s+)(?:please )?"
     rf"(?:(?:{_WRITE}|present|list|cite|give)\b.*\b(?:{_KIND}|it|them|findings|results|sources|file)\b|summari[sz]e\b|report\b).*$",
@@ -98,6 +108,7 @@ class BriefGoal:
     path: str | None
     web: bool
     sentences: int | None
+    question: bool = False
 
 
 def brief_goal(goal: str) -> BriefGoal | None:
@@ -112,7 +123,9 @@ def brief_goal(goal: str) -> BriefGoal | None:
     text, no_web = NOT_THE_WEB.subn("", text)
     web = _WEB.search(text)
     bare = _POLITE.sub("", _SOURCES.sub("", _WEB.sub("", SENTENCES.sub("", text))).strip(" ,;"))
-    found = _topic_part(bare.rstrip(" ?.!"))
+    found, asked = _topic_part(bare.rstrip(" ?.!")), None
+    if found is None:
+        found = asked = _question(bare)
     if found is None:
         return None
     return BriefGoal(
@@ -122,6 +135,7 @@ def brief_goal(goal: str) -> BriefGoal | None:
         path=file["path"] if file else None,
         web=web is not None and not no_web,
         sentences=int(sentences["count"]) if sentences else None,
+        question=asked is not None,
     )
 
 
@@ -138,6 +152,16 @@ def _topic_part(text: str) -> str | None:
             parts = match.groupdict()
             return parts["topic"] or parts["topic_first"] if "topic_first" in parts else parts["topic"]
     return None
+
+
+def _question(text: str) -> str | None:
+    if _NOT_OF_DOCUMENTS.search(text):
+        return None
+    asked, _, rest = text.partition("?")
+    if _AND_WRITE.match(rest):
+        text = f"{asked}?"
+    match = _QUESTION.match(text) or _YES_OR_NO.match(text)
+    return match["topic"] if match else None
 
 
 def _cleaned(topic: str) -> str:

@@ -1,5 +1,6 @@
 """The planner's rules: a plan for a prompt document, or an explanation in prose."""
 
+import ast
 from dataclasses import replace
 from typing import Any
 
@@ -9,35 +10,33 @@ from graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
 from graph.chat_models.offline.expression import expression_in
 from graph.chat_models.offline.goals import BriefGoal, brief_goal
 from graph.chat_models.offline.prompt_document import PromptDocument
-
-_ARITHMETIC_FEEDBACK = "nothing about arithmetic, which has one way to be done"
+from graph.chat_models.offline.sums import checked
+from graph.chat_models.offline.wishes import wished
 
 
 def plan_for(prompt: PromptDocument) -> dict[str, Any] | str:
     """Return the plan for a goal, or an explanation in prose if the rules have none."""
     expression = expression_in(prompt.goal)
     if expression is not None:
-        if prompt.feedback:
-            return prose.feedback_not_understood(prompt.feedback[-1], _ARITHMETIC_FEEDBACK)
-        plan = calculation.calculation(expression)
-        missing = prompt.missing(calculation.NEEDED) if plan["steps"] else []
-        return prose.describe_rules(missing) if missing else plan
+        return _sum(prompt, expression)
     if wanted := audit_goal(prompt.goal):
         return _audit(prompt, wanted)
     goal = brief_goal(prompt.goal)
     return prose.describe_rules() if goal is None else _brief(prompt, goal)
 
 
-def _audit(prompt: PromptDocument, wanted: Audit) -> dict[str, Any] | str:
+def _sum(prompt: PromptDocument, expression: ast.expr) -> dict[str, Any] | str:
+    plan = wished(calculation.calculation(expression), prompt, checked, prose.WISHES_FOR_SUMS)
+    missing = prompt.missing(calculation.NEEDED) if not isinstance(plan, str) and plan["steps"] else []
+    return prose.describe_rules(missing) if missing else plan
+
+
+def _audit(prompt: PromptDocument, goal: Audit) -> dict[str, Any] | str:
     if missing := prompt.missing(audit.NEEDED):
         return prose.describe_rules(missing)
-    for constraint in prompt.constraints:
-        wanted = apply_to_audit(wanted, constraint) or wanted
-    for feedback in prompt.feedback:
-        changed = apply_to_audit(wanted, feedback)
-        if changed is None:
-            return prose.feedback_not_understood(feedback, prose.FEEDBACK_ON_AUDITS)
-        wanted = changed
+    wanted = wished(goal, prompt, apply_to_audit, prose.WISHES_FOR_AUDITS)
+    if isinstance(wanted, str):
+        return wanted
     if wanted.draft and prompt.missing(brief.REPORT):
         without = "no draft was written, since the tool write_report is not listed"
         return audit.audit_plan(replace(wanted, draft=False), without)
@@ -49,15 +48,8 @@ def _brief(prompt: PromptDocument, goal: BriefGoal) -> dict[str, Any] | str:
         return prose.no_topic()
     if missing := prompt.missing({**brief.SEARCH, **brief.SUMMARY}):
         return prose.describe_rules(missing)
-    spec = brief.brief_spec(goal)
-    for constraint in prompt.constraints:
-        spec = apply_to_brief(spec, constraint) or spec
-    for feedback in prompt.feedback:
-        changed = apply_to_brief(spec, feedback)
-        if changed is None:
-            return prose.feedback_not_understood(feedback, prose.FEEDBACK_ON_PLANS)
-        spec = changed
-    return _fit_to_tools(spec, prompt)
+    spec = wished(brief.brief_spec(goal), prompt, apply_to_brief, prose.WISHES_FOR_BRIEFS)
+    return spec if isinstance(spec, str) else _fit_to_tools(spec, prompt)
 
 
 def _fit_to_tools(spec: BriefSpec, prompt: PromptDocument) -> dict[str, Any]:

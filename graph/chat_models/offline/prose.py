@@ -17,12 +17,12 @@ NO_MODEL_STEP = (
     "the offline model is a set of rules and cannot do a step that needs a model; name an executor model, "
     "with --executor openai:gpt-5-mini or build_graph(executor=...)"
 )
-FEEDBACK_ON_PLANS = (
+WISHES_FOR_BRIEFS = (
     "fewer searches; only 2 searches; add a search for something; no web; use the web; at most 5 statements; "
-    "write it to notes.md; no report"
+    "write it to notes.md; no report; with sources"
 )
-FEEDBACK_ON_AUDITS = "a log by its name, such as logs/worker.log; write it to notes.md; no draft"
-FEEDBACK_ON_REVISIONS = "search for something else instead; no web; write it to notes.md"
+WISHES_FOR_AUDITS = "a log by its name, such as logs/worker.log; write it to notes.md; no draft"
+WISHES_FOR_SUMS = "of arithmetic, which has one way to be done, whole numbers; answer with JSON"
 
 
 def describe_rules(missing: Sequence[str] = ()) -> str:
@@ -50,13 +50,24 @@ def feedback_not_understood(feedback: str, understood: str) -> str:
     )
 
 
+def constraint_not_kept(constraint: str, understood: str) -> str:
+    """Return that the rules cannot keep to a constraint, and to which they could."""
+    return (
+        f"The offline rules cannot keep to this constraint: {_plain(constraint)}. They understand: {understood}. "
+        f"Leave it out, or bring a plan. {_NAME_A_MODEL}"
+    )
+
+
 def explain_no_repair(errors: Mapping[str, str], why: str) -> str:
-    """Return the failures, as errors by step id, and why the rules have no repair."""
+    """Return what failed and why there is no other way; `errors` is step id -> error, and one of them may be why."""
+    if why in errors.values():
+        return f"The offline rules have no other way to go on: {_plain(why)}"
     steps: dict[str, list[str]] = {}
     for step, error in errors.items():
         steps.setdefault(_plain(error), []).append(step)
     failed = "; ".join(f"{', '.join(same)}: {error}" for error, same in list(steps.items())[:3])
-    return f"The offline rules have no other way to go on: {why}. What failed: {failed}"
+    also = f". What failed: {failed}" if failed else ""
+    return f"The offline rules have no other way to go on: {_plain(why)}{also}"
 
 
 def _plain(text: str, most: int = 240) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.chat_models.offline.prompt_document import PromptDocument
 from graph.plan.lookalikes import lookalikes_in
-from graph.plan.references import Reference, escape, pieces, references_in, spelled
+from graph.plan.references import Reference, escape, join_pieces, pieces, references_in
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Step
 
@@ -198,4 +198,6 @@ def _rewritten(value: Any, step: str, write: Write) -> Any:
         return [_rewritten(item, step, write) for item in value]
     if not isinstance(value, str) or not _refers(value, step):
         return value
-    return spelled(write(part) if isinstance(part, Reference) and part.step == step else part for part in pieces(value))
+    return join_pieces(
+        write(part) if isinstance(part, Reference) and part.step == step else part for part in pieces(value)
+    )

@@ -30,13 +30,13 @@ def repair_searches(remaining: Remaining) -> None:
     failed = [step["id"] for step in remaining.failed_calls("search_documents")]
     if _others_found_something(remaining, failed) and all(remaining.can_drop(step) for step in failed):
         _drop_all(remaining, failed)
-    elif any(_NO_DOCUMENTS.search(remaining.failed[step]) for step in failed):
-        raise NoRepair("there are no documents to search")
+    elif without := [error for step in failed if _NO_DOCUMENTS.search(error := remaining.failed[step])]:
+        raise NoRepair(without[0])
     elif query := _other_query(remaining, failed):
         _search_instead(remaining, failed[0], query)
         _drop_all(remaining, failed[1:])
     elif all(_NOTHING_FOUND.search(remaining.failed[step]) for step in failed):
-        raise NoRepair("the documents hold none of the words that the goal is about")
+        raise NoRepair(_nothing_about(remaining))
     else:
         _read_instead(remaining, failed[0])
         _drop_all(remaining, failed[1:])
@@ -80,6 +80,13 @@ def repair_report(remaining: Remaining) -> None:
         name = next(name for name in names if name != path)
         args = {**step.get("args", {}), "path": name}
         remaining.give({**step, "objective": f"Write the report to {name}", "args": args})
+
+
+def _nothing_about(remaining: Remaining) -> str:
+    goal = brief_goal(remaining.prompt.goal)
+    if goal and goal.question:
+        return "no document answers this question, as far as words can tell"
+    return "the documents hold none of the words that the goal is about"
 
 
 def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:

@@ -1,12 +1,31 @@
 """Text formatting for plans."""
 
-from tools.words import words_in
+from collections.abc import Iterable
+
+from tools.words import content_words, spelled, words_in
+
+_COURTESY = frozenset(
+    {"add", "answer", "ask", "brief", "don", "draft", "file", "give", "go", "keep", "kept", "look", "make", "need"}
+    | {"plan", "put", "read", "report", "save", "stay", "store", "thank", "thanks", "use", "using", "want", "write"}
+)
+"""Words of a wish that ask for nothing by themselves."""
 
 
 def one_line(text: str, most: int) -> str:
     """Return the text on one line with printable characters only, cut at a space to at most `most` characters."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= most else line[:most].rsplit(" ", 1)[0]
+
+
+def asks_for_more(wish: str, understood: Iterable[str]) -> bool:
+    """Whether a wish says anything besides the parts that were understood.
+
+    >>> asks_for_more("please use one search", ["one search"]), asks_for_more("one search in rhyme", ["one search"])
+    (False, True)
+    """
+    for part in understood:
+        wish = wish.replace(part, " . ", 1)
+    return any(word not in _COURTESY for word in content_words(wish))
 
 
 def capitalised(text: str) -> str:
@@ -17,8 +36,8 @@ def capitalised(text: str) -> str:
 def slug(text: str, most: int = 60) -> str:
     """Return a file name for a text, without extension.
 
-    >>> slug("Latest trends in renewable energy")
-    'latest-trends-in-renewable-energy'
+    >>> slug("Latest trends in renewable energy"), slug(".NET or C++")
+    ('latest-trends-in-renewable-energy', 'dotnet-or-cplusplus')
     """
-    words = " ".join(words_in(text))
+    words = " ".join(map(spelled, words_in(text)))
     return one_line(words, most).replace(" ", "-") or "report"

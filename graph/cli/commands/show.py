@@ -17,6 +17,7 @@ from graph.cli.status_view import asked, asked_line, bounds
 from graph.record.budget import spent_in_words
 from graph.record.events import Decided, PlanRevised
 from graph.record.results import StepResult
+from graph.record.step_costs import step_costs, unjudged_steps
 from graph.record.values import to_text
 from graph.sanitize import escaped, margined, one_line
 from graph.text.drawing import plan_text
@@ -73,6 +74,8 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "results": {step: result.to_json() for step, result in run.results.items()},
         "decisions": decisions(found),
         "asked": list(asked(found)),
+        "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
+        "unjudged": unjudged_steps(run.plan, found.events),
         "usage": found.record.spending.usage.to_json(),
         "budget": bounds(found).to_json(),
         "setup": dict(run.setup),
@@ -99,6 +102,11 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     if run.results:
         yield "\nresults\n"
         yield from (f"{step} {result_line(result)}" for step, result in run.results.items())
+    if costs := step_costs(found.events):
+        yield "\ncost per step\n"
+        yield from (f"{escaped(step)} {cost}" for step, cost in costs.items())
+    if unjudged := unjudged_steps(run.plan, found.events):
+        yield f"\nsuccess criteria that nobody judged: {', '.join(unjudged)}"
     if made := decisions(found):
         yield "\ndecisions\n"
         yield from map(decision_line, made)

@@ -1,4 +1,4 @@
-"""A gate waits until a person lets the run pass in the review."""
+"""A gate waits for a person's consent in the review."""
 
 from graph.execution.kinds.start import waits_for
 

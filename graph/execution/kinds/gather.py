@@ -1,4 +1,4 @@
-"""A gather has its result at once; it becomes a piece of work only if criteria have to be met."""
+"""A gather step has its result at once; it needs a task only if it has criteria."""
 
 from graph.execution.kinds.start import KindStart
 from graph.execution.step_work import Started, StepWork, evaluated
@@ -7,7 +7,7 @@ from graph.plan.schema import Step
 
 
 async def start(work: StepWork, step: Step) -> Started:
-    """Return the results put together.
+    """Return the combined results.
 
     Raises:
         UnresolvedReferenceError: A reference has no value.
@@ -16,7 +16,7 @@ async def start(work: StepWork, step: Step) -> Started:
     if on_record := await work.reusable(step, value):
         return on_record
     end = work.attempt(step, value).succeeded(value, work.label_read(step))
-    return (lambda: work.settled(step, end)) if work.criteria.has(step) else end
+    return (lambda: work.assess(step, end)) if work.criteria.has(step) else end
 
 
 START = KindStart(start, item=None)

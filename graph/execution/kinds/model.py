@@ -1,4 +1,4 @@
-"""A model step is a loop of the executor model, alone or for each item of a list."""
+"""A model step is a loop of the executor model, once or per item of a list."""
 
 from collections.abc import Coroutine, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ from graph.record.values import normalise
 
 
 async def start(work: StepWork, step: Step) -> Started:
-    """Return the work of the model.
+    """Return the model's task, or the recorded outcome.
 
     Raises:
         UnresolvedReferenceError: A reference has no value.
@@ -28,10 +28,10 @@ async def start(work: StepWork, step: Step) -> Started:
 
 
 async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> ItemOutcome:
-    """Return what one item came to.
+    """Return the outcome of one item.
 
     Raises:
-        StepFailed: It came to nothing.
+        StepFailed: The item failed.
     """
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
     loop = _loop(work, step, args, place)
@@ -42,13 +42,13 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
     attempt, loop = work.attempt(step, args), _loop(work, step, args)
     try:
-        end = await _thought(attempt, loop, loop.run(work.record.assignment.goal, work.before(step)))
+        end = await _outcome(attempt, loop, loop.run(work.record.assignment.goal, work.before(step)))
     except (CallHeld, CallUncertain, BudgetReached) as reason:
         return for_a_person(step.id, reason)
-    return await work.settled(step, end, lambda unmet: _thought(attempt, loop, loop.mend(unmet)))
+    return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, loop.mend(unmet)))
 
 
-async def _thought(attempt: StepAttempt, loop: ModelStep, result: Coroutine[Any, Any, JsonValue]) -> StepOutcome:
+async def _outcome(attempt: StepAttempt, loop: ModelStep, result: Coroutine[Any, Any, JsonValue]) -> StepOutcome:
     try:
         value = normalise(await result)
     except (StepFailed, ResultError) as error:

@@ -1,4 +1,4 @@
-"""A step to refine waits until the replanner node has made steps of it."""
+"""A refine step waits until the replanner node has expanded it."""
 
 from graph.execution.kinds.start import waits_for
 

@@ -12,19 +12,19 @@ from graph.plan.schema import Step
 
 Start = Callable[[StepWork, Step], Awaitable[Started]]
 StartItem = Callable[[StepWork, Step, int, JsonValue], Awaitable[ItemOutcome]]
-"""Does one item of a list: the work, the step, the item's place from 0, the item."""
+"""Runs one item of a list; takes the work, the step, the item's index from 0, and the item."""
 
 
 @dataclass(frozen=True)
 class KindStart:
-    """How a kind starts once all it waits for has succeeded; `item` is None if it never goes through a list."""
+    """How a kind starts once its dependencies have succeeded; `item` is None if the kind has no `for_each`."""
 
     start: Start
     item: StartItem | None
 
 
 def waits_for(what: str) -> KindStart:
-    """Return the start of a kind that waits until another node has its result; `what` goes on from "waits"."""
+    """Return the start of a kind whose result comes from another node; `what` completes "waits ..."."""
 
     async def start(work: StepWork, step: Step) -> Started:
         return await work.recorded(step) or pending(step.id, f"waits {what}")

@@ -1,4 +1,4 @@
-"""Every kind of step and how it starts: a kind without a start fails the type check."""
+"""How each kind of step starts; a kind without a start fails the type check."""
 
 from typing import assert_never
 

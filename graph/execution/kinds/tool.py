@@ -1,4 +1,4 @@
-"""A tool step is one call through the gate, alone or for each item of a list."""
+"""A tool step is one call through the gate, once or per item of a list."""
 
 from pydantic import JsonValue
 
@@ -12,7 +12,7 @@ from graph.plan.schema import ITEM, Step
 
 
 async def start(work: StepWork, step: Step) -> Started:
-    """Return the step's call, its end if the call is on record, or the work of waiting for the call's turn.
+    """Return the step's call, its outcome if the call is on record, or a task that waits for the call's turn.
 
     Raises:
         UnresolvedReferenceError: A reference has no value.
@@ -28,19 +28,19 @@ async def start(work: StepWork, step: Step) -> Started:
 
 
 async def make(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
-    """Make the step's call, the intent of which is written."""
+    """Make the step's call; its intent is already written."""
     end = StepOutcome.of_call(await work.gate.perform(call))
     try:
-        return await work.settled(step, end, lambda _: _made_again(work, call))
+        return await work.assess(step, end, lambda _: _repeat(work, call))
     finally:
         work.gate.effects.end_turn(call)
 
 
 async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> ItemOutcome:
-    """Return what one item came to.
+    """Return the outcome of one item.
 
     Raises:
-        StepFailed: It came to nothing.
+        StepFailed: The item failed.
     """
     assert step.tool is not None
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
@@ -55,10 +55,10 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
 
 
 def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | Task:
-    """Return the end of a step whose call is on record.
+    """Return the outcome of a step whose call is on record.
 
-    The ledger may hold another end than that: under a plan with other criteria the result would not do, or the call
-    was made by another step and a person says that it happened.
+    The recorded outcome of the step may differ from that of the call: other criteria rejected the result, or a person
+    stated that the call of another step happened.
     """
     end = StepOutcome.of_call(finished, on_record=True)
     unchecked, criteria = step.id in work.record.steps.unchecked, work.criteria.has(step)
@@ -66,13 +66,13 @@ def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | T
         return end
     if not (unchecked and criteria):
         end = work.attempt(step).succeeded(end.value, end.label, called=end.called)
-    return (lambda: _looked_at_again(work, step, end, finished.call)) if criteria else end
+    return (lambda: _reassess(work, step, end, finished.call)) if criteria else end
 
 
-async def _looked_at_again(work: StepWork, step: Step, end: StepOutcome, call: ToolCall) -> StepOutcome:
+async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall) -> StepOutcome:
     is_its_turn = bool(call.same_digest) and work.gate.effects.take_turn(call)
     try:
-        return await work.settled(step, end, lambda _: _made_again(work, call))
+        return await work.assess(step, end, lambda _: _repeat(work, call))
     finally:
         if is_its_turn:
             work.gate.effects.end_turn(call)
@@ -86,7 +86,7 @@ async def _make_in_turn(work: StepWork, step: Step, call: ToolCall) -> StepOutco
     return await make(work, step, call)
 
 
-async def _made_again(work: StepWork, call: ToolCall) -> StepOutcome:
+async def _repeat(work: StepWork, call: ToolCall) -> StepOutcome:
     again = work.gate.again(call)
     await work.gate.commit_in_turn(again)
     return StepOutcome.of_call(await work.gate.perform(again))

@@ -1,4 +1,4 @@
-"""The nodes' side of the ledger in memory: events of runs, written and read by those who own them."""
+"""The nodes' side of the ledger in memory: events of runs, written and read by their owners."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -11,7 +11,7 @@ from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
 from graph.ledger.memory.store import Store, StoredRun
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
-from graph.ledger.reading import Found, checked_events, checked_news
+from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import (
     check_control_seq,
     check_inbox,
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 IN_MEMORY = ":memory:"
 ALONE = "alone"
-"""Who owns a run for one transaction; nobody else ever sees this owner."""
+"""Owner name for the length of one transaction; it is never committed."""
 
 
 class EventStore:
@@ -51,7 +51,7 @@ class EventStore:
     async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
         """Start the thread's next run, and own it from its first event on."""
 
-        async def begin(owner: str) -> tuple[Lease, Found]:
+        async def begin(owner: str) -> tuple[Lease, Snapshot]:
             return await self._do(lambda: self._begin(thread, drafts, artifacts, owner))
 
         async with self._ownership.holding(begin) as (lease, found):
@@ -67,7 +67,7 @@ class EventStore:
     async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
         """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
 
-        def read(stored: StoredRun) -> tuple[Found, bool]:
+        def read(stored: StoredRun) -> tuple[Snapshot, bool]:
             found = stored.found(after)
             if not opening or not found.is_as_read(after):
                 return found, False
@@ -78,7 +78,7 @@ class EventStore:
             yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
-        """Return what came after the `after`-th event of a run that is owned."""
+        """Return the unread part of an owned run."""
         found = await self._do(lambda: self._refused(lease).found(after))
         return self._news(lease.run, found, after)
 
@@ -117,7 +117,7 @@ class EventStore:
             return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
-        """Empty a run's inbox and write what answers its messages, both or neither."""
+        """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def take() -> list[Message]:
             stored = self._refused(lease)
@@ -135,7 +135,7 @@ class EventStore:
         return self._checked(run, found, after)
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or of which a person says that they happened."""
+        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
         others = await self._do(
             lambda: [one.key for one in self._store.of_thread(run.thread) if one.key != run and one.has_calls_to_know]
         )
@@ -158,10 +158,10 @@ class EventStore:
         return content
 
     async def close(self) -> None:
-        """Do nothing: what is in memory stays for a later call."""
+        """Do nothing: memory stays available for later calls."""
 
     async def _do(self, work: Callable[[], T]) -> T:
-        """Do work on the store, all of it or nothing; others have their turn first, and whoever is cancelled then."""
+        """Run a function on the store, atomically; yields first, so that other tasks and cancellations get a turn."""
         await asyncio.sleep(0)
         with self._store.lock:
             try:
@@ -182,7 +182,7 @@ class EventStore:
 
     def _begin(
         self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
-    ) -> tuple[Lease, Found]:
+    ) -> tuple[Lease, Snapshot]:
         stored = self._open_run(thread, drafts, artifacts)
         row = claimed(None, owner)
         assert row is not None
@@ -196,7 +196,7 @@ class EventStore:
         artifacts: Sequence[Kept],
         control_seq: int | None,
         lets_go: bool,
-    ) -> Found:
+    ) -> Snapshot:
         stored = self._refused(lease, control_seq)
         self._write(stored, drafts, artifacts)
         if lets_go:
@@ -205,7 +205,7 @@ class EventStore:
 
     def _write_alone(
         self, run: RunKey, drafts: Sequence[Draft], after: int, artifacts: Sequence[Kept], control_seq: int | None
-    ) -> Found | None:
+    ) -> Snapshot | None:
         """Own a run for one transaction; return None if somebody else owns it."""
         stored = self._store.run(self.name, run)
         row = claimed(stored.look(), ALONE)
@@ -222,7 +222,7 @@ class EventStore:
         return self._store.write(self.name, self._key, stored, drafts, artifacts)
 
     def _refused(self, lease: Lease, control_seq: int | None = None, heed: bool = False) -> StoredRun:
-        """Return the run of a lease; raise if the lease, or what its holder knows, is outdated."""
+        """Return the run of a lease; raise if the lease or its holder's last control event is outdated."""
         stored = self._store.run(self.name, lease.run)
         check_lease(self.name, lease, stored.look())
         if control_seq is not None:
@@ -231,8 +231,8 @@ class EventStore:
             check_inbox(self.name, lease.run, bool(stored.inbox))
         return stored
 
-    def _checked(self, run: RunKey, found: Found, after: int) -> list[Event]:
+    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
         return checked_events(self.name, self._key, run, found, after)
 
-    def _news(self, run: RunKey, found: Found, after: int) -> News:
+    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
         return checked_news(self.name, self._key, run, found, after)

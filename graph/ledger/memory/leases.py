@@ -25,7 +25,7 @@ class MemoryLeaseTable:
                 stored.release(lease.token)
 
     async def disown(self, owner: str) -> None:
-        """Give back whatever an owner has that never learned its token."""
+        """Release every run of an owner that never received its token."""
         with self.store.lock:
             for stored in self.store.runs:
                 if stored.holder is not None and stored.holder.owner == owner:
@@ -43,7 +43,7 @@ class MemoryAttempt(Generic[T]):
     do: Do
 
     async def claim(self, owner: str) -> tuple[Lease, T] | Holder:
-        """Take the run, or return who owns it."""
+        """Take the run, or return its current row."""
 
         def work() -> tuple[Lease, T] | Holder:
             stored = self._stored()

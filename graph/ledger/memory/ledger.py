@@ -23,7 +23,7 @@ class MemoryLedger(EventStore):
     """See `graph.ledger.run_store.RunStore`; the nodes' side is `EventStore`. Whatever may take long has a thread."""
 
     async def post(self, run: RunKey, message: Message) -> None:
-        """Leave a message for whoever works on the run next, or now."""
+        """Leave a message for the run's current or next owner."""
 
         def leave() -> None:
             message.encode()
@@ -32,7 +32,7 @@ class MemoryLedger(EventStore):
         await self._do(leave)
 
     async def is_worked_on(self, run: RunKey) -> bool:
-        """Whether somebody owns the run whose process is not known to be gone."""
+        """Whether the run has an owner that is not known to be dead."""
         holder = await self._do(lambda: self._store.run(self.name, run).holder)
         return holder is not None and await asyncio.to_thread(_is_alive, holder.owner)
 
@@ -75,7 +75,7 @@ class MemoryLedger(EventStore):
         return await asyncio.to_thread(lambda: list(islice(_matching(runs, wanted), wanted.limit)))
 
     async def counters(self) -> Counters:
-        """Return what is counted over all runs."""
+        """Return the counters over all runs."""
         runs, counts = await self._all(), await self._do(lambda: dict(self._store.counts))
         return Counters(counts, _gauges([run.summary for run in runs if run.summary is not None], time.time()))
 
@@ -93,12 +93,12 @@ class MemoryLedger(EventStore):
         return await self._do(rebuild)
 
     async def misindexed(self) -> list[str]:
-        """Return the names of the runs whose row in the index is not what follows from their events."""
+        """Return the names of the runs whose index row does not match their events."""
         runs = reversed(await self._all())
         return [run.key.id for run in runs if run.summary != run.folded().summarizer.summary]
 
     async def health(self) -> Health:
-        """Return what there is; memory is not damaged."""
+        """Return the sizes; memory has no damage."""
         runs, artifacts = await self._all(), await self._do(lambda: dict(self._store.artifacts))
         payloads = [row.payload for run in runs for row in run.rows]
         tables = {"ledger_events": _content(payloads), "ledger_artifacts": _content([*artifacts.values()])}

@@ -1,4 +1,4 @@
-"""Runs and artifacts in plain structures; whoever changes them holds the lock, and changes all or nothing."""
+"""Runs and artifacts in plain structures; changes are atomic and require the lock."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
 from graph.ledger.lease import Holder, released
 from graph.ledger.protocol import Lease, RunKey
-from graph.ledger.reading import Found
+from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, unknown_run
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import Transcript, artifact_ids, event_of
@@ -30,7 +30,7 @@ TO_KNOW = {
 
 @dataclass(frozen=True)
 class Heart:
-    """The heart of an owner in this process: it beats by itself, whatever the event loop does."""
+    """The heartbeat of an owner in this process, independent of the event loop."""
 
     owner: str
     since_s: float
@@ -50,7 +50,7 @@ class Fold:
     counter: RunCounter = field(default_factory=RunCounter)
 
     def apply(self, events: Sequence[Event]) -> Counts:
-        """Fold more events, and return what they add to the counts."""
+        """Fold more events, and return the change of the counters."""
         self.summarizer.apply(events)
         return self.counter.count(events)
 
@@ -89,10 +89,10 @@ class StoredRun:
         self.holder, self.heart = row, Heart(row.owner, time.monotonic(), beat_s) if row.owner else None
         return Lease(self.key, self.number, row.token)
 
-    def found(self, after: int) -> Found:
-        """Return what there is from the `after`-th event on."""
+    def found(self, after: int) -> Snapshot:
+        """Return the run from its `after`-th event on."""
         begin = bisect_left(self.rows, after, key=lambda row: row.seq)
-        return Found(self.rows[begin:], self.standing, bool(self.inbox))
+        return Snapshot(self.rows[begin:], self.standing, bool(self.inbox))
 
     def release(self, token: int) -> None:
         """Give the run back; one that was taken over stays with its new owner."""
@@ -109,11 +109,11 @@ class StoredRun:
         return any(word in row.payload for row in self.rows for word in TO_KNOW.get(row.kind, ()))
 
     def empty_fold(self) -> "Fold":
-        """Return what no event was folded into."""
+        """Return the initial fold, before any event."""
         return Fold(Summarizer(self.key.thread, self.key.n))
 
     def folded(self) -> "Fold":
-        """Fold all events anew: what the row in the index has to be."""
+        """Fold all events again: the expected index row."""
         fold = self.empty_fold()
         fold.apply(self.events())
         return fold
@@ -161,7 +161,7 @@ class Store:
         Raises:
             LedgerCorruptError: Events of the run are missing at its end.
             LedgerSealError: The run is not sealed with this key.
-            ValueError: An event holds what no record can.
+            ValueError: An event holds a lone surrogate or NaN.
         """
         seq, before = run.end
         check_end(database, run.key, seq, before, run.standing, key)

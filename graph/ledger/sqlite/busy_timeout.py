@@ -1,4 +1,4 @@
-"""How long to wait for a file that somebody else has locked: long enough for ordinary traffic, and once."""
+"""The time to wait for a locked file: long enough for ordinary traffic, and only once per process."""
 
 import math
 import sqlite3
@@ -11,10 +11,10 @@ BUSY_S = 5.0
 
 
 class BusyTimeout:
-    """What is left of `BUSY_S` for one file, shared by all connections that this process has to it.
+    """The remaining part of `BUSY_S` for one file, shared by all connections of this process to it.
 
-    Who waits in vain uses it up for everyone: a lock costs one wait, however many want to write. It comes back as time
-    goes by.
+    One timeout uses it up for all connections, so a lock costs one wait however many writers there are. It recovers at
+    one second per second.
     """
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
@@ -23,17 +23,17 @@ class BusyTimeout:
 
     @property
     def left_s(self) -> float:
-        """How long to wait now, in seconds."""
+        """Remaining time to wait, in seconds."""
         return min(BUSY_S, self._now_s() - self._in_vain_at)
 
     @property
     def pragma(self) -> str:
-        """The statement that lets a connection wait for so long."""
+        """The statement that sets this timeout on a connection."""
         return f"PRAGMA busy_timeout={int(self.left_s * 1000)}"
 
     @contextmanager
     def tried(self) -> Iterator[None]:
-        """Try something that waits for the file; patience is used up where that was in vain."""
+        """Run a block that may wait for the file; a timeout in it uses up the remaining time."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -46,5 +46,5 @@ _with: WeakValueDictionary[str, BusyTimeout] = WeakValueDictionary()
 
 
 def busy_timeout_with(database: str) -> BusyTimeout:
-    """Return this process's patience with a file."""
+    """Return this process's timeout for a file."""
     return _with.setdefault(database, BusyTimeout())

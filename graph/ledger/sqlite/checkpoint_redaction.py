@@ -1,4 +1,4 @@
-"""LangGraph's own tables in the ledger's file, as far as a value has to be taken out of them."""
+"""Redaction of LangGraph's checkpoint tables in the ledger's file; see `docs/decisions/0017-redaction.md`."""
 
 import json
 import re
@@ -15,13 +15,13 @@ from graph.record.redaction import DIGEST, MARK, NAME, Redactor
 
 TABLES = {"checkpoints": ("checkpoint", "metadata"), "writes": ("value",)}
 DIGESTS = (re.compile(rb"-asks-([0-9a-f]{16})"), re.compile(rb"\xa7brought\xd9@([0-9a-f]{64})"))
-"""Digests that stand in checkpoints only: in the names of messages that say what is asked, and of a brought plan."""
+"""Digests found only in checkpoints: in the ids of review messages, and of a plan brought by the caller."""
 
 
 def erase_checkpoints(db: sqlite3.Connection, thread: str, redactor: Redactor) -> int:
-    """Take a value out of a thread's checkpoints and pending writes; return how many rows changed.
+    """Remove a value from a thread's checkpoints and pending writes; return the number of changed rows.
 
-    Rows of other serializers than LangGraph's own are left as they are.
+    Rows of an unknown serializer are left unchanged.
     """
     tables = {table: columns for table, columns in TABLES.items() if _is_there(db, table)}
     redactor = _with_more_names(db, tables, thread, redactor)
@@ -45,7 +45,7 @@ def _contents(db: sqlite3.Connection, table: str, columns: Sequence[str], thread
 def _with_more_names(
     db: sqlite3.Connection, tables: Mapping[str, Sequence[str]], thread: str, redactor: Redactor
 ) -> Redactor:
-    """Return the redactor with new names for digests that stand here only, where digests of the runs get them too."""
+    """Return the redactor with new names for digests found only here, if the runs' digests are renamed too."""
     if not redactor.names:
         return redactor
     rows = [row for table, columns in tables.items() for row in _contents(db, table, columns, thread)]
@@ -69,14 +69,14 @@ def _erased(content: Any, kind: str, redactor: Redactor) -> Any:
         if kind == "msgpack":
             return _repacked(content, redactor)
         found = json.loads(content)
-    except ValueError:  # what neither of the two wrote
+    except ValueError:  # not written by LangGraph's serializer or ours
         return content
     new = redactor.json(found)
     return json.dumps(new, ensure_ascii=False).encode() if new != found else content
 
 
 def _plain(kind: str, content: bytes) -> bytes:
-    """Return what a cell holds; the metadata beside packed checkpoints is not packed."""
+    """Return a cell's unpacked bytes; the metadata of a packed checkpoint is not packed."""
     try:
         return unpack(content) if kind == PACKED else content
     except ValueError:
@@ -84,7 +84,7 @@ def _plain(kind: str, content: bytes) -> bytes:
 
 
 def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]:
-    """Yield where packed rows hold a value, in one of its forms, as `graph.ledger.sqlite.vacuum` tells it."""
+    """Yield the packed rows that still hold a form of the value, in the wording of `graph.ledger.sqlite.vacuum`."""
     sought = [form.encode("utf-8", "surrogatepass") for form in forms]
     for table, (column, *_) in TABLES.items():
         if not _is_there(db, table):
@@ -97,7 +97,7 @@ def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]
 
 
 def _repacked(data: bytes, redactor: Redactor) -> bytes:
-    """Return packed data without the value; objects are packed data within it, and none is made."""
+    """Return packed data without the value; nested objects are redacted as bytes, never instantiated."""
 
     def within(code: int, inner: bytes) -> Any:
         return ormsgpack.Ext(code, _repacked(inner, redactor))
@@ -107,7 +107,7 @@ def _repacked(data: bytes, redactor: Redactor) -> bytes:
 
 
 def _without_echo(found: Any, redactor: Redactor) -> Any:
-    """Return unpacked data; words of the assistant's that may hold the value in other Markdown are taken out whole."""
+    """Return unpacked data; an assistant message that may repeat the value in Markdown is replaced as a whole."""
     if isinstance(found, list | tuple):
         return type(found)(_without_echo(item, redactor) for item in found)
     if isinstance(found, dict) and found.get("type") == "ai" and redactor.may_echo_in(str(found.get("content"))):

@@ -1,4 +1,4 @@
-"""The database behind the ledger: a connection on a thread of its own, to a file that others use too."""
+"""The ledger's database: a connection on its own thread, to a file that other processes use too."""
 
 import asyncio
 import os
@@ -20,9 +20,9 @@ Result = TypeVar("Result")
 class Database:
     """An SQLite file; it is opened on first use. For `pulse` see `graph.ledger.sqlite.writer.WriterThread`.
 
-    All who use a file in this process share one writer, which ends with the last of them; `pulse` must therefore not
-    refer to its user. Whatever goes wrong with the database is a LedgerUnavailableError, or a plain LedgerError where
-    something cannot be stored.
+    All users of a file in this process share one writer, which ends with the last of them; `pulse` must therefore not
+    refer to its user. Errors of the database are raised as LedgerUnavailableError, or as a plain LedgerError if a value
+    cannot be stored.
     """
 
     def __init__(self, name: str, pulse: Pulse, pulse_s: float) -> None:
@@ -31,13 +31,13 @@ class Database:
         self._writer: SharedWriter | None = None
 
     async def look(self, do: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Do what only reads: it needs no turn, so a lock does not hold it up."""
+        """Run a read-only function in a transaction; it does not wait for writers."""
         return await self.do(do, writes=False)
 
     async def do(
         self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False, writes: bool = True
     ) -> Result:
-        """Do work in a transaction, all of it or nothing, and return what it returns; `full` waits for the disk."""
+        """Run a function in an atomic transaction and return its result; `full` waits for the disk."""
         try:
             writer = self._writer
             if writer is None or writer.process != os.getpid():
@@ -46,17 +46,17 @@ class Database:
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
         except ValueError as error:
-            raise LedgerError(self.name, f"it cannot hold what is to be written: {error}") from error
+            raise LedgerError(self.name, f"cannot store the value: {error}") from error
 
     async def compact(self) -> None:
-        """Write the file anew; not on the writer's thread, which gives the heartbeats."""
+        """Rewrite the file, on another thread than the writer's, which must go on with the heartbeats."""
         try:
             await asyncio.to_thread(compact, self.name)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
 
     async def close(self) -> None:
-        """Let go of the file, which is closed where nobody else uses it; a later call opens it again."""
+        """Release the file, which is closed with its last user; a later call opens it again."""
         writer, self._writer = self._writer, None
         if writer is None or writer.process != os.getpid():
             return

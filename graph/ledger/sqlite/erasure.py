@@ -22,7 +22,7 @@ def erase(
 
     Raises:
         InputError: The record cannot do without the value.
-        LedgerCorruptError: The record is not what was written; nothing is changed in it.
+        LedgerCorruptError: The record is damaged; nothing is changed.
     """
     found = thread_erasure(writer.database, [transcript_of(db, run) for run in runs], value)
     changed: dict[RunKey, tuple[int, ...]] = {}
@@ -59,7 +59,7 @@ def _replace_artifacts(db: sqlite3.Connection, thread: str, old: Mapping[str, tu
 
 
 def _erase_messages(db: sqlite3.Connection, runs: Sequence[RunKey], redactor: Redactor) -> None:
-    """Take the value out of messages that nobody has read yet."""
+    """Remove the value from unread messages."""
     for run in runs:
         found = db.execute("SELECT id, message FROM ledger_inbox WHERE run = ?", (run_id_of(db, run),)).fetchall()
         changed = [(redactor.text(message), number) for number, message in found]

@@ -1,4 +1,4 @@
-"""The nodes' side of the ledger in an SQLite file: events of runs, written and read by those who own them."""
+"""The nodes' side of the ledger in an SQLite file: events of runs, written and read by their owners."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Sequence, Set
@@ -10,7 +10,7 @@ from graph.ledger.chaining import of_run
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
 from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
-from graph.ledger.reading import Found, checked_events, checked_news
+from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import check_control_seq, check_inbox, check_lease, lost_artifact
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.database import Database
@@ -26,7 +26,7 @@ from graph.record.projection import project
 from graph.record.values import Kept
 
 ALONE = "alone"
-"""Who owns a run for one transaction; nobody else ever sees this owner."""
+"""Owner name for the length of one transaction; it is never committed."""
 
 
 class EventStore:
@@ -48,7 +48,7 @@ class EventStore:
     async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
         """Start the thread's next run, and own it from its first event on."""
 
-        async def begin(owner: str) -> tuple[Lease, Found]:
+        async def begin(owner: str) -> tuple[Lease, Snapshot]:
             return await self._file.do(lambda db: self._begin(db, thread, drafts, artifacts, owner))
 
         async with self._ownership.holding(begin) as (lease, found):
@@ -56,7 +56,7 @@ class EventStore:
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
-        """Own a run for a while; the heartbeat comes from the writer's thread, whatever the event loop does."""
+        """Own a run for the length of the block; the writer's thread sends the heartbeat."""
         async with self._ownership.owning(SqliteAttempt(self._file, run, lambda _db, _lease: None)) as (lease, _):
             yield lease
 
@@ -64,7 +64,7 @@ class EventStore:
     async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
         """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
 
-        def read(db: sqlite3.Connection, lease: Lease) -> tuple[Found, bool]:
+        def read(db: sqlite3.Connection, lease: Lease) -> tuple[Snapshot, bool]:
             found = found_of(db, lease.run_id, after)
             if not opening or not found.is_as_read(after):
                 return found, False
@@ -76,9 +76,9 @@ class EventStore:
             yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
-        """Return what came after the `after`-th event of a run that is owned."""
+        """Return the unread part of an owned run."""
 
-        def found(db: sqlite3.Connection) -> Found:
+        def found(db: sqlite3.Connection) -> Snapshot:
             self._refuse(db, lease)
             return found_of(db, lease.run_id, after)
 
@@ -115,7 +115,7 @@ class EventStore:
         """Write events and return those after the run's `after`-th, in one transaction."""
         full, alone = not all(draft.safe for draft in drafts), isinstance(by, RunKey)
 
-        def write(db: sqlite3.Connection) -> Found | None:
+        def write(db: sqlite3.Connection) -> Snapshot | None:
             lease = by if isinstance(by, Lease) else claim(db, by, run_id_of(db, by), ALONE)
             if isinstance(lease, Holder):
                 return None
@@ -137,7 +137,7 @@ class EventStore:
             return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
     async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
-        """Empty a run's inbox and write what answers its messages, both or neither."""
+        """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def is_empty(db: sqlite3.Connection) -> bool:
             self._refuse(db, lease)
@@ -159,7 +159,7 @@ class EventStore:
         return self._checked(run, found, after)
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:
-        """Return calls of the thread's other runs that are uncertain, or of which a person says that they happened."""
+        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
         others = await self._file.look(partial(runs_to_know, run=run))
         return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in others])
 
@@ -171,7 +171,7 @@ class EventStore:
     async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
         """Return the thread's latest run with its events, or None."""
 
-        def look_up(db: sqlite3.Connection) -> tuple[RunKey, Found] | None:
+        def look_up(db: sqlite3.Connection) -> tuple[RunKey, Snapshot] | None:
             run = RunKey(thread, last_number(db, thread) or 0)
             return (run, found_of(db, run_id_of(db, run), 0)) if run.n else None
 
@@ -201,10 +201,10 @@ class EventStore:
 
     def _begin(
         self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
-    ) -> tuple[Lease, Found]:
+    ) -> tuple[Lease, Snapshot]:
         run = self._open_run(db, thread, drafts, artifacts)
         lease = claim(db, run, run_id_of(db, run), owner)
-        assert isinstance(lease, Lease)  # nobody else knows of the run
+        assert isinstance(lease, Lease)  # no other owner: the run is not committed yet
         return lease, found_of(db, lease.run_id, 0)
 
     def _open_run(
@@ -215,14 +215,14 @@ class EventStore:
         self._writer.write(db, run, run_id_of(db, run), of_run(run, drafts), artifacts)
         return run
 
-    def _checked(self, run: RunKey, found: Found, after: int) -> list[Event]:
+    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
         return checked_events(self.name, self._key, run, found, after)
 
-    def _news(self, run: RunKey, found: Found, after: int) -> News:
+    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
         return checked_news(self.name, self._key, run, found, after)
 
     def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
-        """Raise if the lease, or what its holder knows, is outdated."""
+        """Raise if the lease or its holder's last control event is outdated."""
         check_lease(self.name, lease, look(db, lease.run_id))
         if control_seq is not None:
             check_control_seq(self.name, lease.run, control_seq, control_seq_of(db, lease.run_id))

@@ -1,4 +1,4 @@
-"""The database's file: made for its owner alone, and what to do when it cannot be used."""
+"""The database's file: private creation, identity, and advice if it cannot be used."""
 
 import os
 import sqlite3
@@ -17,14 +17,14 @@ PAGE_BYTES = 8_192
 
 
 def create_private(path: Path, database: str | None = None) -> None:
-    """Create a database file that only its owner can read; SQLite gives its side files the same mode.
+    """Create a database file with mode 0600; SQLite gives its side files the same mode.
 
-    A file that is there is not touched: closing it would drop the locks that this process's connections hold on it,
-    and another process would take the write-ahead log away from under them.
+    An existing file is not opened: closing it would drop the POSIX locks of this process's connections to it, and
+    another process could then remove the write-ahead log while they use it.
 
     Args:
         path: The file.
-        database: How messages call it; the path by default.
+        database: Its name in messages; the path by default.
 
     Raises:
         LedgerUnavailableError: The folder is missing or not writable.
@@ -40,11 +40,11 @@ def create_private(path: Path, database: str | None = None) -> None:
 
 
 def prepare(path: Path, wait_s: float) -> None:
-    """Create a database file, if need be, that lets others read while somebody writes.
+    """Create a database file if it is missing, and switch it to write-ahead logging.
 
     Raises:
         LedgerUnavailableError: The folder is missing or not writable, or the ledger's tables are of a newer version.
-        sqlite3.Error: It is no database, or it is locked for longer than `wait_s`.
+        sqlite3.Error: The file is not a database, or is locked for longer than `wait_s`.
     """
     create_private(path)
     with closing(sqlite3.connect(path, timeout=wait_s)) as connection:
@@ -53,11 +53,11 @@ def prepare(path: Path, wait_s: float) -> None:
 
 
 def write_ahead(connection: sqlite3.Connection, wait_s: float) -> None:
-    """Let the database write ahead; where several open a new file at once, SQLite itself does not wait for its turn."""
+    """Switch to write-ahead logging; retries, because SQLite's busy timeout does not cover this statement."""
     give_up = time.monotonic() + wait_s
     while True:
         try:
-            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # of a new file; others stay as they are
+            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # only effective on a new file
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > give_up:
@@ -68,13 +68,13 @@ def write_ahead(connection: sqlite3.Connection, wait_s: float) -> None:
 
 
 def identity(path: str) -> tuple[int, int]:
-    """Return what tells the file from another one of its name.
+    """Return the file's device and inode.
 
     Raises:
-        sqlite3.OperationalError: It is not there.
+        sqlite3.OperationalError: The file does not exist.
     """
     try:
-        found = os.stat(path)  # noqa: PTH116  (asked before each transaction: a Path costs more than the question)
+        found = os.stat(path)  # noqa: PTH116  (called before each transaction; Path.stat is slower)
     except OSError as error:
         raise sqlite3.OperationalError(f"the file cannot be found: {error.strerror}") from error
     return found.st_dev, found.st_ino
@@ -93,7 +93,7 @@ ADVICE = {
 
 
 def advice(error: sqlite3.Error) -> str:
-    """Return what the database says, with the next move."""
+    """Return the database's message with the next step."""
     text = str(error)
     moves = (move for words, move in ADVICE.items() if words in text)
     return "; ".join([text, *islice(moves, 1)])

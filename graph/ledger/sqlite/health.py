@@ -1,4 +1,4 @@
-"""How a database is: its size and growth, whether it is whole, and which leases nobody holds any more."""
+"""Health check of a database: size, integrity, and leases of dead owners."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ TABLES = ("ledger_events", "ledger_artifacts", "checkpoints", "writes")
 
 
 def examine(db: sqlite3.Connection, path: Path) -> Health:
-    """Examine the database behind a connection; what cannot be read is told as damage."""
+    """Examine the database of a connection; unreadable parts are reported as damage."""
     damage = [*_cut_short(db, path)]
 
     def read(ask: Callable[[], Found], otherwise: Found) -> Found:
@@ -45,7 +45,7 @@ def _cut_short(db: sqlite3.Connection, path: Path) -> Iterator[str]:
 
 
 def _faults(db: sqlite3.Connection) -> list[str]:
-    """Return what SQLite's own check finds."""
+    """Return the faults of SQLite's integrity check."""
     found = [str(row[0]) for row in db.execute("PRAGMA integrity_check")]
     return [] if found == ["ok"] else found
 

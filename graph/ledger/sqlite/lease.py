@@ -1,4 +1,4 @@
-"""The table of leases, one row per run; `graph.ledger.lease` says what stands in it."""
+"""The table of leases, one row per run; `graph.ledger.lease` defines the rows."""
 
 import sqlite3
 
@@ -16,7 +16,7 @@ CREATE TABLE IF NOT EXISTS ledger_leases (
 
 
 def claim(db: sqlite3.Connection, run: RunKey, run_id: int, owner: str) -> Lease | Holder:
-    """Take a run that nobody owns, or return who owns it."""
+    """Take a free run, or return its current row."""
     now = look(db, run_id)
     row = claimed(now, owner)
     if row is None:
@@ -26,7 +26,7 @@ def claim(db: sqlite3.Connection, run: RunKey, run_id: int, owner: str) -> Lease
 
 
 def take_over(db: sqlite3.Connection, run: RunKey, run_id: int, owner: str, seen: Holder) -> Lease | None:
-    """Take a run whose row is still as it was seen, or return None."""
+    """Take a run if its row is unchanged, or return None."""
     row = taken_over(look(db, run_id), seen, owner)
     return _put(db, run, run_id, row) if row is not None else None
 
@@ -38,7 +38,7 @@ def release(db: sqlite3.Connection, lease: Lease) -> None:
 
 
 def disown(db: sqlite3.Connection, owner: str) -> None:
-    """Let go of whatever an owner has that never learned its token."""
+    """Release every run of an owner that never received its token."""
     db.execute("UPDATE ledger_leases SET owner = '' WHERE owner = ?", (owner,))
 
 
@@ -51,7 +51,7 @@ def look(db: sqlite3.Connection, run_id: int) -> Holder | None:
     """Return a run's row.
 
     Raises:
-        sqlite3.DatabaseError: It is not what was written.
+        sqlite3.DatabaseError: The row is damaged.
     """
     row = db.execute("SELECT owner, token, beat FROM ledger_leases WHERE run = ?", (run_id,)).fetchone()
     if row is not None and tuple(map(type, row)) != (str, int, int):

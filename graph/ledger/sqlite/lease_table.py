@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def beats_of(held: Set[Lease]) -> Pulse:
-    """Return what beats for the leases that are held, by whom is none of its business."""
+    """Return the heartbeat of the leases held; it refers to the set, not to the ledger that owns it."""
     return lambda: [partial(beat, lease=lease) for lease in tuple(held)]
 
 
@@ -32,7 +32,7 @@ class SqliteLeaseTable:
         await self.file.do(partial(release, lease=lease))
 
     async def disown(self, owner: str) -> None:
-        """Give back whatever an owner has that never learned its token."""
+        """Release every run of an owner that never received its token."""
         await self.file.do(partial(disown, owner=owner))
 
 
@@ -46,7 +46,7 @@ class SqliteAttempt(Generic[T]):
     full: bool = False
 
     async def claim(self, owner: str) -> tuple[Lease, T] | Holder:
-        """Take the run, or return who owns it."""
+        """Take the run, or return its current row."""
 
         def do(db: sqlite3.Connection) -> tuple[Lease, T] | Holder:
             lease = claim(db, self.run, run_id_of(db, self.run), owner)

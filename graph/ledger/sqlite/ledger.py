@@ -29,12 +29,12 @@ class SqliteLedger(EventStore):
     """See `graph.ledger.run_store.RunStore`; the nodes' side is `EventStore`."""
 
     async def post(self, run: RunKey, message: Message) -> None:
-        """Leave a message for whoever works on the run next, or now."""
+        """Leave a message for the run's current or next owner."""
         query = "INSERT INTO ledger_inbox (run, message) VALUES (?, ?)"
         await self._file.do(lambda db: db.execute(query, (run_id_of(db, run), message)), full=True)
 
     async def is_worked_on(self, run: RunKey) -> bool:
-        """Whether somebody owns the run whose process is not known to be gone."""
+        """Whether the run has an owner that is not known to be dead."""
 
         def is_held(db: sqlite3.Connection) -> bool:
             seen = look(db, run_id_of(db, run))
@@ -76,7 +76,7 @@ class SqliteLedger(EventStore):
         return await self._file.look(partial(page, wanted=wanted))
 
     async def counters(self) -> Counters:
-        """Return what is counted over all runs."""
+        """Return the counters over all runs."""
         return await self._file.look(partial(counters, now=time.time()))
 
     async def reindex(self) -> int:
@@ -84,7 +84,7 @@ class SqliteLedger(EventStore):
         return await self._file.do(rebuild, full=True)
 
     async def misindexed(self) -> list[str]:
-        """Return the names of the runs whose row in the index is not what follows from their events."""
+        """Return the names of the runs whose index row does not match their events."""
         return await self._file.look(lambda db: list(differences(db)))
 
     async def health(self) -> Health:

@@ -37,7 +37,7 @@ class Migration:
 
 
 def forecast(database: str) -> Migration:
-    """Return what a migration would do; the file is only read.
+    """Return the changes of a migration without making them; the file is only read.
 
     Raises:
         LedgerUnavailableError: It is newer than this program.
@@ -118,7 +118,7 @@ def _back_up(database: str, backup: str) -> None:
 
 
 def _refuse_while_owned(db: sqlite3.Connection, database: str, looks: Callable[[], Iterator[None]]) -> None:
-    """Refuse while a process works on a run; one whose heartbeat stands still is dead."""
+    """Refuse while a run has a live owner; one whose heartbeat does not move is dead."""
     if not version_of(db) or not (first := _owners(db)):
         return
     for _ in looks():

@@ -11,7 +11,7 @@ MOST_BYTES = 512_000_000
 """More than any row holds: a small one that grows beyond it was made to fill the memory."""
 
 SMALL_BYTES = 16_384
-"""Setting up zlib for more costs more than the packing of what is smaller."""
+"""Smaller payloads are not packed: setting up zlib costs more than it saves."""
 
 REQUEST = (
     b"langgraph.types Interrupt value action_requests name run_plan args plan steps id objective tool args depends_on "

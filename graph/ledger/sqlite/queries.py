@@ -7,7 +7,7 @@ from typing import Any
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.protocol import RunKey
-from graph.ledger.reading import Found
+from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing
 from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
@@ -21,10 +21,10 @@ FAILED = f"""(SELECT ended.kind != 'call_finished' OR json_extract({_ENDED}, '$.
     AND ended.step IS e.step AND json_extract({_ENDED}, '$.call') = json_extract(e.payload, '$.call')
     AND json_extract({_ENDED}, '$.item') IS json_extract(e.payload, '$.item')
     ORDER BY ended.seq LIMIT 1)"""
-"""Of the beginning of a call: whether it did not come to a good end; null for one that came to none."""
+"""For a call's start: whether the call failed; null if it has no outcome."""
 
 ALL = -(2**63)
-"""After which event to begin so that no row is left out, whatever its number."""
+"""Sequence number below every stored one, to select all rows, also damaged ones."""
 
 
 def run_id_of(db: sqlite3.Connection, run: RunKey) -> int:
@@ -90,16 +90,16 @@ def has_messages(db: sqlite3.Connection, run_id: int) -> bool:
     return db.execute(query, (run_id,)).fetchone() is not None
 
 
-def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Found:
-    """Return what there is of a run from its `after`-th event on."""
-    return Found(*rows_of(db, run_id, after), has_messages(db, run_id))
+def found_of(db: sqlite3.Connection, run_id: int, after: int) -> Snapshot:
+    """Return a run from its `after`-th event on."""
+    return Snapshot(*rows_of(db, run_id, after), has_messages(db, run_id))
 
 
 def standing_of(db: sqlite3.Connection, run_id: int) -> Standing:
     """Return how many events were written for a run, and its seal.
 
     Raises:
-        sqlite3.DatabaseError: It is not what was written.
+        sqlite3.DatabaseError: The row is damaged.
     """
     row = db.execute("SELECT events, key, seal FROM ledger_runs WHERE id = ?", (run_id,)).fetchone()
     if row is None or type(row[0]) is not int:

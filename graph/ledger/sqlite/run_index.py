@@ -89,7 +89,7 @@ def add_counts(db: sqlite3.Connection, counts: Counts) -> None:
 
 
 def rebuild(db: sqlite3.Connection) -> int:
-    """Make the whole index anew from the events, within a transaction, and return how many runs it has."""
+    """Rebuild the whole index from the events, within a transaction, and return the number of runs."""
     for table in ("ledger_index", "ledger_tags", "ledger_counters"):
         db.execute(f"DELETE FROM {table}")
     counts: Counts = Counts()
@@ -102,14 +102,14 @@ def rebuild(db: sqlite3.Connection) -> int:
 
 
 def differences(db: sqlite3.Connection) -> Iterator[str]:
-    """Yield the names of the runs whose row is not what follows from their events."""
+    """Yield the names of runs whose index row does not match their events."""
     for run_id, thread, n in db.execute("SELECT id, thread, n FROM ledger_runs ORDER BY id").fetchall():
         if summary_of(db, run_id) != folded_summary(db, run_id) or _tags(db, run_id) != _tags_of_row(db, run_id):
             yield run_name(thread, n)
 
 
 def folded_summary(db: sqlite3.Connection, run_id: int) -> RunSummary:
-    """Return what a run's row has to be."""
+    """Return a run's expected index row."""
     return _summarizer(db, run_id).apply(_events(db, run_id)).summary
 
 

@@ -1,4 +1,4 @@
-"""The tables of the ledger, and the version that says which of them a database has."""
+"""The tables of the ledger, and their version."""
 
 import sqlite3
 
@@ -7,7 +7,7 @@ from graph.ledger.sqlite.lease import SCHEMA as LEASES
 from graph.record.events import CONTROL
 
 VERSION = 3
-"""Version 1 had neither the index of runs nor a table that says the version; in version 2 every payload was text."""
+"""Version 1 had neither the index of runs nor the version table; in version 2 every payload was text."""
 
 RECORDS = f"""
 CREATE TABLE IF NOT EXISTS ledger_runs (
@@ -46,7 +46,7 @@ CREATE TABLE IF NOT EXISTS ledger_inbox (
 TO_KNOW = """(kind = 'call_started' AND instr(payload, '"repeatable":false') > 0
     OR kind = 'decided' AND instr(payload, '"settled":[{') > 0
     OR kind = 'step_checked' AND instr(payload, '"met":false') > 0)"""
-"""Events by which a call may be uncertain, or is settled: few others are among them, and none is left out.
+"""Superset of the events that make a call uncertain or settle it.
 
 The words are ours: in a text that somebody else wrote there is a backslash before each quote.
 """
@@ -119,7 +119,7 @@ def version_of(db: sqlite3.Connection) -> int:
     """Return the version of a database's tables, 0 if it has none.
 
     Raises:
-        sqlite3.DatabaseError: The table that says it was changed.
+        sqlite3.DatabaseError: The version table is damaged.
     """
     names = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if "ledger_schema" not in names:

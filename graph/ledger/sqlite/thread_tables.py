@@ -21,7 +21,7 @@ def removed_thread(thread: str) -> Sequence[Statement]:
 
 
 def removed_runs(server_runs: Sequence[str]) -> Sequence[Statement]:
-    """Remove the checkpoints that these runs of a server made, and what was written at them.
+    """Remove the checkpoints made by these runs of a server, with their pending writes.
 
     A run of a server is one request that drives a thread; the ledger's runs are others and stay. The table is read
     through: a rollback is rare, and an index would cost each checkpoint.
@@ -53,7 +53,7 @@ def copied_thread(source: str, target: str) -> Sequence[Statement]:
 
 
 def thinned_thread(thread: str) -> Sequence[Statement]:
-    """Keep the latest checkpoint of each namespace of a thread, as one without a parent, and what was written at it."""
+    """Keep only the latest checkpoint of each namespace of a thread, without a parent, with its pending writes."""
     newer = "SELECT 1 FROM checkpoints AS newer WHERE newer.thread_id = {0}.thread_id AND newer.checkpoint_ns = "
     newer += "{0}.checkpoint_ns AND newer.checkpoint_id > {0}.checkpoint_id"
     return [

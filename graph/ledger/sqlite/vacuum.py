@@ -1,4 +1,4 @@
-"""Removing what a database file still holds of values that are in no record any more, and looking for a value in it."""
+"""Removing leftovers of redacted values from a database file, and searching the file for a value."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ def compact(path: str) -> None:
     """Write the file anew without its free pages, and empty its write-ahead log.
 
     Raises:
-        sqlite3.OperationalError: Others who have the database open keep it from being done.
+        sqlite3.OperationalError: Other connections to the database prevent it.
     """
     with closing(sqlite3.connect(path, isolation_level=None, timeout=BUSY_S)) as db:
         db.execute("VACUUM")

@@ -1,4 +1,7 @@
-"""One connection on a thread of its own: callers await, the event loop never waits, commits are shared."""
+"""One connection on its own thread: callers await, the event loop never blocks, commits are shared.
+
+See `docs/decisions/0008-daemon-threads.md` for the thread and `docs/decisions/0009-lease.md` for the pulse.
+"""
 
 import asyncio
 import queue
@@ -21,15 +24,15 @@ REST_S = 1.0
 
 
 def begin_at_once(connection: sqlite3.Connection, writes: bool) -> None:
-    """Begin a transaction; one that writes takes its turn now, one that reads needs none."""
+    """Begin a transaction; one that writes takes the write lock now, one that reads takes none."""
     connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @dataclass(eq=False)
 class _Work:
-    """Something to do in a transaction; `full`: it survives a power cut, not `writes`: it only reads.
+    """A function to run in a transaction; `full`: survives a power cut; not `writes`: read only.
 
-    `done` is the future of the caller who waits, None for what the pulse asks for.
+    `done` is the caller's future, None for work of the pulse.
     """
 
     do: Callable[[sqlite3.Connection], Any]
@@ -44,7 +47,7 @@ class _Work:
         return self.done is not None and self.done.cancelled()
 
     def settle(self) -> None:
-        """Give the outcome to the caller, on the caller's event loop."""
+        """Resolve the caller's future; must run on the caller's event loop."""
         if self.done is None or self.done.done():
             return
         if self.failure is None:
@@ -55,7 +58,7 @@ class _Work:
 
 @dataclass(eq=False)
 class _Rest:
-    """Asks the thread to close its connection, and to go on without one once it is `over`."""
+    """Request to close the connection (`begun`) and to wait until the fork is `over`."""
 
     begun: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
@@ -66,11 +69,11 @@ _Queue = queue.SimpleQueue[_Item]
 
 
 class WriterThread:
-    """Runs functions on the connection, one at a time; what waits meanwhile shares one commit.
+    """Runs functions on the connection, one at a time; functions queued in the meantime share one commit.
 
-    A function that raises leaves nothing behind and does not disturb its neighbours. `pulse` is called about every
-    `pulse_s` seconds, whatever the event loop does; it returns the functions to run. `begin` begins a transaction.
-    The thread keeps none of its users alive, and a user's event loop may be closed at any time.
+    A function that raises is rolled back without effect on the others in its commit. `pulse` is called about every
+    `pulse_s` seconds, even if the event loop is blocked; it returns functions to run. `begin` begins a transaction.
+    The thread holds no reference to its users, and a user's event loop may be closed at any time.
     """
 
     def __init__(
@@ -85,14 +88,14 @@ class WriterThread:
     async def run(
         self, do: Callable[[sqlite3.Connection], Result], *, full: bool = False, writes: bool = True
     ) -> Result:
-        """Run `do` in a transaction and return what it returns, once it is committed.
+        """Run `do` in a transaction and return its result after the commit.
 
-        A caller that is cancelled meanwhile does not stop the transaction. What only reads waits for no other writer.
+        Cancelling the caller does not stop the transaction. With `writes=False` it does not wait for other writers.
         """
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         with self._starting:
             if self._thread is None:
-                self._queue = queue.SimpleQueue()  # the thread before may still be at work on its own
+                self._queue = queue.SimpleQueue()  # a stopped thread may still be draining the previous queue
                 self._thread = threading.Thread(
                     target=self._serving.serve, args=(self._queue,), name="ledger-writer", daemon=True
                 )
@@ -101,24 +104,24 @@ class WriterThread:
         return await done
 
     async def close(self) -> None:
-        """Finish what was asked and close the connection."""
+        """Finish queued work and close the connection."""
         with self._starting:
             self.stop()
         await self.ended()
 
     def stop(self) -> None:
-        """Let the thread finish what was asked and end. A finalizer may call this: it takes no lock."""
+        """Let the thread finish queued work and end. Takes no lock, so that a finalizer may call it."""
         if self._thread is not None:
             self._ending, self._thread = self._thread, None
             self._queue.put(None)
 
     async def ended(self) -> None:
-        """Wait until a thread that was stopped has closed its connection."""
+        """Wait until the stopped thread has closed its connection."""
         if self._ending is not None:
             await asyncio.to_thread(self._ending.join)
 
     def rest(self) -> Callable[[], None]:
-        """Close the connection before the process forks, and return what lets the thread open it again."""
+        """Close the connection before the process forks; return the function that lets the thread go on."""
         rest = _Rest()
         if self._thread is not None:
             self._queue.put(rest)
@@ -127,7 +130,7 @@ class WriterThread:
 
 
 class _Serving:
-    """What the thread does; it refers to nothing that its users would have to let go of."""
+    """The thread's loop; it must not refer to `WriterThread`, or the thread would keep its users alive."""
 
     def __init__(self, connect: Connect, pulse: Pulse, pulse_s: float, begin: Begin) -> None:
         self._connect, self._pulse, self._pulse_s, self._begin = connect, pulse, pulse_s, begin
@@ -144,13 +147,14 @@ class _Serving:
             try:
                 if batch:
                     connection = connection or self._connect()
+                    # One commit for the batch, so one member that must survive a power cut decides for all.
                     full = _synchronous(connection, full, any(work.full for work in batch))
                     _commit(connection, batch, self._begin)
-            except Exception as error:  # noqa: BLE001  (whatever it is, it belongs to those who wait for it)
+            except Exception as error:  # noqa: BLE001  (passed to every waiting caller; the thread must survive)
                 for work in batch:
                     work.failure = error
             _settle(batch)
-            del batch  # an idle thread holds on to no caller
+            del batch  # an idle thread must keep no caller alive
             if stop is not None and connection is not None:
                 connection.close()
                 connection = full = None
@@ -165,7 +169,7 @@ _END = object()
 
 
 def _take(asked: _Queue, wait_s: float) -> "tuple[list[_Work], _Rest | object | None]":
-    """Return what is asked within a time, and whether to stop after it: for a rest, or at the end."""
+    """Return the work queued within `wait_s`, and the reason to stop after it: a rest, the end, or None."""
     batch: list[_Work] = []
     try:
         item = asked.get(timeout=wait_s)
@@ -179,7 +183,7 @@ def _take(asked: _Queue, wait_s: float) -> "tuple[list[_Work], _Rest | object | 
 
 
 def _settle(batch: Iterable[_Work]) -> None:
-    """Give each caller its outcome; nobody waits any more on a loop that is closed."""
+    """Resolve the futures of a batch, with one wake-up per event loop; closed loops are skipped."""
     by_loop: defaultdict[asyncio.AbstractEventLoop, list[_Work]] = defaultdict(list)
     for work in batch:
         if work.done is not None:
@@ -195,14 +199,14 @@ def _settle_all(works: Iterable[_Work]) -> None:
 
 
 def _synchronous(connection: sqlite3.Connection, is_full: bool | None, full: bool) -> bool:
-    """Set whether commits wait for the disk, where they do not yet; SQLite reads such a setting slowly."""
+    """Set whether commits wait for the disk, only if it changes: the pragma is slow."""
     if is_full is not full:
         connection.execute(f"PRAGMA synchronous={'FULL' if full else 'NORMAL'}")
     return full
 
 
 def _commit(connection: sqlite3.Connection, batch: list[_Work], begin: Begin) -> None:
-    """Do a batch in one transaction; each work then has its result, or its failure."""
+    """Run a batch in one transaction; each member then has a result or a failure."""
     begin(connection, any(work.writes for work in batch))
     try:
         for work in batch:
@@ -215,7 +219,7 @@ def _commit(connection: sqlite3.Connection, batch: list[_Work], begin: Begin) ->
 
 
 def _do(connection: sqlite3.Connection, work: _Work, alone: bool) -> None:
-    """Do work so that its failure undoes it and nothing else; what is alone has the transaction to itself."""
+    """Run one member of a batch in a savepoint of its own; a batch of one needs none."""
     if alone:
         work.result = work.do(connection)
         return
@@ -223,8 +227,8 @@ def _do(connection: sqlite3.Connection, work: _Work, alone: bool) -> None:
         connection.execute("SAVEPOINT work")
     try:
         work.result = work.do(connection)
-    except Exception as error:  # noqa: BLE001  (given to the one who asked)
-        work.failure = error
+    except Exception as error:  # noqa: BLE001  (passed to the caller)
+        work.failure = error  # only this caller fails; the rest of the batch is still committed
         if work.writes:
             connection.execute("ROLLBACK TO work")
     if work.writes:

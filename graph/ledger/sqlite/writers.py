@@ -1,6 +1,6 @@
-"""The writers of this process: one per database file, shared by all who use it and closed with the last of them.
+"""The writers of this process: one per database file, shared by its users and closed with the last of them.
 
-A user holds the writer by an ordinary reference, so a graph that is dropped without being closed lets go of it too.
+A user holds the writer by an ordinary reference, so a graph that is dropped without `close` releases it too.
 """
 
 import logging
@@ -23,15 +23,15 @@ LOGGER = logging.getLogger("planner_executor.ledger")
 
 
 class OpenFile:
-    """How a writer connects to a database, and whether it is still the one that was opened."""
+    """Connects a writer to a database file, and detects if the file was replaced."""
 
     def __init__(self, name: str, path: str) -> None:
         self._name, self._path = name, path
-        self._patience, self._waits = busy_timeout_with(name), ""
+        self._busy_timeout, self._waits = busy_timeout_with(name), ""
         self._opened: tuple[int, int] | None = None
 
     def is_replaced(self) -> bool:
-        """Whether the file that was opened is gone, or another one is in its place."""
+        """Whether the opened file was removed or replaced."""
         if self._opened is None:
             return False
         try:
@@ -40,14 +40,14 @@ class OpenFile:
             return True
 
     def connect(self) -> sqlite3.Connection:
-        """Open the database; one that is not there is made."""
+        """Open the database, or create it."""
         create_private(Path(self._path), self._name)
-        wait_s = self._patience.left_s
+        wait_s = self._busy_timeout.left_s
         connection = sqlite3.connect(self._path, isolation_level=None, timeout=wait_s)
         connection.text_factory = _text
         add_functions(connection)
         try:
-            with self._patience.tried():
+            with self._busy_timeout.tried():
                 check_version(connection, self._name)
                 write_ahead(connection, wait_s)
                 if done := bring_up(connection, self._path):
@@ -59,18 +59,18 @@ class OpenFile:
         return connection
 
     def begin(self, connection: sqlite3.Connection, writes: bool) -> None:
-        """Begin a transaction in the file that was opened: what is written to one that was removed is lost."""
+        """Begin a transaction, unless the file was replaced: data written to a removed file would be lost."""
         if self._opened is not None and identity(self._path) != self._opened:
             raise sqlite3.OperationalError("the file was replaced by another one")
-        if (waits := self._patience.pragma) != self._waits:
+        if (waits := self._busy_timeout.pragma) != self._waits:
             connection.execute(waits)
             self._waits = waits
-        with self._patience.tried():
+        with self._busy_timeout.tried():
             begin_at_once(connection, writes)
 
 
 class SharedWriter:
-    """A writer thread, for as long as somebody refers to this object; `pulses` are its users', by a key of theirs."""
+    """A writer thread that ends when this object is collected; `pulses` holds one pulse per user, by `id`."""
 
     def __init__(self, file: OpenFile, pulse_s: float) -> None:
         self.file, self.process = file, os.getpid()
@@ -91,7 +91,7 @@ _inherited: list[SharedWriter] = []
 
 
 def writer_of(name: str, pulse_s: float) -> SharedWriter:
-    """Return this process's writer to a file; it looks at the file, so not on the event loop's thread."""
+    """Return this process's writer of a file. Reads the file system; do not call it on the event loop's thread."""
     path = os.path.realpath(name)
     with _choosing:
         found = _by_path.get(path)
@@ -101,7 +101,7 @@ def writer_of(name: str, pulse_s: float) -> SharedWriter:
 
 
 def _rest() -> None:
-    """Close connections before a fork: SQLite would take the child's locks on these files for granted."""
+    """Close connections before a fork: a child that closes an inherited one drops the parent's file locks."""
     _resting.extend(writer.thread.rest() for writer in tuple(_all))
 
 
@@ -111,7 +111,10 @@ def _go_on() -> None:
 
 
 def _begin_anew() -> None:
-    """In a forked child: the parent's threads are not here, and its connections are kept from being closed."""
+    """Forget the parent's writers in a forked child: their threads do not exist here.
+
+    They are kept referenced in `_inherited`, because closing their connections would drop the parent's locks.
+    """
     global _choosing
     _choosing = threading.Lock()
     _inherited.extend(_all)
@@ -124,5 +127,5 @@ os.register_at_fork(before=_rest, after_in_parent=_go_on, after_in_child=_begin_
 
 
 def _text(content: bytes) -> str:
-    """Read text that may be damaged, so that the check of its event names it."""
+    """Decode text that may be damaged, so that the chain's check can report the event."""
     return content.decode("utf-8", "surrogateescape")

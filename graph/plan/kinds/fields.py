@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graph.errors import listed
-from graph.plan.kinds.spec import EACH
+from graph.plan.kinds.spec import FOR_EACH_FIELDS
 from graph.plan.kinds.table import kind_spec
 from graph.plan.step_kind import NAMING, kind_of, named_kinds
 
@@ -25,7 +25,7 @@ def field_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if name not in (*ALWAYS, *spec.fields, *NAMING):
             yield name, spec.misplaced
     if "for_each" not in fields:
-        for name in EACH[1:]:
+        for name in FOR_EACH_FIELDS[1:]:
             if name in fields:
                 yield name, "is for steps with for_each"
     yield from _literal_faults(fields)

@@ -1,4 +1,4 @@
-"""A gate: a person looks at what there is and lets the run go on."""
+"""A gate: the run waits for a person's consent."""
 
 from graph.plan.kinds.spec import KindSpec, Look, no_calls, no_faults, no_tools
 

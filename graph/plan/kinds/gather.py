@@ -1,6 +1,6 @@
-"""A step that puts earlier results together: JSON with references, no work of its own."""
+"""A step that combines earlier results: JSON with references, no work of its own."""
 
-from graph.plan.kinds.spec import KindSpec, Look, asks_nobody, no_calls, no_faults, no_tools
+from graph.plan.kinds.spec import KindSpec, Look, asks_nothing, no_calls, no_faults, no_tools
 
 LOOK = Look("gather", "results put together", "junction", "trapezoid")
 
@@ -16,5 +16,5 @@ SPEC = KindSpec(
     material=lambda step: {"": step.gather},
     work=lambda fields, show: f"put together {show(fields['gather'])}",
     calls=no_calls,
-    asks=asks_nobody,
+    asks=asks_nothing,
 )

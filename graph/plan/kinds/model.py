@@ -1,10 +1,19 @@
-"""A step that the executor model does: it may call the step's tools and no others, none for pure reasoning."""
+"""A step done by the executor model, which may call the step's tools and no others; without tools, pure reasoning."""
 
 from collections.abc import Iterator, Mapping
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
-from graph.plan.kinds.spec import EACH, KindSpec, Look, Show, arguments, asks_nobody, calls_of_model, granted
+from graph.plan.kinds.spec import (
+    FOR_EACH_FIELDS,
+    KindSpec,
+    Look,
+    Show,
+    arguments,
+    asks_nothing,
+    calls_of_model,
+    granted,
+)
 from graph.plan.schema import Step
 
 WITH_TOOLS = Look("model", "model with tools", "spark", "stadium")
@@ -16,7 +25,7 @@ def _tools(draft: StepDraft) -> list[str]:
 
 
 def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterator[tuple[str, str]]:
-    """Pinned arguments are ones that some granted tool takes, with values it accepts."""
+    """Yield the faults of pinned arguments: some granted tool must take each and accept its value."""
     specs = [tools[name] for name in _tools(draft)]
     references = draft.argument_references()
     for name, value in draft.args.items() if specs else ():
@@ -35,7 +44,17 @@ def _doer(step: Step, show: Show) -> str:
 
 
 SPEC = KindSpec(
-    fields=("tools", "required_tools", "args", "literal", "max_calls", "output", "executor", "checks", *EACH),
+    fields=(
+        "tools",
+        "required_tools",
+        "args",
+        "literal",
+        "max_calls",
+        "output",
+        "executor",
+        "checks",
+        *FOR_EACH_FIELDS,
+    ),
     misplaced="does not go with tools",
     tools=_tools,
     faults=_faults,
@@ -46,5 +65,5 @@ SPEC = KindSpec(
     material=arguments,
     work=lambda fields, _: f"a model with {granted(fields)}",
     calls=calls_of_model,
-    asks=asks_nobody,
+    asks=asks_nothing,
 )

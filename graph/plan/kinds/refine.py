@@ -1,6 +1,6 @@
-"""A step that a planner makes steps of once all it waits for has succeeded."""
+"""A step that a planner expands into steps once its dependencies have succeeded."""
 
-from graph.plan.kinds.spec import KindSpec, Look, arguments, asks_nobody, calls_of_model, granted, no_faults, no_tools
+from graph.plan.kinds.spec import KindSpec, Look, arguments, asks_nothing, calls_of_model, granted, no_faults, no_tools
 
 LOOK = Look("refine", "planned in detail when it is due", "branches", "subroutine", dashed=True)
 
@@ -16,5 +16,5 @@ SPEC = KindSpec(
     material=arguments,
     work=lambda fields, _: f"a planner, when it is due, with {granted(fields)}",
     calls=calls_of_model,
-    asks=asks_nobody,
+    asks=asks_nothing,
 )

@@ -1,4 +1,4 @@
-"""What is to be known of a kind of step, apart from how it starts (`graph.execution.kinds`)."""
+"""The specification of a kind of step, apart from how it starts (`graph.execution.kinds`)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.schema import Step
 
-EACH = ("for_each", "max_items", "max_failures")
-"""The fields of a step that is done for each item of a list."""
+FOR_EACH_FIELDS = ("for_each", "max_items", "max_failures")
+"""The fields of a step that runs once per item of a list."""
 
 DoneBy = Literal["tool", "model", "person", "planner", "nobody"]
-"""Who does a step: one call, the executor model, an answer or consent, a planner that makes steps of it, no work."""
+"""Who does a step: a tool call, the executor model, a person's answer or consent, a planner, nobody (no work)."""
 Icon = Literal["gear", "spark", "thought", "question", "barrier", "branches", "junction"]
 Shape = Literal["rectangle", "stadium", "rounded", "parallelogram", "hexagon", "subroutine", "trapezoid"]
 
 Show = Callable[[Any], str]
-"""Returns a value as the reader at hand is to see it: cut, escaped."""
+"""Formats a value for one kind of reader: shortened, escaped."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How drawings show a step: `name` and `role` tell its kind, a frame is dashed if what it will do is still open."""
+    """How drawings show a step: `name` and `role` name its kind; a dashed frame means that its work is still open."""
 
     name: str
     role: str
@@ -35,21 +35,21 @@ class Look:
 
 @dataclass(frozen=True)
 class KindSpec:
-    """A kind of step: its fields, its rules, who does it, its words. All of it is needed: nothing has a default.
+    """A kind of step: its fields, rules, doer and texts. No field has a default, so that a new kind defines them all.
 
     Args:
-        fields: What may stand beside the field that names the kind and the fields of every step.
-        misplaced: What is wrong with any other field.
-        tools: The tools that a draft's checks may name as called.
-        faults: (field, fault) of a draft of this kind whose tools, by name, are known.
-        done_by: Who does it.
-        prompt: The words that explain it to planners, None if the first sentences of the plan format do.
-        look: How drawings show it.
-        doer: Who does it, in a few words; names of tools as `Show` has them.
-        material: What it is done with: words, or arguments by name; a value without a name stands under "".
-        work: What it does, for the audit, from the JSON of a step that may be redacted.
-        calls: What it may call and with what, for the review of steps with effects; shows names, then values.
-        asks: What a person is asked when it is due, None if nobody is.
+        fields: Fields allowed besides the one that names the kind and those of every step.
+        misplaced: Message for any other field.
+        tools: Returns the tools that the checks of a draft may name in `called`.
+        faults: Returns (field, fault) for a draft of this kind and the catalog; the draft's tools are known.
+        done_by: Who does the step.
+        prompt: Explanation for planners, None if the first sentences of the plan format cover it.
+        look: Returns how drawings show the step.
+        doer: Returns who does the step, in a few words; tool names are formatted with `Show`.
+        material: Returns the input of the step: a text, or arguments by name; an unnamed value has the key "".
+        work: Returns a description for the audit, from the step's JSON, which may be redacted.
+        calls: Returns the calls it may make, for the review of steps with effects; formats names, then values.
+        asks: Returns the question to a person when the step is due, None if there is no question.
     """
 
     fields: tuple[str, ...]
@@ -67,22 +67,22 @@ class KindSpec:
 
 
 def no_tools(_: StepDraft) -> list[str]:
-    """Return the tools of a step that calls none."""
+    """Return no tools, for kinds that call no tool."""
     return []
 
 
 def no_faults(_: StepDraft, __: Mapping[str, ToolSpec]) -> Iterable[tuple[str, str]]:
-    """Return the faults of a kind that has no rules beyond its fields."""
+    """Return no faults, for kinds without rules beyond their fields."""
     return ()
 
 
 def no_calls(_: Step, __: Show, ___: Show) -> str:
-    """Return what a step calls that has no tools."""
+    """Return the description of a step without tools."""
     return "calls nothing"
 
 
-def asks_nobody(_: Step) -> None:
-    """Return what a person is asked by a step that asks nobody."""
+def asks_nothing(_: Step) -> None:
+    """Return no question, for kinds that involve no person."""
     return
 
 
@@ -96,12 +96,12 @@ def granted(fields: Mapping[str, Any]) -> str:
 
 
 def calls_of_model(step: Step, name: Show, value: Show) -> str:
-    """Return which tools a model may call and with what."""
+    """Return the tools that a model may call, with their arguments."""
     args = value(dict(step.args)) if step.args else "arguments of its own"
     often = f"up to {step.max_calls} times each, " if step.max_calls else ""
     return f"a model may call {name(', '.join(step.tools))}, {often}with {args}"
 
 
 def arguments(step: Step) -> dict[str, JsonValue]:
-    """Return a step's arguments, and the list that it goes through under `of`."""
+    """Return a step's arguments, with the list of items under `of`."""
     return {**({} if step.for_each is None else {"of": step.for_each}), **step.args}

@@ -1,4 +1,4 @@
-"""Every kind of step and its specification: a kind without one fails the type check."""
+"""The specification of each kind of step; a kind without one fails the type check."""
 
 from typing import assert_never
 
@@ -8,7 +8,7 @@ from graph.plan.step_kind import StepKind
 
 
 def kind_spec(kind: StepKind) -> KindSpec:
-    """Return what is to be known of a kind of step."""
+    """Return the specification of a kind of step."""
     match kind:
         case "tool":
             return tool.SPEC

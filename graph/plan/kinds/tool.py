@@ -1,11 +1,11 @@
-"""A step that is one call of a tool: no model is involved."""
+"""A step that makes one tool call; no model is involved."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
-from graph.plan.kinds.spec import EACH, KindSpec, Look, Show, arguments, asks_nobody
+from graph.plan.kinds.spec import FOR_EACH_FIELDS, KindSpec, Look, Show, arguments, asks_nothing
 from graph.plan.schema import Step
 
 LOOK = Look("tool", "tool call", "gear", "rectangle")
@@ -17,7 +17,7 @@ def _tools(draft: StepDraft) -> list[str]:
 
 
 def _faults(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> Iterable[tuple[str, str]]:
-    """Its arguments fit the tool's schema; those with a reference are checked once it is resolved."""
+    """Return the arguments' faults under the tool's schema; references are checked once they are resolved."""
     unresolved = {name for name, found in draft.argument_references().items() if found}
     return [fault for name in _tools(draft) for fault in tools[name].argument_faults(draft.args, unresolved)]
 
@@ -31,7 +31,7 @@ def _calls(step: Step, name: Show, value: Show) -> str:
 
 
 SPEC = KindSpec(
-    fields=("args", "literal", "checks", *EACH),
+    fields=("args", "literal", "checks", *FOR_EACH_FIELDS),
     misplaced="is for steps with tools; this one makes exactly one call",
     tools=_tools,
     faults=_faults,
@@ -42,5 +42,5 @@ SPEC = KindSpec(
     material=arguments,
     work=_work,
     calls=_calls,
-    asks=asks_nobody,
+    asks=asks_nothing,
 )

@@ -8,7 +8,7 @@ from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, number, whole
 
-WORDING = 2
+WORDING = 3
 """Which words prompts and reviews are written in; it changes with a release that changes them. Absent means 1."""
 
 BY_FACADE = "facade"

@@ -1,6 +1,6 @@
 """Drawings of a plan: for terminals, as Mermaid and as SVG.
 
-All three take a plan and, where it runs, step id -> status; a step that is not named there is pending.
+All three take a plan and, if it runs, step id -> status; a step without a status is pending.
 """
 
 from graph.text.drawing.mermaid import plan_mermaid

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from html import escape
 
-from graph.plan.checks import check_in_words
+from graph.plan.checks import describe_check
 from graph.plan.kinds.spec import Look
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
 from graph.text.drawing.icons import ICONS
-from graph.text.drawing.labels import cut, plain
+from graph.text.drawing.labels import cut, cut_middle, plain
 from graph.text.drawing.lettering import MONO, mono, sans, wrapped
 from graph.text.drawing.statuses import LOOKS
 from graph.text.drawing.step_words import checks, doer, material
@@ -19,22 +19,22 @@ _PADDING = 14
 _TEXT_X = 51
 _LINES_Y, _LINE = 65, 16.5
 _PART = 120
-"""Room for the name of the step that this one is a part of."""
+"""Height of the line with the name of the parent step."""
 
 
-def objective_lines(step: Step) -> list[str]:
-    """Return the objective as it stands in the box."""
-    return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, 3, sans(12.5))
+def objective_lines(step: Step, most: int) -> list[str]:
+    """Return the objective as it stands in the box, in at most so many lines."""
+    return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, most, sans(12.5))
 
 
 def box_height(lines: int) -> int:
-    """Return the height of boxes whose objectives take so many lines; even, so that its middle is a whole pixel."""
+    """Return the height of a box with this many lines; even, so that its middle is a whole pixel."""
     return 2 * round((_LINES_Y + _LINE * (lines - 1) + 14) / 2)
 
 
 @dataclass(frozen=True)
 class Face:
-    """What a box shows: the step, its objective in lines, its status, what it waits for, and whether it is a part."""
+    """The content of a box: step, lines of the objective, status, dependencies, and whether it has a parent."""
 
     step: Step
     lines: list[str]
@@ -47,6 +47,7 @@ def box(face: Face, corner: tuple[int, int], height: int) -> str:
     """Return the box as an SVG group."""
     step, look = face.step, kind_spec(face.step.kind).look(face.step)
     picture = ICONS[look.icon]
+    sign = STOP if face.word == "blocked" else ""
     room, checked = WIDTH - _TEXT_X - _PADDING, checks(step)
     lines = "".join(
         f'<text x="{_PADDING}" y="{_LINES_Y + _LINE * number:g}" font-size="12.5" fill="#334155">{escape(line)}</text>'
@@ -58,16 +59,23 @@ def box(face: Face, corner: tuple[int, int], height: int) -> str:
         f'<rect width="{WIDTH}" height="{height}" rx="10" {_frame(look, face.word)}/>'
         f'<rect x="12" y="13" width="28" height="28" rx="7" fill="{picture.tint}"/>{picture.svg}'
         f'<text x="{_TEXT_X}" y="25" font-family="{MONO}" font-size="13" font-weight="700" fill="{INK}">'
-        f"{escape(cut(step.id, room - sans(10.5)(checked), mono(13)))}</text>{_corner(checked)}"
+        f"{escape(cut_middle(step.id, room - sans(10.5)(checked), mono(13)))}</text>{_corner(checked)}"
         f'<text x="{_TEXT_X}" y="41" font-family="{MONO}" font-size="11" fill="{picture.colour}">'
-        f"{escape(cut(doer(step), room, mono(11)))}</text>"
-        f"{lines}{_badge(face.word) if face.word else ''}{_part(str(step.parent)) if face.is_part else ''}</g>"
+        f"{escape(cut_middle(doer(step), room, mono(11)))}</text>"
+        f"{lines}{sign}{_badge(face.word) if face.word else ''}{_part(str(step.parent)) if face.is_part else ''}</g>"
     )
 
 
 def _corner(words: str) -> str:
     end = WIDTH - _PADDING
     return f'<text x="{end}" y="25" font-size="10.5" text-anchor="end" fill="{FAINT}">{words}</text>' if words else ""
+
+
+STOP = (
+    f'<circle cx="26" cy="27" r="13" fill="{LOOKS["blocked"].pale}" stroke="{LOOKS["blocked"].strong}" '
+    f'stroke-width="3"/><path d="M17 36L35 18" stroke="{LOOKS["blocked"].strong}" stroke-width="3"/>'
+)
+"""A sign in place of the icon: this step cannot start."""
 
 
 def _frame(look: Look, word: str | None) -> str:
@@ -108,7 +116,7 @@ def _tooltip(face: Face) -> str:
         f"with: {cut(material(step), 400)}" if material(step) else "",
         f"waits for: {cut(', '.join(face.waits), 400)}" if face.waits else "",
         f"succeeds if: {plain(step.success_criteria)}" if step.success_criteria else "",
-        *(f"is checked: {cut(plain(check_in_words(check)), 200)}" for check in step.checks),
+        *(f"is checked: {cut(plain(describe_check(check)), 200)}" for check in step.checks),
         f"part of: {step.parent}" if face.is_part else "",
     ]
     return "\n".join(line for line in lines if line)

@@ -7,7 +7,7 @@ from graph.text.drawing.layers import Layers
 
 Order = list[list[int]]
 MOST_EDGES = 20_000
-"""With more edges than this nobody sees which of them cross, and to count it takes too long."""
+"""With more edges than this, crossings are neither visible nor fast to count."""
 
 
 def untangled(layers: Layers, sweeps: int) -> Order:

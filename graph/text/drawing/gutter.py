@@ -9,7 +9,7 @@ from graph.plan.schedule import Waits
 
 
 def steps_in_order(waits: Waits) -> list[str]:
-    """Return the steps so that each comes after what it waits for, otherwise in plan order.
+    """Return the steps so that each comes after its dependencies, otherwise in plan order.
 
     >>> steps_in_order({"c": ("a",), "b": (), "a": ()})
     ['b', 'a', 'c']
@@ -34,11 +34,11 @@ def steps_in_order(waits: Waits) -> list[str]:
 
 
 def rails(waits: Waits, order: Sequence[str], mark: Callable[[str], str], most: int = 10) -> list[str] | None:
-    """Return one row per step of `order`, or None where more than `most` lines would run side by side.
+    """Return one row per step of `order`, or None if more than `most` lines would run side by side.
 
     Args:
         waits: Step id -> ids it waits for.
-        order: Every step, after what it waits for.
+        order: Every step, after its dependencies.
         mark: One character for a step.
         most: Lines that may run side by side.
 
@@ -58,14 +58,14 @@ def rails(waits: Waits, order: Sequence[str], mark: Callable[[str], str], most: 
 
 @dataclass
 class _Lanes:
-    """Who holds which lane: a step keeps its lane until the last step that waits for it is drawn."""
+    """The owners of the lanes: a step keeps its lane until the last step that depends on it is drawn."""
 
     left: Counter[str]
     holders: list[str | None] = field(default_factory=list)
     lane_of: dict[str, int] = field(default_factory=dict)
 
     def row(self, step: str, befores: Sequence[str], mark: str) -> str:
-        """Draw a step at the end of the lanes of what it waits for, and let it take its lane."""
+        """Draw a step at the end of its dependencies' lanes, and assign it a lane."""
         self.left.subtract(befores)
         joined = {self.lane_of[before]: self.left[before] == 0 for before in befores}
         for before in befores:
@@ -106,4 +106,4 @@ class _Lanes:
 
 
 _JOINTS = {True: "╰┴╯", False: "├┼┤"}
-"""Does the line end here -> how it meets the row: at its left end, on the way, at its right end."""
+"""Whether the line ends here -> its junctions with the row: at the left end, in between, at the right end."""

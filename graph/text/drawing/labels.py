@@ -1,4 +1,4 @@
-"""The words of a drawing: one line each, nothing invisible in it, cut to the room there is."""
+"""The labels of a drawing: one line each, without invisible characters, shortened to the available room."""
 
 import json
 import unicodedata
@@ -17,7 +17,7 @@ Measure = Callable[[str], float]
 
 
 def plain(text: str) -> str:
-    r"""Return words from outside on one line, what cannot be seen as escapes (see `graph.sanitize`).
+    r"""Return untrusted text on one line, with invisible characters escaped (see `graph.sanitize`).
 
     >>> print(plain("two\nlines \x1b[31mred"))
     two\u{a}lines \u{1b}[31mred
@@ -45,6 +45,40 @@ def cut(text: str, room: float, measure: Measure = columns) -> str:
     return text[: fitting(text, room - measure("…"), measure)].rstrip() + "…"
 
 
+def cut_middle(text: str, room: float, measure: Measure = columns) -> str:
+    """Return the text, or its beginning and its end about an ellipsis: two that differ at the end look different.
+
+    >>> cut_middle("offshore_wind_north", 11)
+    'offsh…north'
+    """
+    if measure(text) <= room:
+        return text
+    half = (room - measure("…")) / 2
+    end = fitting(text[::-1], half, measure)
+    start = fitting(text, room - measure("…") - measure(text[len(text) - end :]), measure)
+    while end and is_mark(text[len(text) - end]):
+        end -= 1
+    return f"{text[:start].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
+def cut_words(text: str, room: float) -> str:
+    """Return the text, or its first and last words about an ellipsis, as many as fit; a long word is cut itself.
+
+    >>> cut_words("find out what the documents say", 20)
+    'find out … say'
+    >>> cut_words("offshore_wind_north", 11)
+    'offsh…north'
+    """
+    if columns(text) <= room:
+        return text
+    if " " not in (whole := cut_middle(text, room)):
+        return whole
+    start, end = whole.split("…", 1) if whole.count("…") == 1 else ("", "")
+    head = start if text[len(start) : len(start) + 1] == " " else start.rpartition(" ")[0]
+    tail = end if text[: len(text) - len(end)].endswith(" ") else end.partition(" ")[2]
+    return f"{head} … {tail}" if head and tail and columns(head) + columns(tail) + 3 <= room else whole
+
+
 def fitting(text: str, room: float, measure: Measure = columns) -> int:
     """Return how many letters of the text fit."""
     if measure is columns and text.isascii():
@@ -54,7 +88,7 @@ def fitting(text: str, room: float, measure: Measure = columns) -> int:
 
 
 def arguments(args: Mapping[str, JsonValue], literal: Collection[str] = ()) -> str:
-    """Return arguments on one line; a reference stands without quotes, unless its argument is `literal`.
+    """Return arguments on one line; a reference has no quotes unless its argument is `literal`.
 
     >>> arguments({"query": "wind", "limit": 5, "of": "{step_1_result.items}"})
     'query="wind" limit=5 of={step_1_result.items}'
@@ -64,7 +98,7 @@ def arguments(args: Mapping[str, JsonValue], literal: Collection[str] = ()) -> s
 
 
 def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Return step id -> the steps of this plan it waits for, in plan order of the keys."""
+    """Return step id -> its dependencies in this plan, with keys in plan order."""
     known = plan.by_id
     return {
         step: tuple(before for before in befores if before in known) for step, befores in waits_for(plan.steps).items()
@@ -72,12 +106,12 @@ def waits_within(plan: Plan) -> dict[str, tuple[str, ...]]:
 
 
 def answer_text(plan: Plan) -> str:
-    """Return the plan's answer on one line, or say that there is none."""
+    """Return the plan's answer on one line, or a note if there is no answer."""
     return "none" if plan.answer is None else arguments({"": plan.answer}).removeprefix("=")
 
 
 def some(names: Sequence[str], room: float) -> str:
-    """Return the names that fit into `room` columns, at least one, and how many more there are.
+    """Return the names that fit into `room` columns, at least one, and the number of the others.
 
     >>> some(["step_1", "step_2", "step_3"], 14)
     'step_1, +2'

@@ -1,4 +1,4 @@
-"""Steps in layers: each below everything it waits for, with bends where an edge passes a layer."""
+"""Steps in layers: each below its dependencies, with bends in edges that pass a layer."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -38,10 +38,10 @@ class Layers:
 def layered(waits: Waits) -> Layers:
     """Put each step into the layer given by the longest chain before it.
 
-    Bends are kept to about two per step, so that drawing stays linear. Where steps wait for very many others, edges
-    that follow from longer chains are left out and counted in `implied`.
+    Bends are limited to about two per step, so that drawing stays linear. If steps have very many dependencies, edges
+    implied by longer chains are left out and counted in `implied`.
     """
-    drawn = _without_implied(waits) if sum(map(len, waits.values())) > 5 * len(waits) + 20 else waits
+    drawn = without_implied(waits)
     level = levels(drawn)
     building = _Building(drawn, level)
     edges = [(before, after) for after, befores in drawn.items() for before in befores]
@@ -67,7 +67,7 @@ class _Building:
         self.most_nodes = 3 * len(waits) + 60
 
     def join(self, before: str, after: str) -> bool:
-        """Lead an edge through the layers between its ends; False where that takes too many bends."""
+        """Lead an edge through the layers between its ends; return False if that takes too many bends."""
         tail = self.tails.setdefault(before, [self.number[before]])
         span = self.level[after] - self.level[before]
         if len(self.above) + span - len(tail) > self.most_nodes:
@@ -88,8 +88,13 @@ class _Building:
         self.above[lower].append(upper)
 
 
-def _without_implied(waits: Waits) -> dict[str, tuple[str, ...]]:
-    """Drop each edge that follows from a longer chain; sets of steps are the bits of an integer."""
+def without_implied(waits: Waits) -> Waits:
+    """Drop each edge that follows from a longer chain, if there are very many edges.
+
+    Sets of steps are the bits of an integer.
+    """
+    if sum(map(len, waits.values())) <= 5 * len(waits) + 20:
+        return waits
     bit = {step: 1 << number for number, step in enumerate(waits)}
     level = levels(waits)
     before_it: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Where everything in the drawing stands, in pixels from its top left corner."""
+"""The positions of all elements in the drawing, in pixels from its top left corner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,12 +27,15 @@ SWING = 272
 LAYER_GAP = 52
 """Pixels between two layers."""
 
+USUAL_HEIGHT = 96
+"""Of a box, in pixels."""
+
 
 @dataclass(frozen=True)
 class Layout:
-    """Each node's place along the layers, where its own layer begins, and across them, at the node's middle.
+    """Each node's position along the layers (the start of its layer) and across them (the middle of the node).
 
-    `thickness` holds how far each node's layer reaches, `breadth` what a box takes up across it.
+    `thickness` is the extent of each node's layer, `breadth` the extent of a box across the layer.
     """
 
     layers: Layers
@@ -43,11 +46,11 @@ class Layout:
     thickness: list[int]
 
     def entry(self, node: int) -> Point:
-        """Return where edges enter the node."""
+        """Return the point at which edges enter the node."""
         return self._point(self.along[node], self.across[node])
 
     def exit(self, node: int) -> Point:
-        """Return where edges leave the node."""
+        """Return the point at which edges leave the node."""
         return self._point(self.along[node] + self.thickness[node], self.across[node])
 
     def corner(self, step: int) -> Point:
@@ -78,10 +81,10 @@ def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
     Args:
         waits: Step id -> ids it waits for, in plan order.
         width: Of every box, in pixels; even.
-        heights: What each step's box needs, in plan order; even. Boxes of a layer are equally high.
+        heights: The height of each step's box, in plan order; even. Boxes of a layer are equally high.
     """
     layers = layered(waits)
-    rightwards = _runs_right(layers, width)
+    rightwards = _runs_right([sum(not layers.is_bend(node) for node in row) for row in layers.rows], width)
     breadth = max(heights, default=0) if rightwards else width
     rounds = EFFORT // (1 + len(layers.above) + layers.edge_count)
     order = untangled(layers, sweeps=max(2, min(16, rounds)))
@@ -98,6 +101,13 @@ def laid_out(waits: Waits, width: int, heights: Sequence[int]) -> Layout:
     return Layout(layers, rightwards, breadth, along, across, thickness)
 
 
-def _runs_right(layers: Layers, width: int) -> bool:
-    widest = max((sum(not layers.is_bend(node) for node in row) for row in layers.rows), default=0)
-    return widest * (width + GAP) > max(PAGE_WIDTH, len(layers.rows) * (width + LAYER_GAP))
+def estimated_extent(sizes: Sequence[int], width: int) -> Point:
+    """Return about how wide and high a drawing would be, from the number of steps in each layer."""
+    if _runs_right(sizes, width):
+        return len(sizes) * (width + LAYER_GAP), max(sizes) * (USUAL_HEIGHT + GAP)
+    return max(sizes) * (width + GAP), len(sizes) * (USUAL_HEIGHT + LAYER_GAP)
+
+
+def _runs_right(sizes: Sequence[int], width: int) -> bool:
+    widest = max(sizes, default=0)
+    return widest * (width + GAP) > max(PAGE_WIDTH, len(sizes) * (width + LAYER_GAP))

@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 
-from graph.text.drawing.labels import Measure, columns, cut, fitting
+from graph.text.drawing.labels import Measure, columns, cut, cut_middle, fitting
 
 MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 SANS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -39,6 +39,37 @@ def wrapped(text: str, room: float, lines: int, measure: Measure) -> list[str]:
         broken.append(rest[:end])
         rest = rest[end:].lstrip()
     return [*broken, cut(rest, room, measure)]
+
+
+def word_lines(text: str, room: int, lines: int) -> list[str]:
+    """Break a plain text between words into at most `lines` lines of `room` columns; at least two lines.
+
+    What does not fit is left out of the middle of the text, and of the middle of a word that is longer than a line.
+
+    >>> word_lines("Find what the old documents say about wind", 12, 4)
+    ['Find what', 'the old', '… say about', 'wind']
+    """
+    broken = _filled(text, room)
+    if len(broken) <= lines:
+        return broken
+    broken = _filled(text, room - 2)
+    tail = broken[-(lines // 2) :]
+    return [*broken[: lines - len(tail)], f"… {tail[0]}", *tail[1:]]
+
+
+def _filled(text: str, room: int) -> list[str]:
+    filled: list[str] = []
+    used = room
+    for word in text.split(" "):
+        part = cut_middle(word, room)
+        wide = columns(part)
+        if used + 1 + wide <= room:
+            filled[-1] += f" {part}"
+            used += 1 + wide
+        else:
+            filled.append(part)
+            used = wide
+    return filled
 
 
 @lru_cache(maxsize=4096)

@@ -22,19 +22,19 @@ SHAPES: Mapping[Shape, tuple[str, str]] = {
 DEEPEST = 8
 """How far lines are indented at most."""
 _SPECIAL = re.compile(r"\\(?=n)|:(?=fa-)|\$(?=\$)")
-"""What Mermaid still reads behind entity codes: line breaks, icons and formulas."""
+"""Markup that Mermaid interprets even in entity codes: line breaks, icons and formulas."""
 
 _UNSAFE = re.compile(r"[^\w ,-]|(?<![^\W_])_|_(?![^\W_])")
 
 
-def plan_mermaid(plan: Plan, status: Mapping[str, str] | None = None) -> str:
+def plan_mermaid(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
     """Return a flowchart: a shape per kind of step, a class per status, a subgraph per step that was refined.
 
     Steps are named s1, s2, ... in plan order, because ids such as `end` or `class` are words of Mermaid's own; the ids
     stand in the labels. Mermaid's own defaults refuse charts beyond 500 edges or 50,000 characters.
     """
     names = {step.id: f"s{number}" for number, step in enumerate(plan.steps, 1)}
-    words = {step.id: status_of(step.id, status) for step in plan.steps}
+    words = {step.id: status_of(step.id, statuses) for step in plan.steps}
     marks = {step: f":::{word}" if word else "" for step, word in words.items()}
     nodes = {step.id: f"{names[step.id]}{_box(step)}{marks[step.id]}" for step in plan.steps}
     lines = ["flowchart TD", *_nested(plan, nodes, names)]
@@ -43,14 +43,15 @@ def plan_mermaid(plan: Plan, status: Mapping[str, str] | None = None) -> str:
     used = set(words.values())
     for word, look in LOOKS.items():
         if word in used:
-            lines.append(f"    classDef {word} fill:{look.pale},stroke:{look.strong},color:#0f172a")
+            dashes = ",stroke-width:3px,stroke-dasharray:2 4" if word == "blocked" else ""
+            lines.append(f"    classDef {word} fill:{look.pale},stroke:{look.strong},color:#0f172a{dashes}")
     if not plan.steps:
         lines.append(f'    answer["{_escaped(cut(f"no steps; answer: {answer_text(plan)}", 80))}"]')
     return "\n".join(lines) + "\n"
 
 
 def _nested(plan: Plan, nodes: Mapping[str, str], names: Mapping[str, str]) -> Iterator[str]:
-    """Yield the nodes; a step that was refined stands in one box with the steps that it was made into."""
+    """Yield the nodes; a refined step is in one box with the steps that it was expanded into."""
     depth = depths(plan)
     inner: dict[str | None, list[str]] = {}
     for step in plan.steps:

@@ -1,4 +1,4 @@
-"""Where the nodes of each layer stand: as near to their neighbours as order and gaps allow."""
+"""The positions of the nodes in each layer: as near to their neighbours as order and gaps allow."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,7 +11,7 @@ PULL = {0: 4.0, 1: 0.5, 2: 8.0}
 """How strongly an edge pulls its ends into line, by how many of them are bends: long edges run straight."""
 
 SNAP = 24.0
-"""Pixels: an edge that leads less far aside is made straight where there is room."""
+"""Pixels: an edge with a smaller offset is made straight if there is room."""
 
 HOLD = 0.1
 """How strongly a node without neighbours keeps its place."""
@@ -25,8 +25,8 @@ def positions(layers: Layers, order: Order, box: float, gap: float, passes: int)
     Args:
         layers: The nodes and their neighbours.
         order: The nodes of each layer, in order.
-        box: What a box takes up across the layer; a bend takes nothing.
-        gap: What stays free between two nodes of a layer.
+        box: The extent of a box across the layer; a bend has none.
+        gap: The free space between two nodes of a layer.
         passes: How often all layers are gone through, down and up in turn.
     """
     middle = [0.0] * len(layers.above)
@@ -77,7 +77,7 @@ def _settle(middle: list[float], row: Sequence[int], places: Sequence[float]) ->
 
 
 def _straighten(layers: Layers, middle: list[float], row: Sequence[int], apart: Sequence[float]) -> None:
-    """Put nodes right below what leads to them, where they nearly are and nothing is in the way."""
+    """Align nodes with the sources of their edges if they are nearly aligned and there is room."""
     least = -inf
     for number, node in enumerate(row):
         most = middle[row[number + 1]] - apart[number] if number + 1 < len(row) else inf
@@ -93,7 +93,7 @@ def _straighten(layers: Layers, middle: list[float], row: Sequence[int], apart: 
 def _wanted(
     layers: Layers, middle: Sequence[float], node: int, ways: Sequence[Sequence[Sequence[int]]]
 ) -> tuple[float, float]:
-    """Return where its neighbours pull the node, and how strongly."""
+    """Return the position to which its neighbours pull the node, and the strength of the pull."""
     total, mass = middle[node] * HOLD, HOLD
     bends = layers.is_bend(node)
     for way in ways:

@@ -25,13 +25,13 @@ LOOKS: Mapping[str, Look] = {
 }
 
 
-def status_of(step: str, status: Mapping[str, str] | None) -> str | None:
+def status_of(step: str, statuses: Mapping[str, str] | None) -> str | None:
     """Return the word for a step: None where no status is drawn, pending where it has none or an unknown one.
 
     >>> status_of("a", {"a": "failed"}), status_of("b", {"a": "failed"}), status_of("a", None)
     ('failed', 'pending', None)
     """
-    if status is None:
+    if statuses is None:
         return None
-    word = status.get(step, "pending")
+    word = statuses.get(step, "pending")
     return word if word in LOOKS else "pending"

@@ -1,4 +1,4 @@
-"""Who does a step, with what, and which step it was made of."""
+"""Short texts on a step: its doer, its inputs, and its parent."""
 
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
@@ -6,7 +6,7 @@ from graph.text.drawing.labels import arguments, plain
 
 
 def doer(step: Step) -> str:
-    """Return who does the step, and how often at most where it is done for each item of a list.
+    """Return who does the step, and the limit of items with `for_each`.
 
     >>> doer(Step(id="a", objective="o", tools=("search",), executor="cheap", for_each=[1]))
     'each ≤20: cheap model(search)'
@@ -16,19 +16,19 @@ def doer(step: Step) -> str:
 
 
 def checks(step: Step) -> str:
-    """Return how many checks there are of its result, nothing where there are none."""
+    """Return the number of checks on its result, empty if there are no checks."""
     count = len(step.checks)
     return f"{count} check{'s' * (count != 1)}" if count else ""
 
 
 def material(step: Step) -> str:
-    """Return what the step is done with, on one line: arguments, a question, or what is put together."""
+    """Return the inputs of the step on one line: arguments, a question, or the gathered value."""
     given = kind_spec(step.kind).material(step)
     return plain(given) if isinstance(given, str) else arguments(given, step.literal).removeprefix("=")
 
 
 def depths(plan: Plan) -> dict[str, int]:
-    """Return step id -> within how many refined steps it lies; those that are made of each other lie in none."""
+    """Return step id -> number of refined steps that it is nested in; 0 for a circle of parents."""
     found: dict[str, int] = {}
     for step in plan.steps:
         chain: dict[str, None] = {}

@@ -1,126 +1,89 @@
 """A plan as an SVG picture, for pages, notebooks and READMEs.
 
-The picture carries no ids, styles or scripts, so that many of them can stand in one page.
+The picture carries no ids and no scripts, so that many of them can stand in one page.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from graph.plan.schedule import Waits
+from graph.plan.schedule import Waits, levels
 from graph.plan.schema import Plan
 from graph.text.drawing.box import FAINT, WIDTH, Face, box, box_height, objective_lines
+from graph.text.drawing.edges import far_lines, heads, lines
+from graph.text.drawing.frame import framed
+from graph.text.drawing.grid import in_grid
 from graph.text.drawing.labels import answer_text, cut, plain, waits_within
-from graph.text.drawing.layout import SWING, Layout, Point, laid_out
+from graph.text.drawing.layout import estimated_extent, laid_out
 from graph.text.drawing.lettering import SANS, sans, wrapped
 from graph.text.drawing.statuses import LOOKS, status_of
 from graph.text.drawing.step_words import checks, depths, doer
+from graph.text.drawing.wires import wire_heads, wires
 
-_LINE, _HEAD = "#8492a6", "#64748b"
-_HEAD_LENGTH = 9
-_SHRINKS_BELOW = 2000
-"""Wider pictures keep their size in a page and scroll; their text would be too small to read."""
+LONG, LONGEST = 2400, 4000
+"""Pixels: longer drawings are folded into rows and columns if they are much longer than broad, or at any rate."""
+_ELONGATED = 3.5
+
+_TERSE_FROM = 100
+"""With so many steps an objective has one line; its whole text is in the tooltip."""
 
 _DESCRIBED = 50
 """Steps in the description that screen readers speak."""
 
 
-def plan_svg(plan: Plan, status: Mapping[str, str] | None = None) -> str:
-    """Return a layered drawing: each step below, or to the right of, everything it waits for.
+def plan_svg(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
+    """Return a drawing in layers: each step below, or to the right of, everything it waits for.
 
-    The same plan gives the same text. Edges that follow from longer chains are left out where steps wait for very many
-    others; the description says so.
+    A plan whose drawing would be very long is folded: wide levels take several rows, and the levels that do not fit
+    below go on at the top, to the right. The same plan gives the same text. Edges that follow from longer chains are
+    left out where steps wait for very many others; the description says so.
     """
-    words = {step.id: status_of(step.id, status) for step in plan.steps}
     if not plan.steps:
         return _without_steps(plan)
-    waits = waits_within(plan)
-    objectives = [objective_lines(step) for step in plan.steps]
-    layout = laid_out(waits, WIDTH, [box_height(len(lines)) for lines in objectives])
-    depth = depths(plan)
-    boxes = (
-        box(
-            Face(step, lines, words[step.id], waits[step.id], depth[step.id] > 0),
-            layout.corner(node),
-            layout.box(node)[1],
-        )
-        for node, (step, lines) in enumerate(zip(plan.steps, objectives, strict=True))
-    )
-    parts = [*_lines(layout), *_far_lines(layout), *boxes, *_heads(layout)]
-    return _picture(layout.extent, _name(words), _description(plan, waits, layout.layers.implied), parts)
+    words = {step.id: status_of(step.id, statuses) for step in plan.steps}
+    waits, depth = waits_within(plan), depths(plan)
+    objectives = [objective_lines(step, 1 if len(plan.steps) >= _TERSE_FROM else 3) for step in plan.steps]
+    faces = [
+        Face(step, told, words[step.id], waits[step.id], depth[step.id] > 0)
+        for step, told in zip(plan.steps, objectives, strict=True)
+    ]
+    level = levels(waits)
+    is_folded = _is_elongated(*estimated_extent(list(Counter(level.values()).values()), WIDTH))
+    extent, implied, parts = (_folded if is_folded else _layered)(waits, faces)
+    return framed(extent, _name(words), _description(plan, waits, implied), SANS, parts)
 
 
-def _picture(extent: Point, name: str, description: str, parts: list[str]) -> str:
-    width, height = extent
-    shrinks = ' style="max-width:100%;height:auto"' if width < _SHRINKS_BELOW else ""
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{escape(name)}" font-family="{SANS}"{shrinks}>'
-    )
-    card = f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="14" fill="#fdfdfe" stroke="#e2e8f0"/>'
-    return "\n".join(
-        [head, f"<title>{escape(name)}</title>", f"<desc>{escape(description)}</desc>", card, *parts, "</svg>\n"]
-    )
+def _is_elongated(width: int, height: int) -> bool:
+    longer, shorter = max(width, height), min(width, height)
+    return longer > LONGEST or (longer > LONG and longer > _ELONGATED * shorter)
 
 
-def _lines(layout: Layout) -> Iterator[str]:
-    """Yield one path per step: all that leaves it, bends included."""
-    layers = layout.layers
-    pieces: dict[str, list[str]] = {}
-    for node, belows in enumerate(layers.below):
-        if belows:
-            path = pieces.setdefault(layers.owner.get(node) or layers.steps[node], [])
-            if layers.is_bend(node):
-                path.append(_straight(layout.entry(node), layout.exit(node)))
-            path.extend(_curve(layout, node, below) for below in belows)
-    for step, path in pieces.items():
-        yield f'<path data-from="{step}" d="{"".join(path)}" fill="none" stroke="{_LINE}" stroke-width="1.6"/>'
+def _layered(waits: Waits, faces: Sequence[Face]) -> tuple[tuple[int, int], int, Iterator[str]]:
+    """Return size, the number of edges left out, and the parts of a drawing in layers."""
+    layout = laid_out(waits, WIDTH, [box_height(len(face.lines)) for face in faces])
+
+    def parts() -> Iterator[str]:
+        yield from lines(layout)
+        yield from far_lines(layout)
+        for node, face in enumerate(faces):
+            yield box(face, layout.corner(node), layout.box(node)[1])
+        yield from heads(layout)
+
+    return layout.extent, layout.layers.implied, parts()
 
 
-def _straight(start: Point, end: Point) -> str:
-    return f"M{start[0]} {start[1]}L{end[0]} {end[1]}"
+def _folded(waits: Waits, faces: Sequence[Face]) -> tuple[tuple[int, int], int, Iterator[str]]:
+    """Return size, the number of edges left out, and the parts of a drawing in rows and columns."""
+    height = max(box_height(len(face.lines)) for face in faces)
+    grid = in_grid(waits, WIDTH, height)
 
+    def parts() -> Iterator[str]:
+        yield from wires(grid)
+        for face in faces:
+            yield box(face, grid.corner(face.step.id), height)
+        yield from wire_heads(grid)
 
-def _curve(layout: Layout, upper: int, lower: int) -> str:
-    (x1, y1), (x2, y2) = layout.exit(upper), layout.entry(lower)
-    short = 0 if layout.layers.is_bend(lower) else _HEAD_LENGTH - 1
-    if layout.rightwards:
-        middle = (x1 + x2) // 2
-        return f"M{x1} {y1}C{middle} {y1} {middle - short} {y2} {x2 - short} {y2}"
-    middle = (y1 + y2) // 2
-    return f"M{x1} {y1}C{x1} {middle} {x2} {middle - short} {x2} {y2 - short}"
-
-
-def _far_lines(layout: Layout) -> Iterator[str]:
-    """Yield edges that pass too many layers for bends: each one swings out sideways in one curve."""
-    number = {step: node for node, step in enumerate(layout.layers.steps)}
-    for before, after in layout.layers.far:
-        (x1, y1), (x2, y2) = layout.exit(number[before]), layout.entry(number[after])
-        if layout.rightwards:
-            x2 -= _HEAD_LENGTH - 1
-            handles = f"{x1 + SWING} {y1 + SWING} {x2 - SWING} {y2 + SWING}"
-        else:
-            y2 -= _HEAD_LENGTH - 1
-            handles = f"{x1 + SWING} {y1 + SWING} {x2 + SWING} {y2 - SWING}"
-        yield (
-            f'<path data-from="{before}" d="M{x1} {y1}C{handles} {x2} {y2}" fill="none" '
-            f'stroke="{_LINE}" stroke-width="1.2" stroke-dasharray="2 4"/>'
-        )
-
-
-def _heads(layout: Layout) -> Iterator[str]:
-    """Yield one arrowhead per step that waits for another."""
-    layers = layout.layers
-    far = {after for _, after in layers.far}
-    for node, step in enumerate(layers.steps):
-        if layers.above[node] or step in far:
-            x, y = layout.entry(node)
-            wings = (
-                f"{x - _HEAD_LENGTH} {y - 5}L{x - _HEAD_LENGTH} {y + 5}"
-                if layout.rightwards
-                else f"{x - 5} {y - _HEAD_LENGTH}L{x + 5} {y - _HEAD_LENGTH}"
-            )
-            yield f'<path d="M{x} {y}L{wings}z" fill="{_HEAD}"/>'
+    return grid.extent, grid.implied, parts()
 
 
 def _name(words: Mapping[str, str | None]) -> str:
@@ -146,9 +109,9 @@ def _description(plan: Plan, waits: Waits, implied: int) -> str:
 
 def _without_steps(plan: Plan) -> str:
     answer = f"Answer: {answer_text(plan)}"
-    lines = ["No steps.", *wrapped(answer, 400, 3, sans(13))]
+    told = ["No steps.", *wrapped(answer, 400, 3, sans(13))]
     texts = [
         f'<text x="24" y="{40 + 20 * number}" font-size="13" fill="{FAINT}">{escape(line)}</text>'
-        for number, line in enumerate(lines)
+        for number, line in enumerate(told)
     ]
-    return _picture((448, 40 + 20 * len(lines)), "Plan without steps", answer, texts)
+    return framed((448, 40 + 20 * len(told)), "Plan without steps", answer, SANS, texts)

@@ -1,60 +1,91 @@
 """A plan on a terminal: one line per step, its edges as rails on the left."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from graph.plan.schedule import Waits, levels
 from graph.plan.schema import Plan, Step
 from graph.text.drawing.gutter import rails, steps_in_order
-from graph.text.drawing.labels import answer_text, columns, cut, plain, some, waits_within
+from graph.text.drawing.labels import answer_text, columns, cut, cut_middle, cut_words, plain, some, waits_within
 from graph.text.drawing.statuses import LOOKS, status_of
+from graph.text.drawing.step_list import step_list
 from graph.text.drawing.step_words import checks, depths, doer, material
 
+Shorten = Callable[[str, float], str]
+
+USUAL_WIDTH, LEAST_WIDTH = 100, 40
 GAP = INDENT = "  "
 DEEPEST = 6
 """How far ids are indented at most."""
 
 
-def plan_text(plan: Plan, status: Mapping[str, str] | None = None, *, width: int = 100) -> str:
-    """Return the plan as lines of at most `width` columns, ids permitting.
+def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: int | None = None) -> str:
+    """Return the plan as lines of at most `width` columns; without a width, of 100, ids permitting.
 
     A line shows its step's id, the objective, what it waits for, and who does it with what. Lines follow the
     dependencies and otherwise plan order; ids of steps that another one was refined into are indented. Too many edges
-    for rails give the number of each step's level in their place. The text holds no markup of its own: print it as it
-    is.
+    for rails give the number of each step's level in their place. If a width is given that the columns do not fit in,
+    each step has an entry of a few lines instead. The text holds no markup of its own: print it as it is.
     """
+    room = USUAL_WIDTH if width is None else max(LEAST_WIDTH, width)
     if not plan.steps:
-        return cut(f"no steps; answer: {answer_text(plan)}", width)
+        return cut(f"no steps; answer: {answer_text(plan)}", room)
     waits = waits_within(plan)
     order = steps_in_order(waits)
-    words = {step: status_of(step, status) for step in order}
-    marks = {step: LOOKS[word].mark if word else "●" for step, word in words.items()}
-    left = _column(rails(waits, order, marks.__getitem__) or _level_rows(waits, order, marks))
-    depth = depths(plan)
-    ids = _column([INDENT * min(depth[step], DEEPEST) + step for step in order], most=28)
-    lines = [GAP.join(cells) for cells in zip(left, ids, strict=True)]
-    for part in _details(plan, waits, order, width - columns(left[0] + GAP + ids[0] + GAP)):
-        lines = [line + GAP + cell for line, cell in zip(lines, part, strict=True)]
-    lines = [line.rstrip() for line in lines]
-    if status is not None:
-        lines.append(_tally(Counter(word for word in words.values() if word)))
+    words = {step: status_of(step, statuses) for step in order}
+    left = _left(plan, waits, order, words, 28 if width is None else room)
+    steps = [plan.by_id[step] for step in order]
+    if width is not None and _least_columns(steps, waits, columns(left[0])) > room:
+        lines = step_list(steps, waits, words, room)
+    else:
+        lines = _table(steps, waits, left, room, cut if width is None else cut_words)
+    if statuses is not None:
+        lines += _tally(Counter(word for word in words.values() if word), USUAL_WIDTH if width is None else room)
     if plan.answer is not None:
-        lines.append(cut(f"answer: {answer_text(plan)}", width))
+        told = f"answer: {answer_text(plan)}"
+        lines.append(cut(told, room) if width is None else cut_middle(told, room))
     return "\n".join(lines)
 
 
-def _details(plan: Plan, waits: Waits, order: Sequence[str], room: int) -> list[list[str]]:
+def _left(plan: Plan, waits: Waits, order: Sequence[str], words: Mapping[str, str | None], most: int) -> list[str]:
+    """Return rails, or levels, and ids."""
+    marks = {step: LOOKS[word].mark if word else "●" for step, word in words.items()}
+    left = _column(rails(waits, order, marks.__getitem__) or _level_rows(waits, order, marks))
+    depth = depths(plan)
+    ids = _column([INDENT * min(depth[step], DEEPEST) + step for step in order], most)
+    return [GAP.join(cells) + GAP for cells in zip(left, ids, strict=True)]
+
+
+def _least_columns(steps: Sequence[Step], waits: Waits, left: int) -> int:
+    """Return how many columns a table of these steps needs at least, so that it can be read."""
+    objective = max(columns(plain(step.objective)) for step in steps)
+    call = max(columns(_call(step)) for step in steps)
+    before = max(columns(text) for text in _befores(steps, waits))
+    return left + min(objective, 32) + len(GAP) + (before + len(GAP) if before else 0) + min(call, 24)
+
+
+def _table(steps: Sequence[Step], waits: Waits, left: list[str], width: int, shorten: Shorten) -> list[str]:
+    lines = left
+    for part in _details(steps, waits, width - columns(left[0]), shorten):
+        lines = [line + cell + GAP for line, cell in zip(lines, part, strict=True)]
+    return [line.rstrip() for line in lines]
+
+
+def _details(steps: Sequence[Step], waits: Waits, room: int, shorten: Shorten) -> list[list[str]]:
     """Return the columns behind the id: objective, what it waits for, who does it with which arguments."""
-    steps = [plan.by_id[step] for step in order]
-    befores = _column([f"← {some(waits[step], 18)}" if waits[step] else "" for step in order], most=22)
+    befores = _column(_befores(steps, waits), most=22)
     if befores[0]:
         room -= columns(befores[0]) + len(GAP)
     calls = [_call(step) for step in steps]
     for_calls = min(max(map(columns, calls)), max(24, room * 2 // 5))
-    objectives = _column([cut(plain(step.objective), max(16, room - for_calls - len(GAP))) for step in steps])
+    objectives = _column([shorten(plain(step.objective), max(16, room - for_calls - len(GAP))) for step in steps])
     for_calls = max(16, room - columns(objectives[0]) - len(GAP))
-    calls = [cut(call, for_calls) for call in calls]
+    calls = [shorten(call, for_calls) for call in calls]
     return [objectives, befores, calls] if befores[0] else [objectives, calls]
+
+
+def _befores(steps: Sequence[Step], waits: Waits) -> list[str]:
+    return [f"← {some(waits[step.id], 18)}" if waits[step.id] else "" for step in steps]
 
 
 def _call(step: Step) -> str:
@@ -74,5 +105,12 @@ def _level_rows(waits: Waits, order: Sequence[str], marks: Mapping[str, str]) ->
     return [f"{1 + level[step]:>{digits}} {marks[step]}" for step in order]
 
 
-def _tally(counts: Counter[str]) -> str:
-    return "   ".join(f"{look.mark} {counts[word]} {word}" for word, look in LOOKS.items() if counts[word])
+def _tally(counts: Counter[str], room: int) -> list[str]:
+    """Return how many steps have each status, in as many lines as that takes."""
+    lines: list[str] = []
+    for told in (f"{look.mark} {counts[word]} {word}" for word, look in LOOKS.items() if counts[word]):
+        if lines and columns(lines[-1]) + 3 + columns(told) <= room:
+            lines[-1] += f"   {told}"
+        else:
+            lines.append(told)
+    return lines

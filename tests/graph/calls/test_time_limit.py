@@ -2,13 +2,14 @@
 
 import asyncio
 import gc
+import time
 from collections.abc import Coroutine
 from typing import Any
 
 import pytest
 
 from graph.calls import time_limit
-from graph.calls.time_limit import within
+from graph.calls.time_limit import Deadline, within
 
 NEVER_S, AT_ONCE_S = 60.0, 0.01
 
@@ -114,3 +115,36 @@ def test_a_caller_that_is_cancelled_waits_until_the_call_has_stopped() -> None:
         assert ended == ["asked to stop", "stopped"]
 
     asyncio.run(main())
+
+
+def test_a_call_that_tells_of_progress_has_more_time() -> None:
+    async def steady() -> Any:
+        deadline = Deadline(0.2)
+
+        async def work() -> str:
+            end = time.monotonic() + 3 * deadline.limit_s
+            while time.monotonic() < end:
+                deadline.extend()
+                await asyncio.sleep(0)
+            return "done"
+
+        return await within(deadline, work(), True)
+
+    assert asyncio.run(steady()) == "done"
+
+
+def test_a_call_that_tells_of_progress_for_ever_ends_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_limit, "MOST_EXTENDED", 2)
+
+    async def endless() -> Any:
+        deadline = Deadline(0.05)
+
+        async def work() -> None:
+            while True:
+                deadline.extend()
+                await asyncio.sleep(0)
+
+        return await within(deadline, work(), True)
+
+    with pytest.raises(TimeoutError, match="although it told of progress"):
+        asyncio.run(endless())

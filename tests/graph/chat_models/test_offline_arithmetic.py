@@ -145,6 +145,18 @@ def test_without_a_calculator_the_missing_tool_is_named() -> None:
     assert "calculator" in str(answer.text)
 
 
+def test_whole_numbers_are_checked_and_other_wishes_refused() -> None:
+    def told(*constraints: str) -> str:
+        goal = Goal("What is 12 / 5 + 4?", constraints)
+        return str(OfflineModel().invoke(planner_messages(goal, tools_shown(CALCULATOR.values()), RunState(), {})).text)
+
+    steps = json_from(told("whole numbers"))["steps"]
+    assert [step["checks"] for step in steps] == [[{"schema": {"type": "integer"}}]] * 2
+    schema = json_from(told('Answer with JSON only, without any other words. It fits this JSON Schema: {"minimum": 0}'))
+    assert schema["steps"][-1]["checks"] == [{"schema": {"minimum": 0}}]
+    assert "cannot keep to this constraint: in Roman numerals" in told("in Roman numerals")
+
+
 def test_feedback_on_arithmetic_is_declined_in_words() -> None:
     answer = OfflineModel().invoke(
         planner_messages(

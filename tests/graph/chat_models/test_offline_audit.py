@@ -132,6 +132,22 @@ def test_a_person_may_name_a_log_and_do_without_a_draft(planned: Planned, ask: A
     assert "cannot use this feedback" in ask(GOAL, feedback=("make it rhyme",))
 
 
+def test_a_constraint_of_an_audit_is_kept_in_full_or_refused(planned: Planned, ask: Ask) -> None:
+    plan = planned(GOAL, "Write the draft to fix-draft.md; name the failing file and line as file:line")
+
+    assert plan.steps[-1].args["path"] == "fix-draft.md"
+    assert "cannot keep to this constraint" in ask(GOAL, "Write the draft to fix-draft.md and mend the service")
+
+
+def test_a_log_that_is_named_later_is_read_too(planned: Planned, revised: Planned) -> None:
+    plan = planned(GOAL)
+
+    after = revised(GOAL, plan, {}, feedback=("read logs/worker.log too",))
+
+    assert after.by_id["step_7"].args["path"] == "logs/worker.log"
+    assert "{step_7_result}" in after.by_id["step_4"].args["records"]
+
+
 def test_without_the_tools_they_are_named_and_without_a_report_there_is_no_draft(planned: Planned, ask: Ask) -> None:
     assert "group_errors" in ask(GOAL, without=("group_errors",))
     assert "no draft" in planned(GOAL, without=("write_report",)).answer["note"]
@@ -248,7 +264,7 @@ ERRORS = [
     MISSING.format("{step_1_result} (no times in it), x (1 to 2), ((("),
     "cannot read 'x': damaged",
     "none of the 3 records is an error",
-    "reference {step_4_result.groups[0].file}: [0] is not there, but a list of 0",
+    "reference {step_4_result.groups[0].file}: [0] is not there; the value is a list of 0",
     "cannot read 'x.py': there is no such file",
 ]
 PREVIEWS = [

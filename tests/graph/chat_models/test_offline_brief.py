@@ -98,6 +98,50 @@ def test_the_topic_is_what_is_left_without_the_words_around_it(goal: str, topic:
     assert (found.topic, found.report, found.web, found.path) == (topic, report, False, None)
 
 
+@pytest.mark.parametrize(
+    ("goal", "topic", "words"),
+    [
+        ("What is C++?", "What is C++", 1),
+        ("What is the capital of France?", "What is the capital of France", 2),
+        ("What is .NET?", "What is .NET", 1),
+        ("who builds offshore wind farms", "who builds offshore wind farms", 3),
+        ("Is hydrogen cheaper than gas?", "Is hydrogen cheaper than gas", 3),
+    ],
+)
+def test_a_question_is_searched_for_with_its_words_together(
+    goal: str, topic: str, words: int, planned: Planned
+) -> None:
+    plan = planned(goal)
+
+    assert tools_of(plan) == ["search_documents", "summarize_text"]
+    assert plan.steps[0].args == {"query": topic, "limit": 8, "min_words": words}
+
+
+def test_a_question_may_be_answered_in_a_file(planned: Planned) -> None:
+    plan = planned("What is .NET? Write it to net.md")
+
+    assert plan.steps[0].args["query"] == "What is .NET" and plan.steps[-1].args["path"] == "net.md"
+
+
+@pytest.mark.parametrize(
+    "goal", ["What time is it?", "How are you?", "What is 3 apples plus 4?", "what is 5!", "Do my taxes", "Be nice"]
+)
+def test_a_question_that_no_document_answers_is_refused(goal: str, ask: Ask) -> None:
+    assert ask(goal).startswith(("This is the offline model", "The offline rules"))
+
+
+def test_a_question_is_refused_rather_than_another_one_answered(
+    planned: Planned, replan: Ask, carry_out: Callable[..., dict[str, StepResult]]
+) -> None:
+    goal = "What is the capital of Norway?"
+    plan = planned(goal)
+
+    results = carry_out(plan)
+
+    assert results["step_1"].status == "failed" and "capital, norway together" in str(results["step_1"].error)
+    assert "no document answers" in replan(goal, plan, results)
+
+
 def test_a_file_in_the_goal_is_where_the_report_goes(planned: Planned) -> None:
     plan = planned("Write a short report on offshore wind to out/notes.md")
 
@@ -119,11 +163,34 @@ def test_a_constraint_may_rule_the_web_out(constraint: str, planned: Planned) ->
     assert "web_search" not in tools_of(planned("Research solar power on the web", constraint))
 
 
-def test_constraints_bound_the_summary_and_unknown_ones_change_nothing(planned: Planned) -> None:
-    plan = planned("Research solar power", "at most 3 statements", "in the style of a pirate")
+def test_constraints_bound_the_summary(planned: Planned) -> None:
+    plan = planned("Research solar power", "at most 3 statements", "only local documents, with sources please")
 
     assert plan.steps[-1].args["max_sentences"] == 3
     assert len(plan.steps) == 5
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        "in the style of a pirate",
+        "spend at most 200",
+        "at most 3 statements, in the style of a pirate",
+        "only 2 searches and in French",
+        "exactly 9 searches",
+        "only 0 searches",
+        "at most 0 statements",
+    ],
+)
+def test_a_wish_that_the_rules_cannot_keep_to_in_full_is_refused(wish: str, ask: Ask) -> None:
+    assert "cannot keep to this constraint" in ask(RENEWABLES, wish)
+    assert "cannot use this feedback" in ask(RENEWABLES, feedback=(wish,))
+
+
+def test_words_of_a_search_are_no_wish_of_their_own(planned: Planned) -> None:
+    plan = planned("Research solar power", feedback=("search for web frameworks",))
+
+    assert "web_search" not in tools_of(plan) and plan.steps[4].args["query"] == "web frameworks"
 
 
 def test_a_goal_cannot_smuggle_references_into_arguments(planned: Planned) -> None:

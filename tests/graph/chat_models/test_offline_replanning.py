@@ -9,11 +9,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.chat_models.json_text import NoJson, json_from
+from graph.chat_models.offline import OfflineModel
 from graph.plan.catalog import ToolSpec
 from graph.plan.reading import read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
+from graph.prompts.data import tools_shown
+from graph.prompts.replanner import replanner_messages
+from graph.record.goal import Goal
 from graph.record.results import StepResult
+from graph.record.run_state import RunState
+from graph.record.steps import Steps
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]
@@ -162,8 +168,10 @@ def test_without_documents_there_is_no_other_way(planned: Planned, replan: Ask) 
 
     answer = replan(WIND, plan, outcome(plan, **{f"step_{n}": missing for n in (1, 2, 3, 4)}))
 
-    assert is_prose(answer)
-    assert "not a folder" in answer
+    assert answer == (
+        "The offline rules have no other way to go on: "
+        "documents folder '(here)' is not a folder; put files ending in .md there"
+    )
 
 
 def test_a_web_search_that_failed_is_left_out(planned: Planned, revised: Planned) -> None:
@@ -259,7 +267,65 @@ def test_where_nothing_failed_the_rest_is_kept(planned: Planned, revised: Planne
     plan = planned(WIND)
 
     assert revised(WIND, plan, {"step_1": FOUND}) == plan
-    assert revised(WIND, plan, {"step_1": FOUND}, feedback=("fewer searches",)) == plan
+
+
+def test_feedback_changes_what_has_not_run(planned: Planned, revised: Planned) -> None:
+    plan, wishes = planned(WIND), ("fewer searches", "search for hydrogen", "at most 3 statements", "no report")
+
+    after = revised(WIND, plan, {"step_1": FOUND}, feedback=wishes[:1])
+    assert list(after.by_id) == ["step_1", "step_2", "step_5", "step_6"]
+    after = revised(WIND, plan, {"step_1": FOUND}, feedback=wishes[1:2])
+    assert after.by_id["step_7"].args == {"query": "hydrogen"}
+    assert "{step_7_result}" in after.by_id["step_5"].args["text"]
+    after = revised(WIND, plan, {"step_1": FOUND}, feedback=wishes[2:])
+    assert after.by_id["step_5"].args["max_sentences"] == 3 and "step_6" not in after.by_id
+
+
+@pytest.mark.parametrize(
+    ("wish", "why"),
+    [
+        ("only 2 searches", "3 searches have been made already"),
+        ("no web", "searched already"),
+        ("at most 3 statements", "no summary is left"),
+        ("search for hydrogen", "nothing that is left takes"),
+        ("write it to notes.md", "no report is left"),
+    ],
+)
+def test_a_wish_that_comes_too_late_is_refused(wish: str, why: str, replan: Ask, specs: Mapping[str, ToolSpec]) -> None:
+    search = {"objective": "Search", "tool": "search_documents"}
+    steps = [{**search, "id": f"s{n}", "args": {"query": word}} for n, word in enumerate(("sun", "tide", "wave"))]
+    steps.append({"id": "web", "objective": "Search", "tool": "web_search", "args": {"query": "sun"}})
+    steps.append({"id": "last", "objective": "Count", "tool": "calculator", "args": {"expression": "1"}})
+    plan = read_plan({"steps": steps}, specs).plan
+    assert plan is not None
+
+    answer = replan(WIND, plan, dict.fromkeys(("s0", "s1", "s2", "web"), FOUND), feedback=(wish,))
+
+    assert is_prose(answer) and why in answer
+
+
+def test_a_constraint_that_the_rules_cannot_keep_to_is_not_revised_past(
+    planned: Planned, specs: Mapping[str, ToolSpec]
+) -> None:
+    plan = planned(WIND)
+    messages = replanner_messages(
+        Goal(WIND, ("spend at most 200",)), tools_shown(specs.values()), plan, RunState(steps=Steps({})), "steered", {}
+    )
+
+    assert "cannot keep to this constraint: spend at most 200" in str(OfflineModel().invoke(messages).text)
+
+
+def test_a_report_is_not_written_elsewhere_than_a_person_asked_for(planned: Planned, replan: Ask) -> None:
+    plan = planned(WIND, feedback=("write it to deep/notes.md",))
+
+    answer = replan(
+        WIND,
+        plan,
+        outcome(plan, step_5=FOUND, step_6=failed("give a relative path")),
+        feedback=("write it to deep/notes.md",),
+    )
+
+    assert is_prose(answer) and "which was asked for" in answer
 
 
 def test_where_nothing_is_left_the_results_are_the_answer(revised: Planned, specs: Mapping[str, ToolSpec]) -> None:

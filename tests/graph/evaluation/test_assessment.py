@@ -69,7 +69,7 @@ def test_a_check_may_be_about_a_file(tmp_path: Path) -> None:
         ({"called": "send"}, "send"),
         ({"file": 3, "matches": "a"}, "file"),
         ({"file": "a.md", "called": "look"}, "file can be combined only with"),
-        ({"file": "a.md"}, "a check has one of"),
+        ({"file": "a.md"}, "a check has exactly one of"),
     ],
 )
 def test_checks_that_cannot_be_made_are_named(check: dict[str, Any], told: str) -> None:

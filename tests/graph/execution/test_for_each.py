@@ -56,7 +56,7 @@ def test_a_model_does_each_item(prepared: Any) -> None:
     assert result.value == ["one", "two"]
 
 
-@pytest.mark.parametrize(("items", "why"), [([1, 2, 3], "has 3 items, the plan allows 2"), ("xy", "is no list")])
+@pytest.mark.parametrize(("items", "why"), [([1, 2, 3], "has 3 items, the plan allows 2"), ("xy", "must be a list")])
 def test_a_list_that_the_plan_does_not_allow_is_refused(items: Any, why: str) -> None:
     step = Step(id="a", objective="o", tool="half", for_each="{b_result}", max_items=2)
 

@@ -244,3 +244,50 @@ def test_metrics_without_their_package_are_one_sentence(monkeypatch: pytest.Monk
 
     with pytest.raises(ConfigError, match=r"planner-executor\[metrics\]"):
         registry_of(lambda: Counters({}, {}))
+
+
+def test_spans_of_libraries_within_a_tool_are_children_of_its_call(build: Build, tools: LoggedTools) -> None:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+
+    def fetch(query: str) -> str:
+        with provider.get_tracer("a library").start_as_current_span("within"):
+            return query
+
+    search = tools.tool("fetch", fetch, effect="read")
+    plan = {"steps": [step("a", "fetch", query="x"), {"id": "b", "objective": "think", "depends_on": ["a"]}]}
+
+    class Traced(ScriptedModel):
+        def _generate(self, *args: Any, **more: Any) -> Any:
+            with provider.get_tracer("a library").start_as_current_span("asked"):
+                return super()._generate(*args, **more)
+
+    graph = build_graph(
+        Traced([plan, "a thought"]), tools=[search], approval="never", observers=[OtelObserver(provider)]
+    )
+    assert graph.invoke({"goal": "g"}, on_thread())["status"] == "succeeded"
+
+    found = spans(exporter)
+    assert found["within"][0].parent == found["execute_tool fetch"][0].context
+    assert [span.parent for span in found["asked"]] == [span.context for span in found["chat scripted"]]
+
+
+def test_a_span_that_failed_says_why_without_arguments(tools: LoggedTools) -> None:
+    def fail(query: str) -> str:
+        raise ConnectionError(f"no route for {query} to 'cluster seven' at 10.0.0.7")
+
+    observer, exporter = traced()
+    broken = tools.tool("fail", fail, effect="read")
+    graph = build_graph(
+        ScriptedModel([{"steps": [step("a", "fail", query="quiet harbour")]}]),
+        tools=[broken],
+        approval="never",
+        replan="never",
+        observers=[observer],
+    )
+    graph.invoke({"goal": "g"}, on_thread())
+
+    (call,) = spans(exporter)["execute_tool fail"]
+    assert call.status.description == "ConnectionError: no route for … … to … at …"
+    told = "".join(span.to_json() for span in exporter.get_finished_spans())
+    assert not [word for word in ("quiet", "harbour", "cluster", "10.0.0.7") if word in told]

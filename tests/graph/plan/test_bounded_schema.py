@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from graph.plan.bounded_schema import MOST_WORK, errors_of, schema_fault
+from graph.plan.bounded_schema import MAX_WORK, bounded_errors, schema_fault
 from graph.plan.catalog import ToolSpec
-from graph.plan.inline_schema import misfits
+from graph.plan.inline_schema import schema_errors
 from graph.plan.reading import read_plan
-from graph.plan.work import TooMuchWork
+from graph.plan.work import WorkLimitExceeded
 
 MOST_S = 5.0
 """Of processor time, for what a second is enough for elsewhere."""
@@ -45,7 +45,7 @@ def test_a_schema_that_doubles_with_each_level_is_refused_before_any_value_is_th
 
     fault = schema_fault(doubling(40, in_place(keyword)))
 
-    assert fault is not None and "hold for the same value" in fault
+    assert fault is not None and "apply to the same value" in fault
     assert time.process_time() - begun < MOST_S
 
 
@@ -55,9 +55,9 @@ def test_a_value_that_meets_more_of_a_schema_with_each_level_is_left_at_the_boun
     begun = time.process_time()
 
     assert schema_fault(schema) is None
-    (fault,) = misfits(schema, nested(39))
+    (fault,) = schema_errors(schema, nested(39))
 
-    assert "more work than is allowed" in fault
+    assert "steps of work" in fault
     assert time.process_time() - begun < MOST_S
 
 
@@ -68,7 +68,7 @@ def test_a_tool_of_such_a_schema_refuses_the_arguments_and_the_process_goes_on()
 
     ((place, fault),) = spec.argument_faults({"x": nested(38)})
 
-    assert (place, "more work" in fault) == ("args", True)
+    assert (place, "steps of work" in fault) == ("args", True)
     assert time.process_time() - begun < MOST_S
 
 
@@ -91,7 +91,7 @@ def test_patterns_are_those_of_re2_wherever_they_stand(schema: dict[str, Any], v
     begun = time.process_time()
 
     assert schema_fault(schema) is None
-    assert misfits(schema, value)
+    assert schema_errors(schema, value)
 
     assert time.process_time() - begun < MOST_S
 
@@ -110,27 +110,27 @@ def test_patterns_are_those_of_re2_wherever_they_stand(schema: dict[str, Any], v
 def test_large_values_end_in_an_answer_in_time(schema: dict[str, Any], value: Any) -> None:
     begun = time.process_time()
 
-    misfits(schema, value)
+    schema_errors(schema, value)
 
     assert time.process_time() - begun < MOST_S
 
 
 @pytest.mark.slow
 def test_what_is_not_known_within_the_bound_does_not_count_as_a_fit() -> None:
-    with pytest.raises(TooMuchWork):
-        list(errors_of({"items": {"minimum": 0}}, list(range(MOST_WORK))))
+    with pytest.raises(WorkLimitExceeded):
+        list(bounded_errors({"items": {"minimum": 0}}, list(range(MAX_WORK))))
 
 
 def test_a_pattern_holds_for_the_whole_text_or_not_at_all() -> None:
-    assert misfits({"pattern": "^[a-z]*$"}, "a" * 100_000 + ";") != []
-    assert misfits({"pattern": "^[a-z]*$"}, "a\n") != []
+    assert schema_errors({"pattern": "^[a-z]*$"}, "a" * 100_000 + ";") != []
+    assert schema_errors({"pattern": "^[a-z]*$"}, "a\n") != []
 
 
 def test_equal_items_are_told_by_what_json_says() -> None:
     unique = {"uniqueItems": True}
 
-    assert misfits(unique, [1, True, "1", [1], [True]]) == []
-    assert misfits(unique, [{"a": 1, "b": 2}, {"b": 2, "a": 1.0}]) != []
+    assert schema_errors(unique, [1, True, "1", [1], [True]]) == []
+    assert schema_errors(unique, [{"a": 1, "b": 2}, {"b": 2, "a": 1.0}]) != []
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_equal_items_are_told_by_what_json_says() -> None:
 )
 def test_keywords_mean_what_they_mean_elsewhere(schema: dict[str, Any], value: Any, is_fit: bool) -> None:
     assert schema_fault(schema) is None
-    assert (misfits(schema, value) == []) is is_fit
+    assert (schema_errors(schema, value) == []) is is_fit
 
 
 @pytest.mark.parametrize(
@@ -157,8 +157,8 @@ def test_keywords_mean_what_they_mean_elsewhere(schema: dict[str, Any], value: A
         ({"$ref": "#"}, "refers to itself without end"),
         ({"not": nested(3_000)}, "nested deeper than 100"),
         ({"enum": list(range(30_000))}, "more than 20000 parts"),
-        ({"properties": {"a": {"pattern": "(?!a)"}}}, "no regular expression of RE2"),
-        ({"patternProperties": {"(?!a)": {}}}, "no regular expression of RE2"),
+        ({"properties": {"a": {"pattern": "(?!a)"}}}, "not a regular expression of RE2"),
+        ({"patternProperties": {"(?!a)": {}}}, "not a regular expression of RE2"),
         ({"type": "text"}, "'text' is not valid"),
     ],
 )
@@ -172,6 +172,4 @@ def test_the_schemas_of_one_plan_share_a_bound(monkeypatch: pytest.MonkeyPatch) 
     steps = [{"id": f"s{number}", "objective": "o", "output": schema} for number in range(100)]
 
     assert read_plan({"steps": steps[:1]}, {}).issues == ()
-    assert any(
-        "more work than is allowed (5000 steps)" in issue.message for issue in read_plan({"steps": steps}, {}).issues
-    )
+    assert any("5000 steps of work" in issue.message for issue in read_plan({"steps": steps}, {}).issues)

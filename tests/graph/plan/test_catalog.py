@@ -304,8 +304,8 @@ def test_only_what_is_declared_harmless_may_be_repeated(declared: dict[str, Any]
     ],
 )
 def test_a_tool_that_changes_schema_or_effect_changes_its_face(other: ToolSpec) -> None:
-    assert other.face != spec({"type": "object"}, effect="read").face
+    assert other.fingerprint != spec({"type": "object"}, effect="read").fingerprint
 
 
 def test_a_tool_that_changes_its_words_keeps_its_face() -> None:
-    assert ToolSpec("a", "new words", {}, timeout_s=3).face == ToolSpec("a", "old words", {}).face
+    assert ToolSpec("a", "new words", {}, timeout_s=3).fingerprint == ToolSpec("a", "old words", {}).fingerprint

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
-from graph.plan.checks import KINDS, check_in_words
+from graph.plan.checks import KINDS, describe_check
 from graph.plan.issues import Issue
 from graph.plan.json_schema import plan_schema
 from graph.plan.reading import Reading, read_plan
@@ -58,40 +58,40 @@ def test_null_is_an_absent_key() -> None:
 @pytest.mark.parametrize(
     ("check", "named"),
     [
-        ({}, "a check has one of"),
+        ({}, "a check has exactly one of"),
         ({"of": "total"}, "this one has none"),
         ({"cites": 1, "non_empty": True}, "this one has cites and non_empty"),
         ({"longer_than": 3}, "unknown check 'longer_than'"),
-        ({"schema": {"type": "nonsense"}}, "no JSON Schema"),
-        ({"schema": {"$ref": "https://x.org/s"}}, "no JSON Schema"),
-        ({"schema": {"pattern": "(?=a)"}}, "no regular expression of RE2"),
-        ({"schema": {"patternProperties": {"(?=a)": {}}}}, "no regular expression of RE2"),
-        ({"schema": "object"}, "is a JSON Schema"),
-        ({"condition": "total >"}, "is no JMESPath"),
-        ({"condition": True}, "is a JMESPath"),
-        ({"condition": " "}, "is a JMESPath"),
-        ({"matches": "("}, "no regular expression of RE2: missing )"),
-        ({"matches": r"(a)\1"}, "no regular expression of RE2"),
+        ({"schema": {"type": "nonsense"}}, "not a usable JSON Schema"),
+        ({"schema": {"$ref": "https://x.org/s"}}, "not a usable JSON Schema"),
+        ({"schema": {"pattern": "(?=a)"}}, "not a regular expression of RE2"),
+        ({"schema": {"patternProperties": {"(?=a)": {}}}}, "not a regular expression of RE2"),
+        ({"schema": "object"}, "must be a JSON Schema"),
+        ({"condition": "total >"}, "is not a JMESPath"),
+        ({"condition": True}, "must be a JMESPath"),
+        ({"condition": " "}, "must be a JMESPath"),
+        ({"matches": "("}, "not a regular expression of RE2: missing )"),
+        ({"matches": r"(a)\1"}, "not a regular expression of RE2"),
         ({"matches": "a" * 1001}, "longer than 1000"),
-        ({"matches": ["a"]}, "is a regular expression"),
+        ({"matches": ["a"]}, "must be a regular expression"),
         ({"range": [1]}, "two numbers"),
         ({"range": [True, 2]}, "two numbers"),
         ({"range": [None, None]}, "open at both ends"),
-        ({"range": [2, 1]}, "holds no number"),
+        ({"range": [2, 1]}, "is empty; give the smaller"),
         ({"range": "0-1"}, "two numbers"),
-        ({"non_empty": False}, "non_empty is true"),
-        ({"non_empty": 1}, "non_empty is true"),
+        ({"non_empty": False}, "non_empty must be true"),
+        ({"non_empty": 1}, "non_empty must be true"),
         ({"file_exists": "../secret"}, "climbs out"),
         ({"file_exists": "/etc/passwd"}, "is absolute"),
-        ({"file_exists": True}, "is the path of a file"),
-        ({"cites": 0}, "how many citations"),
-        ({"cites": True}, "how many citations"),
-        ({"called": "write"}, "none of the step's tools; it has search"),
-        ({"called": 3}, "is the name of a tool"),
+        ({"file_exists": True}, "must be the path of a file"),
+        ({"cites": 0}, "least number of citations"),
+        ({"cites": True}, "least number of citations"),
+        ({"called": "write"}, "not a tool of the step; its tools: search"),
+        ({"called": 3}, "must be the name of a tool"),
         ({"called": "search", "of": "x"}, "of does not go with called"),
         ({"file_exists": "a.md", "of": "x"}, "of does not go with file_exists"),
-        ({"cites": 1, "of": "["}, "of '[' is no JMESPath"),
-        ({"cites": 1, "of": 3}, "of is a JMESPath"),
+        ({"cites": 1, "of": "["}, "of '[' is not a JMESPath"),
+        ({"cites": 1, "of": 3}, "of must be a JMESPath"),
     ],
     ids=str,
 )
@@ -130,7 +130,7 @@ def test_they_are_for_steps_whose_result_is_no_persons(kind: dict[str, Any], fit
 def test_a_step_that_calls_nothing_cannot_have_called_a_tool(kind: dict[str, Any]) -> None:
     (issue,) = faults({"called": "search"}, tool=None, **kind)
 
-    assert "none of the step's tools; it has none" in issue.message
+    assert "not a tool of the step; its tools: none" in issue.message
 
 
 JSON = st.recursive(
@@ -146,7 +146,7 @@ def test_whatever_stands_there_is_read_or_refused(checks: list[Any]) -> None:
 
     assert (reading.plan is None) == bool(reading.issues)
     if reading.plan is not None:
-        assert all(check_in_words(check) for check in reading.plan.steps[0].checks)
+        assert all(describe_check(check) for check in reading.plan.steps[0].checks)
 
 
 def test_the_form_that_servers_are_told_takes_them() -> None:

@@ -96,8 +96,8 @@ def test_all_evaluations_of_one_allowance_share_it() -> None:
         ("[" * 600 + "@" + "]" * 600, "deeper"),
         ("`" + "[" * 400 + "]" * 400 + "`", "deeper"),
         ("`" + "[" * 990 + "]" * 990 + "`", "deeper"),
-        ("a[", "no JMESPath"),
-        ("9" * 1_999, "no JMESPath"),
+        ("a[", "not a JMESPath"),
+        ("9" * 1_999, "not a JMESPath"),
         ("[" + "9" * 1_990 + "]", None),
     ],
 )

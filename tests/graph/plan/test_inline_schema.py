@@ -2,20 +2,20 @@ import time
 
 import pytest
 
-from graph.plan.inline_schema import misfits, schema_fault
+from graph.plan.inline_schema import schema_errors, schema_fault
 
 
 def test_a_value_fits_or_what_is_wrong_is_said() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}}
 
-    assert misfits(schema, {"n": 3}) == []
-    assert misfits(schema, {"n": 4}) == ["4 is greater than the maximum of 3"]
+    assert schema_errors(schema, {"n": 3}) == []
+    assert schema_errors(schema, {"n": 4}) == ["4 is greater than the maximum of 3"]
 
 
 def test_a_pattern_in_a_schema_takes_no_longer_than_any_other() -> None:
     begun = time.process_time()
 
-    assert misfits({"items": {"pattern": "^(a+)+$"}}, ["a", "a" * 50_000 + "!"]) != []
+    assert schema_errors({"items": {"pattern": "^(a+)+$"}}, ["a", "a" * 50_000 + "!"]) != []
 
     assert time.process_time() - begun < 5
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from graph.errors import UnresolvedReferenceError
 from graph.plan.reference_spans import spans
-from graph.plan.references import Reference, escape, pieces, references_in, renamed, resolve, spelled
+from graph.plan.references import Reference, escape, join_pieces, pieces, references_in, renamed, resolve
 
 RESULT = {
     "items": [{"url": "u0", "n": 0}, {"url": "u1"}],
@@ -328,7 +328,7 @@ def test_references_end_at_the_first_brace_outside_quotes(text: str) -> None:
 
 @given(texts)
 def test_what_is_split_into_pieces_can_be_put_together_again(text: str) -> None:
-    assert joined(pieces(spelled(pieces(text)))) == joined(pieces(text))
+    assert joined(pieces(join_pieces(pieces(text)))) == joined(pieces(text))
 
 
 @given(texts)

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from graph.plan.catalog import ToolSpec
-from graph.plan.inline_schema import misfits
+from graph.plan.inline_schema import schema_errors
 from graph.plan.issues import Issue
 from graph.plan.reading import read_plan
-from graph.plan.shortening import joined_messages, shortened, value_in_words
+from graph.plan.shortening import joined_messages, short_repr, shortened
 
 LONG = {"text": "x" * 50_000}
 ENUM = {"enum": ["y" * 5_000, "z" * 5_000]}
@@ -38,7 +38,7 @@ def test_a_long_value_never_hides_why_it_does_not_fit(schema: dict[str, Any], va
     messages = [issue.message for issue in read_plan(plan, {"tool": spec}).issues]
 
     assert [reason in message and len(message) <= 1_000 for message in messages] == [True]
-    assert all(reason in message and len(message) <= 1_000 for message in misfits(schema, value))
+    assert all(reason in message and len(message) <= 1_000 for message in schema_errors(schema, value))
 
 
 def test_long_names_of_all_kinds_leave_room_for_what_is_wrong() -> None:
@@ -68,4 +68,4 @@ def test_of_many_messages_whole_ones_are_shown_and_the_others_counted() -> None:
 
 
 def test_what_is_short_stays_as_it_is() -> None:
-    assert (shortened("abc", 3), value_in_words("abc"), joined_messages(["a", "b"])) == ("abc", "'abc'", "a; b")
+    assert (shortened("abc", 3), short_repr("abc"), joined_messages(["a", "b"])) == ("abc", "'abc'", "a; b")

@@ -3,21 +3,21 @@
 import pytest
 
 from graph.plan.reading import read_plan
-from graph.plan.suggestions import Known
+from graph.plan.suggestions import KnownSteps
 
-STEPS = Known(["step_1", "step_2", "step_3"])
+STEPS = KnownSteps(["step_1", "step_2", "step_3"])
 
 
 def test_a_step_that_names_itself_is_told_the_one_before() -> None:
-    assert STEPS.instead_of_itself("step_3", "{%s_result}").endswith("did you mean {step_2_result}?")
+    assert STEPS.hint_for_itself("step_3", "{%s_result}").endswith("did you mean {step_2_result}?")
 
 
 def test_the_first_step_has_none_before_it() -> None:
-    assert "first step" in STEPS.instead_of_itself("step_1", "%s")
+    assert "first step" in STEPS.hint_for_itself("step_1", "%s")
 
 
 def test_a_finished_step_comes_before_all_steps_of_a_revision() -> None:
-    assert Known(["step_2"], ["step_1"]).instead_of_itself("step_2", "%s").endswith("did you mean step_1?")
+    assert KnownSteps(["step_2"], ["step_1"]).hint_for_itself("step_2", "%s").endswith("did you mean step_1?")
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,13 @@ def test_a_finished_step_comes_before_all_steps_of_a_revision() -> None:
     ],
 )
 def test_the_closest_id_is_suggested_and_rather_an_earlier_one(name: str, step: str | None, meant: str) -> None:
-    words = STEPS.instead_of(name, step)
+    words = STEPS.hint_for(name, step)
 
     assert words == f"did you mean {meant}? the steps are step_1, step_2, step_3"
 
 
 def test_where_nothing_is_close_the_steps_are_listed() -> None:
-    assert STEPS.instead_of("weather", "step_2") == "the steps are step_1, step_2, step_3"
+    assert STEPS.hint_for("weather", "step_2") == "the steps are step_1, step_2, step_3"
 
 
 def test_a_step_counted_from_zero_gets_its_answer_in_validation() -> None:

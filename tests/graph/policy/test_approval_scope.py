@@ -22,8 +22,8 @@ def test_an_executor_that_nobody_gave_is_an_issue_that_names_those_that_there_ar
     (some,), (none,) = (ExecutionTerms(TOOLS, executors=given).issues(thinks("huge")) for given in (("a", "b"), ()))
 
     assert (some.step, some.field) == ("think", "executor")
-    assert some.message == "no executor is called 'huge'; there are a, b"
-    assert none.message == "no executor is called 'huge'; there are none"
+    assert some.message == "unknown executor 'huge'; known executors: a, b"
+    assert none.message == "unknown executor 'huge'; known executors: none"
 
 
 def test_what_the_policy_forbids_is_an_issue_beside_an_unknown_executor() -> None:

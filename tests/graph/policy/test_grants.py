@@ -9,7 +9,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from graph.plan.schema import Step
-from graph.policy.grants import Grant, Refused, is_same
+from graph.policy.grants import Grant, Refused, json_equal
 
 LOOK_ALIKES = [1, True, 1.0, "1", 0, False, -0.0, None, "", "a", "а", "ａ", "a ", [], {}, [1], [True], {"a": 1}]  # noqa: RUF001
 VALUES = st.sampled_from([*LOOK_ALIKES, "{page_result}", "{{page_result}}"])
@@ -142,16 +142,16 @@ def test_a_deterministic_step_is_granted_one_call_whatever_else_it_says() -> Non
 @example([1], [True])
 @example({"a": 1}, {"a": True})
 def test_two_values_are_the_same_where_they_are_the_same_json(one: Any, other: Any) -> None:
-    assert is_same(one, other) == (text_of(one) == text_of(other))
+    assert json_equal(one, other) == (text_of(one) == text_of(other))
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), "half \ud800", {1: 2}, b"1", object()])
 def test_what_is_no_json_is_the_same_as_nothing(odd: Any) -> None:
-    assert not is_same(odd, 1) and not is_same(odd, "1")
+    assert not json_equal(odd, 1) and not json_equal(odd, "1")
 
 
 def test_something_that_holds_itself_is_the_same_as_nothing() -> None:
     endless: list[Any] = []
     endless.append(endless)
 
-    assert not is_same(endless, [1])
+    assert not json_equal(endless, [1])

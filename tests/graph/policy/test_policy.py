@@ -112,9 +112,9 @@ def test_a_call_is_held_against_the_bounds_with_its_resolved_values() -> None:
 def test_untrusted_values_are_let_into_the_arguments_that_say_so() -> None:
     policy = Policy(tools={"write": ToolRule(args={"text": Constraint(untrusted_from=("read",))})})
 
-    assert policy.lets_in("write", "text", ("read",))
+    assert policy.admits("write", "text", ("read",))
     assert not any(
-        policy.lets_in(*given)
+        policy.admits(*given)
         for given in (("write", "path", ("read",)), ("read", "text", ("read",)), ("write", "text", ("read", "other")))
     )
 
@@ -225,7 +225,7 @@ def fetching(**args: Constraint) -> Policy:
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        (fetching(url=Constraint(domains=("example.com",))), 'its default "https://evil.com" is at none of'),
+        (fetching(url=Constraint(domains=("example.com",))), 'its default "https://evil.com" is not at'),
         (fetching(depth=Constraint(maximum=3)), "its default null is not at most 3"),
     ],
 )
@@ -289,13 +289,13 @@ UNTRUSTED, TRUSTED = TrustLabel("untrusted", ("read",)), TrustLabel("trusted", (
 def test_a_person_sees_the_untrusted_arguments_of_a_call_with_an_effect() -> None:
     labels = {"path": UNTRUSTED, "text": TRUSTED}
 
-    assert Policy().to_be_seen(WRITE, labels) == {"path": UNTRUSTED}
-    assert Policy().to_be_seen(TOOLS["read"], labels) == {}
+    assert Policy().arguments_to_review(WRITE, labels) == {"path": UNTRUSTED}
+    assert Policy().arguments_to_review(TOOLS["read"], labels) == {}
 
 
 def test_an_argument_that_is_free_or_lets_its_sources_in_is_not_for_a_person() -> None:
     free = ToolSpec("write", "", {}, effect="write", free_args=("text",))
     policy = Policy(tools={"write": ToolRule(args={"path": Constraint(untrusted_from=("read",))})})
 
-    assert Policy().to_be_seen(free, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"path": UNTRUSTED}
-    assert policy.to_be_seen(WRITE, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"text": UNTRUSTED}
+    assert Policy().arguments_to_review(free, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"path": UNTRUSTED}
+    assert policy.arguments_to_review(WRITE, {"path": UNTRUSTED, "text": UNTRUSTED}) == {"text": UNTRUSTED}

@@ -46,7 +46,7 @@ def test_of_a_plan_of_which_something_is_denied_nothing_is_asked() -> None:
     lines = found(step("a", "save"), step("b", "mail", args={"to": "eve@evil.org"}), policy=policy, mode="always")
 
     assert lines[0] == "denied: a: tool: the policy denies save"
-    assert lines[1].startswith("denied: b: args.to: the policy does not allow mail this value")
+    assert lines[1].startswith("denied: b: args.to: the policy forbids this value to mail")
     assert len(lines) == 2
 
 
@@ -74,7 +74,7 @@ def test_questions_gates_and_what_is_refined_are_told() -> None:
     assert found(*steps, mode="side_effects")[1:] == [
         "asked: a: a question: Which?",
         "asked: b: a gate: Good?",
-        "asked: c: what it is refined to is shown, if that has an effect",
+        "asked: c: its expansion is shown, if that has an effect",
     ]
     assert found(*steps, mode="never") == ["asked: a: a question: Which?", "asked: b: a gate: Good?"]
 

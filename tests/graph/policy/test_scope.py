@@ -11,7 +11,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import ApprovalMode, Policy, ToolRule
-from graph.policy.scope import beyond, in_force, needs_person, rebound, repeats, within_approved
+from graph.policy.scope import in_force, needs_person, rebind, repeats, uncovered_steps, within_approved
 from graph.record.budget import Budget
 from graph.record.call import Call
 from graph.record.calls import Calls
@@ -74,7 +74,7 @@ def of(name: str, **fields: Any) -> Step:
     ],
 )  # fmt: skip
 def test_what_drops_reorders_or_renames_reads_is_within(plan: Plan) -> None:
-    assert beyond(PLAN, plan, TOOLS) == []
+    assert uncovered_steps(PLAN, plan, TOOLS) == []
 
 
 @pytest.mark.parametrize(
@@ -108,28 +108,28 @@ def test_what_drops_reorders_or_renames_reads_is_within(plan: Plan) -> None:
     ],
 )
 def test_whatever_else_a_revision_brings_is_beyond(plan: Plan, ids: list[str]) -> None:
-    assert beyond(PLAN, plan, TOOLS) == ids
+    assert uncovered_steps(PLAN, plan, TOOLS) == ids
 
 
 def test_names_that_are_swapped_bring_another_result_under_an_approved_name() -> None:
     swapped = but(of("a", args=B.args), of("b", args=A.args))
 
-    assert {"a", "b", "save", "think"} <= set(beyond(PLAN, swapped, TOOLS))
+    assert {"a", "b", "save", "think"} <= set(uncovered_steps(PLAN, swapped, TOOLS))
 
 
 def test_a_read_under_another_name_cannot_stand_beside_the_one_that_was_approved() -> None:
     twice = Plan(steps=(A, A.model_copy(update={"id": "two"})))
 
-    assert beyond(twice, Plan(steps=(A, A.model_copy(update={"id": "three"}))), TOOLS) == []
-    assert beyond(twice, Plan(steps=(*twice.steps, A.model_copy(update={"id": "three"}))), TOOLS) == ["three"]
+    assert uncovered_steps(twice, Plan(steps=(A, A.model_copy(update={"id": "three"}))), TOOLS) == []
+    assert uncovered_steps(twice, Plan(steps=(*twice.steps, A.model_copy(update={"id": "three"}))), TOOLS) == ["three"]
 
 
 def test_values_that_python_takes_for_equal_are_other_values() -> None:
     plan = Plan(steps=(calls("a", "save", n=1, flag=True),))
 
     for args in ({"n": True, "flag": True}, {"n": 1, "flag": 1}, {"n": "1", "flag": True}):
-        assert beyond(plan, Plan(steps=(calls("a", "save", **args),)), TOOLS) == ["a"]
-    assert beyond(plan, Plan(steps=(calls("a", "save", n=1.0, flag=True),)), TOOLS) == []
+        assert uncovered_steps(plan, Plan(steps=(calls("a", "save", **args),)), TOOLS) == ["a"]
+    assert uncovered_steps(plan, Plan(steps=(calls("a", "save", n=1.0, flag=True),)), TOOLS) == []
 
 
 VAGUE = step("work", None, after=["a"], refine=True, tools=("look", "save"))
@@ -145,10 +145,13 @@ def refined(*children: Step) -> Plan:
 def test_what_an_approved_step_is_refined_to_is_covered_as_far_as_it_reads_with_its_tools() -> None:
     inner = step("work_2", None, refine=True, tools=("look",))
 
-    assert beyond(REFINABLE, refined(calls("work_1", "look", q="{a_result}"), inner), TOOLS) == []
-    assert beyond(REFINABLE, refined(calls("work_1", "save", text="t")), TOOLS) == ["work_1", "work", "end"]
-    assert beyond(REFINABLE, refined(calls("work_1", "read", path="p")), TOOLS) == ["work_1", "work", "end"]
-    assert beyond(REFINABLE, refined(calls("w", "look", q="x").model_copy(update={"parent": "a"})), TOOLS)[0] == "w"
+    assert uncovered_steps(REFINABLE, refined(calls("work_1", "look", q="{a_result}"), inner), TOOLS) == []
+    assert uncovered_steps(REFINABLE, refined(calls("work_1", "save", text="t")), TOOLS) == ["work_1", "work", "end"]
+    assert uncovered_steps(REFINABLE, refined(calls("work_1", "read", path="p")), TOOLS) == ["work_1", "work", "end"]
+    assert (
+        uncovered_steps(REFINABLE, refined(calls("w", "look", q="x").model_copy(update={"parent": "a"})), TOOLS)[0]
+        == "w"
+    )
 
 
 def test_steps_that_are_made_of_each_other_are_made_of_nothing_that_was_approved() -> None:
@@ -157,7 +160,7 @@ def test_steps_that_are_made_of_each_other_are_made_of_nothing_that_was_approved
         calls("y", "look").model_copy(update={"parent": "x"}),
     ]
 
-    assert beyond(REFINABLE, Plan(steps=(*REFINABLE.steps, *circle)), TOOLS) == ["x", "y"]
+    assert uncovered_steps(REFINABLE, Plan(steps=(*REFINABLE.steps, *circle)), TOOLS) == ["x", "y"]
 
 
 EACH = step("all", "look", for_each="{a_result}", args={"q": "{item_result}"})
@@ -185,7 +188,7 @@ LISTED = Plan(steps=(A, B, EACH, GATHER))
 def test_lists_and_what_is_put_together_are_covered_with_the_results_they_are_made_of(
     plan: Plan, ids: list[str]
 ) -> None:
-    assert beyond(LISTED, plan, TOOLS) == ids
+    assert uncovered_steps(LISTED, plan, TOOLS) == ids
 
 
 NAMES = ["a", "b", "c", "d"]
@@ -221,7 +224,7 @@ def history_of(plan: Plan, name: str) -> Any:
 
 @given(plans(), plans())
 def test_whatever_is_covered_does_what_was_approved_and_rests_on_what_was_approved(approved: Plan, plan: Plan) -> None:
-    covered = {one.id for one in plan.steps} - set(beyond(approved, plan, TOOLS))
+    covered = {one.id for one in plan.steps} - set(uncovered_steps(approved, plan, TOOLS))
 
     histories = [history_of(approved, one.id) for one in approved.steps]
     for name in covered:
@@ -237,7 +240,7 @@ def test_an_effect_that_is_added_or_changed_is_always_beyond(approved: Plan, dat
     name = data.draw(st.sampled_from(NAMES))
     plan = but(calls(name, tool, q="something new"), plan=approved)
 
-    assert name in beyond(approved, plan, TOOLS)
+    assert name in uncovered_steps(approved, plan, TOOLS)
 
 
 @given(plans(), st.data())
@@ -247,7 +250,7 @@ def test_dropping_and_reordering_is_always_within(approved: Plan, data: st.DataO
         if data.draw(st.booleans()) and all(before in {k.id for k in kept} for before in one.depends_on):
             kept.append(one)
 
-    assert beyond(approved, Plan(steps=tuple(data.draw(st.permutations(kept)))), TOOLS) == []
+    assert uncovered_steps(approved, Plan(steps=tuple(data.draw(st.permutations(kept)))), TOOLS) == []
 
 
 def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", stalled: str | None = None) -> RunState:
@@ -369,7 +372,7 @@ CRITICAL = but(of("check", **CRITERIA))
 def test_a_criterion_that_goes_or_gives_way_before_a_write_is_for_a_person(weaker: dict[str, Any]) -> None:
     plan, terms = but(of("check", **{**CRITERIA, **weaker})), ExecutionTerms(TOOLS, "side_effects")
 
-    assert beyond(CRITICAL, plan, TOOLS) == ["check", "save"]
+    assert uncovered_steps(CRITICAL, plan, TOOLS) == ["check", "save"]
     assert needs_person(record_of(CRITICAL, terms), plan, terms)
     assert not needs_person(record_of(CRITICAL, terms), CRITICAL, terms)
 
@@ -379,8 +382,8 @@ def test_what_a_step_was_refined_to_has_to_meet_the_criteria_of_the_step() -> No
     part = refined(calls("work_1", "look", q="x"))
     same = but(part.by_id["work"].model_copy(update=CRITERIA), plan=part)
 
-    assert beyond(approved, same, TOOLS) == []
-    assert beyond(approved, part, TOOLS) == ["work", "end"]
+    assert uncovered_steps(approved, same, TOOLS) == []
+    assert uncovered_steps(approved, part, TOOLS) == ["work", "end"]
 
 
 REVIEWED = Policy(tools={"look": ToolRule("review")})
@@ -416,7 +419,7 @@ def test_a_plan_that_makes_no_progress_is_for_a_person_though_it_is_approved(mod
 def test_an_approved_read_that_is_gone_vouches_for_one_read_and_no_more() -> None:
     again, more = (A.model_copy(update={"id": name}) for name in ("again", "more"))
 
-    assert beyond(Plan(steps=(A,)), Plan(steps=(again, more)), TOOLS) == ["more"]
+    assert uncovered_steps(Plan(steps=(A,)), Plan(steps=(again, more)), TOOLS) == ["more"]
 
 
 def test_an_approval_of_another_digest_is_not_in_force_whatever_it_binds_to() -> None:
@@ -453,11 +456,11 @@ def test_an_approval_binds_to_the_terms_that_a_person_changes_if_it_held_under_t
     before, after = ExecutionTerms(TOOLS), ExecutionTerms(TOOLS, budget=Budget(tool_calls=5))
     held = record_of(PLAN, before)
 
-    assert rebound(held, before, after) == after.binding(PLAN) != before.binding(PLAN)
-    assert rebound(held, after, before) == before.binding(PLAN)
-    assert rebound(held, ExecutionTerms(TOOLS, "never"), after) == before.binding(PLAN)
-    assert rebound(RunState(review_state=ReviewState(held.review_state.approval)), before, after) is None
-    assert rebound(RunState(plan_state=PlanState(approved_plan=held.plan_state.approved_plan)), before, after) is None
+    assert rebind(held, before, after) == after.binding(PLAN) != before.binding(PLAN)
+    assert rebind(held, after, before) == before.binding(PLAN)
+    assert rebind(held, ExecutionTerms(TOOLS, "never"), after) == before.binding(PLAN)
+    assert rebind(RunState(review_state=ReviewState(held.review_state.approval)), before, after) is None
+    assert rebind(RunState(plan_state=PlanState(approved_plan=held.plan_state.approved_plan)), before, after) is None
 
 
 @pytest.mark.parametrize("fields", [{"tool": "save"}, {"tools": ("look",)}, {}], ids=["a call", "a model", "a thought"])
@@ -466,30 +469,36 @@ def test_in_place_of_an_approved_step_that_was_to_be_refined_nothing_stands_but_
 ) -> None:
     other = VAGUE.model_copy(update={"refine": False, "tools": (), **fields})
 
-    assert beyond(REFINABLE, but(other, plan=REFINABLE), TOOLS) == ["work", "end"]
+    assert uncovered_steps(REFINABLE, but(other, plan=REFINABLE), TOOLS) == ["work", "end"]
 
 
 def test_a_part_that_may_call_one_tool_with_an_effect_beside_a_read_is_beyond() -> None:
-    assert beyond(REFINABLE, refined(step("part", None, tools=("look", "save"))), TOOLS) == ["part", "work", "end"]
+    assert uncovered_steps(REFINABLE, refined(step("part", None, tools=("look", "save"))), TOOLS) == [
+        "part",
+        "work",
+        "end",
+    ]
 
 
 def test_the_item_of_a_list_is_no_step_of_that_name() -> None:
     read, item = calls("read", "look", q="x"), calls("item", "look", q="x")
 
-    assert beyond(Plan(steps=(read, A, EACH)), Plan(steps=(item, A, EACH)), TOOLS) == []
+    assert uncovered_steps(Plan(steps=(read, A, EACH)), Plan(steps=(item, A, EACH)), TOOLS) == []
 
 
 def test_a_step_named_like_the_item_of_a_list_is_a_step_to_those_that_are_done_once() -> None:
     read, item = calls("read", "look", q="y"), calls("item", "look", q="y")
     saves, saves_item = (calls("s", "save", text=f"{{{name}_result}}") for name in ("read", "item"))
 
-    assert beyond(Plan(steps=(read, saves)), Plan(steps=(item, saves_item)), TOOLS) == []
+    assert uncovered_steps(Plan(steps=(read, saves)), Plan(steps=(item, saves_item)), TOOLS) == []
 
 
 def test_what_is_done_for_each_of_a_list_may_take_other_results_under_other_names() -> None:
     each, other = (EACH.model_copy(update={"args": {"q": f"{{item_result}} {{{name}_result}}"}}) for name in "bc")
 
-    assert beyond(Plan(steps=(A, B, each)), Plan(steps=(A, B.model_copy(update={"id": "c"}), other)), TOOLS) == []
+    assert (
+        uncovered_steps(Plan(steps=(A, B, each)), Plan(steps=(A, B.model_copy(update={"id": "c"}), other)), TOOLS) == []
+    )
 
 
 def call(tool: str = "save", *, result: StepResult | None = None, **fields: Any) -> Call:

@@ -58,7 +58,7 @@ def allows_more(policy: Policy, than: Policy) -> bool:
                 if not denied and than.faults(tool, args) and not policy.faults(tool, args):
                     return True
         for source in TOOLS:
-            if policy.lets_in(name, "x", (source,)) and not than.lets_in(name, "x", (source,)):
+            if policy.admits(name, "x", (source,)) and not than.admits(name, "x", (source,)):
                 return True
     return bool(policy.limits.beyond(than.limits))
 

@@ -20,7 +20,7 @@ FULL: dict[str, dict[str, Any]] = {
         "goal": "a goal",
         "constraints": ["be quick"],
         "tags": ["nightly"],
-        "wording": 2,
+        "wording": 3,
         "history": [{"user": "hello"}],
         "setup": {"approval": "always"},
         "setup_by": "facade",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.review.decision import Decision, UnreadableAnswer, read_answer
+from graph.review.decision import Decision, InvalidResponse, read_answer
 from graph.review.request import ActionName, ReviewAction, ReviewRequest
 
 DIGEST = "d" * 64
@@ -44,7 +44,7 @@ def one(answer: Any, *names: ActionName) -> Decision:
 
 
 def refused(answer: Any, *names: ActionName) -> str:
-    with pytest.raises(UnreadableAnswer) as caught:
+    with pytest.raises(InvalidResponse) as caught:
         read(answer, *names)
     return str(caught.value)
 
@@ -203,7 +203,7 @@ def test_a_request_takes_the_decisions_of_the_table_and_no_others(name: ActionNa
     for kind, answer in answers.items():
         try:
             taken.add(one(answer, name).type)
-        except UnreadableAnswer:
+        except InvalidResponse:
             assert kind not in allowed
 
     assert taken == allowed
@@ -448,7 +448,7 @@ def is_plain_approval(decision: dict[str, Any]) -> bool:
 def test_no_answer_beyond_the_listed_forms_reads_as_an_approval(answer: Any) -> None:
     try:
         (decision,) = read(answer)
-    except UnreadableAnswer:
+    except InvalidResponse:
         assert not is_listed_yes(answer)
         return
 
@@ -459,7 +459,7 @@ def test_no_answer_beyond_the_listed_forms_reads_as_an_approval(answer: Any) -> 
 def test_no_short_answer_ever_settles_answers_or_raises_anything(answer: Any, name: ActionName) -> None:
     try:
         (decision,) = read(answer, name)
-    except UnreadableAnswer:
+    except InvalidResponse:
         return
 
     assert decision.type == "reject" or isinstance(answer, dict | str)
@@ -479,7 +479,7 @@ def test_a_decision_ends_nothing_by_itself() -> None:
 
 @pytest.mark.parametrize("kind", [5, None, ["approve"]])
 def test_a_type_that_is_no_text_is_none(kind: Any) -> None:
-    assert refused({"decisions": [{"type": kind}]}) == 'a decision is an object with "type"'
+    assert refused({"decisions": [{"type": kind}]}) == 'a decision must be an object with "type"'
 
 
 def test_values_of_an_edited_plan_are_left_to_its_validation() -> None:

@@ -8,7 +8,7 @@ from graph.plan.schema import Plan, Step
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.record.steps import Steps
-from graph.review.human_steps import fitting_answer, open_questions
+from graph.review.human_steps import fit_answer, open_questions
 
 DONE, FAILED = StepResult("succeeded", 1), StepResult("failed", error="down")
 READ = Step(id="read", objective="o", tool="read")
@@ -47,17 +47,17 @@ def test_a_step_that_no_person_does_is_never_asked() -> None:
     ],
 )
 def test_an_answer_that_fits_is_taken_as_its_schema_wants_it(given: Any, schema: Any, answer: Any) -> None:
-    assert fitting_answer(given, schema) == (answer, None)
+    assert fit_answer(given, schema) == (answer, None)
 
 
 @pytest.mark.parametrize("given", ["five", 5.5, None])
 def test_an_answer_that_does_not_fit_comes_back_with_the_first_fault(given: Any) -> None:
-    answer, fault = fitting_answer(given, {"type": "integer"})
+    answer, fault = fit_answer(given, {"type": "integer"})
 
     assert answer is given and fault is not None and "integer" in fault
 
 
 def test_text_that_does_not_fit_gets_no_quotes_to_fit() -> None:
-    answer, fault = fitting_answer("yes", {"type": "string", "minLength": 5})
+    answer, fault = fit_answer("yes", {"type": "string", "minLength": 5})
 
     assert (answer, fault is None) == ("yes", False)

@@ -80,7 +80,7 @@ def test_asked_again_says_why_in_the_value_and_in_every_description() -> None:
 
 
 def test_asked_again_keeps_the_issues_until_there_are_new_ones() -> None:
-    new = {"step": "a", "field": "id", "message": "n"}
+    new = Issue("a", "id", "n")
 
     assert REQUEST.again("e", ()).issues == REQUEST.issues
     assert REQUEST.again("e", [new]).issues == (new,)

@@ -8,7 +8,7 @@ from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import Policy
 from graph.record.budget import Budget
-from graph.review.decision import Decision, UnreadableAnswer, rejection
+from graph.review.decision import Decision, InvalidResponse, rejection
 from graph.review.human_steps import GATE, PASSED
 from graph.review.request import ReviewAction, ReviewRequest
 from graph.review.verdict import ReviewVerdict, verdict_of
@@ -124,7 +124,7 @@ def test_rejecting_a_plan_never_finishes() -> None:
     ids=str,
 )
 def test_a_budget_that_is_not_raised_or_too_far_or_not_understood_is_asked_about_again(budget: Any) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((BUDGET, edit(budget=budget)))
 
 
@@ -136,12 +136,12 @@ def test_the_limit_that_is_reached_may_be_taken_away_where_no_hard_one_stands() 
 
 @pytest.mark.parametrize("happened", [None, "yes", 1, "true"])
 def test_a_call_is_settled_by_true_or_false_only(happened: Any) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((EFFECT, edit(happened=happened)))
 
 
 def test_an_answer_has_to_fit_what_was_asked() -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((QUESTION, edit(answer="five")))
 
 
@@ -169,7 +169,7 @@ def test_an_approval_given_beforehand_approves_the_plan_and_is_known_to_be_unsee
 def test_nothing_but_an_approval_of_the_plan_may_be_given_beforehand(
     pairs: list[tuple[ReviewAction, Decision]],
 ) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         beforehand(*pairs)
 
 
@@ -192,7 +192,7 @@ def test_a_call_of_a_tool_that_is_called_like_a_gate_is_no_gate() -> None:
 
 @pytest.mark.parametrize("action", [EFFECT, QUESTION, BUDGET], ids=lambda action: action.name)
 def test_a_decision_without_arguments_is_no_answer_to_what_needs_some(action: ReviewAction) -> None:
-    with pytest.raises(UnreadableAnswer):
+    with pytest.raises(InvalidResponse):
         verdict((action, Decision("edit")))
 
 
@@ -201,7 +201,7 @@ def test_a_bound_on_money_may_be_raised_and_is_not_set_in_mid_run() -> None:
     dear = ReviewAction("raise_budget", {"budget": {"cost_usd": 1.0}, "spent": {}}, "", "cost_usd")
 
     assert verdict((dear, edit(budget={"cost_usd": 2.0})), terms=open_terms).budget == Budget(cost_usd=2.0)
-    with pytest.raises(UnreadableAnswer, match="cost_usd cannot be set in mid-run"):
+    with pytest.raises(InvalidResponse, match="cost_usd cannot be set during a run"):
         verdict((BUDGET, edit(budget={"tool_calls": 4, "cost_usd": 2.0})), terms=open_terms)
 
 

@@ -7,7 +7,7 @@ import pytest
 from graph.record.events import TYPES, Event
 from graph.record.values import keep
 from graph.testing import LEAST, whole_payload
-from graph.text.event_text import SECTIONS, event_text, told_line
+from graph.text.event_text import SECTIONS, event_line, event_text
 
 ASKED = {"request": 1, "digest": "d" * 64, "asked": ["run_plan"], "error": None}
 DECIDED = {"decision": "approve", "by": "person", "approver": "ann", "digest": "d" * 64, "message": "approve"}
@@ -41,7 +41,7 @@ def test_an_unknown_kind_is_told_by_its_name_and_its_fields_in_every_section() -
 
 
 def test_a_line_has_the_number_of_its_event() -> None:
-    assert told_line(event("paused", reason="interrupted")) == "   7 paused: interrupted"
+    assert event_line(event("paused", reason="interrupted")) == "   7 paused: interrupted"
 
 
 def test_the_start_tells_goal_constraints_models_and_tools() -> None:

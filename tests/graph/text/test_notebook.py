@@ -4,6 +4,7 @@ import pytest
 
 from graph.plan.schema import Plan, Step
 from graph.text.drawing import plan_svg, plan_text
+from graph.text.html import scrolled
 from graph.text.notebook import draw_plans, draw_plans_with
 
 PLAN = Plan(steps=(Step(id="a", objective="look", tool="look"), Step(id="b", objective="sum up", depends_on=("a",))))
@@ -16,6 +17,7 @@ def test_a_notebook_shows_a_plan_as_a_picture_and_as_text() -> None:
     draw_plans_with(display)
 
     shown, _ = display.format(PLAN)
+    assert shown.pop("text/html") == scrolled(plan_svg(PLAN))
     assert shown == {"image/svg+xml": plan_svg(PLAN), "text/plain": plan_text(PLAN)}
 
 

@@ -7,6 +7,9 @@ import pytest
 
 from tools.documents.library import LARGEST_FILE_BYTES, Library
 from tools.errors import NothingFound, PathRefused, SourceNotReadable
+from tools.files.root import Root
+from tools.read_document import read_document
+from tools.read_file import read_text
 from tools.workers.process import Bounds
 
 
@@ -65,13 +68,56 @@ def test_a_missing_folder_and_an_empty_one_are_errors_that_name_it(tmp_path: Pat
         assert str(folder) in str(error.value) and ".pdf" in str(error.value)
 
 
-def test_bytes_that_are_not_utf8_and_a_byte_order_mark_are_read_all_the_same(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_bytes(b"\xef\xbb\xbf# Caf\xe9\r\n\r\nWords.\r\n")
+def test_an_empty_folder_is_called_empty_and_one_without_documents_is_not(tmp_path: Path) -> None:
+    with pytest.raises(NothingFound, match="is empty"):
+        Library(tmp_path).catalogue()
 
-    (document,) = Library(tmp_path).catalogue().documents
+    (tmp_path / "a.docx").write_bytes(b"PK")
 
-    assert (document.title, document.size) == ("Caf\ufffd", 3)
-    assert [(p.line, p.text) for p in document.passages] == [(3, "Words.")]
+    with pytest.raises(NothingFound, match=r"holds no readable document.*skipped 1: a\.docx"):
+        Library(tmp_path).catalogue()
+
+
+def test_a_document_without_text_is_not_one_that_was_looked_through(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("words")
+    (tmp_path / "b.md").write_text("\n")
+
+    catalogue = Library(tmp_path).catalogue()
+
+    assert len(catalogue.documents) == 1 and catalogue.skipped == {"b.md": "there is no text in it"}
+
+
+def test_files_of_other_kinds_are_skipped_with_the_tool_that_reads_them(tmp_path: Path) -> None:
+    for name in ("a.md", "b.docx", "c.csv", ".hidden"):
+        (tmp_path / name).write_text("words")
+
+    catalogue = Library(tmp_path).catalogue()
+
+    assert sorted(catalogue.skipped) == ["b.docx", "c.csv"]
+    assert "convert_document" in catalogue.skipped["b.docx"] and "convert" not in catalogue.skipped["c.csv"]
+    assert (catalogue.coverage()["searched"], catalogue.coverage()["skipped_count"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "\ufeff# Café\r\n\r\nLes éoliennes.\r\n".encode(),
+        "# Café\n\nLes éoliennes.\n".encode("latin-1"),
+        "# Café\n\nLes éoliennes.\n".encode("cp1252"),
+        "# Café\r\n\r\nLes éoliennes.\r\n".encode("utf-16"),
+    ],
+    ids=["utf-8 with a mark", "latin-1", "windows-1252", "utf-16"],
+)
+def test_a_document_is_decoded_as_files_of_the_workspace_are(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.md").write_bytes(content)
+    library = Library(tmp_path)
+
+    (document,) = library.catalogue().documents
+
+    assert (document.title, document.size) == ("Café", 3)
+    assert [(p.line, p.text) for p in document.passages] == [(3, "Les éoliennes.")]
+    read = read_document(library).invoke({"path": "a.md"})["text"]
+    assert read == "\n".join(read_text(Root(tmp_path, "workspace"), "a.md").lines())
 
 
 def test_only_a_changed_file_is_read_again(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 
 What it was asked is in FOLDER/starts and FOLDER/calls; files of these names in FOLDER change how it behaves:
 `crash` (ends at its start), `deaf` (answers nothing), `chatty` (says on its standard output what is no message),
-`swapped` (the tool `note` takes another argument), and by HTTP `token` (what a client must send as its bearer token)
+`swapped` (the tool `note` takes another argument), `tasks` (a JSON list of tools that can only be run as tasks,
+among them `research`), and by HTTP `token` (what a client must send as its bearer token)
 and `clingy` (has sessions, and does not answer when one is to be ended).
 """
 
@@ -38,7 +39,8 @@ class SmallServer:
         if method == "tools/list":
             return self._result(number, {"tools": self.tools()})
         if method == "tools/call":
-            return self._call(number, message["params"]["name"], message["params"].get("arguments", {}))
+            token = message["params"].get("_meta", {}).get("progressToken")
+            return self._call(number, message["params"]["name"], message["params"].get("arguments", {}), token)
         return {"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "Method not found"}}
 
     def tools(self) -> list[dict[str, Any]]:
@@ -50,18 +52,29 @@ class SmallServer:
             ("refuse", NOTHING, LOOKS),
             ("swap", NOTHING, LOOKS),
             ("picture", NOTHING, LOOKS),
+            ("steady", NOTHING, STAYS),
         ]
+        if (self.folder / "tasks").exists():
+            offered += [("research", NOTHING, STAYS)]
+        told = [self._told(*each) for each in offered]
+        task_only = json.loads((self.folder / "tasks").read_text()) if (self.folder / "tasks").exists() else []
         return [
-            {"name": name, "description": f"does {name}", "inputSchema": schema, "annotations": hints}
-            for name, schema, hints in offered
+            {**each, "execution": {"taskSupport": "required"}} if each["name"] in task_only else each for each in told
         ]
 
-    def _call(self, number: Any, tool: str, args: dict[str, Any]) -> dict[str, Any] | None:
+    def _told(self, name: str, schema: Any, hints: Any) -> dict[str, Any]:
+        return {"name": name, "description": f"does {name}", "inputSchema": schema, "annotations": hints}
+
+    def _call(self, number: Any, tool: str, args: dict[str, Any], token: Any) -> dict[str, Any] | None:
         self._write("calls", [tool, args])
         if tool in ("die", "look_and_die"):
             os._exit(1)
         if tool == "slow":
             return None
+        if tool == "steady" and token is not None:
+            for done in (1, 2, 3):
+                told = {"progressToken": token, "progress": done, "total": 3, "message": f"page {done}"}
+                print(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}), flush=True)
         if tool == "swap":
             (self.folder / "swapped").touch()
         if tool == "refuse":

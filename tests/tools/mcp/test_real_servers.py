@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tools import McpServers, default_tools
+from tools.call_progress import CallProgress, told_of_progress
 from tools.errors import McpCallFailed
 
 TIME = "mcp-server-time==2026.10.19"
@@ -166,3 +167,29 @@ def test_a_server_from_pypi_runs_in_an_environment_of_its_own(time_server: Path)
     assert there["target"]["datetime"].endswith("21:00:00+09:00")
     assert "timezone" in failed.value.reason.lower()
     assert declared["convert_time"] == ("read", True)
+
+
+def test_the_progress_of_a_long_operation_is_told(everything: Path) -> None:
+    told: list[CallProgress] = []
+    entry = {"command": "node", "args": [str(everything)]}
+    with McpServers({"all": entry}) as servers, told_of_progress(told.append):
+        call(servers, "trigger-long-running-operation", duration=0.4, steps=4)
+
+    assert [(progress.done, progress.total) for progress in told] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_a_tool_of_the_everything_server_that_is_a_task_only_is_left_out_by_name(
+    everything: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with McpServers({"all": {"command": "node", "args": [str(everything)]}}) as servers:
+        names = {tool.name for tool in servers.tools()}
+
+    assert "simulate-research-query" not in names and "echo" in names
+    assert not [line for line in caplog.messages if "'echo' is left out" in line]
+
+
+def test_a_server_is_told_that_nobody_answers_questions_within_a_call(everything: Path) -> None:
+    with McpServers({"all": {"command": "node", "args": [str(everything)]}}) as servers:
+        names = {tool.name for tool in servers.tools()}
+
+    assert not [name for name in names if "elicitation" in name or "sampling" in name]

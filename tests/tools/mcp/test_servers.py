@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tools import McpServers
+from tools.call_progress import CallProgress, told_of_progress
 from tools.errors import McpCallFailed, McpUnavailable, NothingHappened
 
 Small = Any
@@ -294,3 +295,39 @@ def test_a_tool_declares_the_rules_of_the_configuration(small: Small) -> None:
     note = {"effect": "external", "idempotent": True, "timeout_s": 5.0, "trusted": False, "free_args": ("text",)}
     assert note.items() <= declared["note"].items()
     assert {**note, "effect": "read", "free_args": ()}.items() <= declared["echo"].items()
+
+
+def test_the_progress_that_a_server_reports_is_told_to_who_listens(small: Small) -> None:
+    told: list[CallProgress] = []
+    with McpServers({"small": small.entry()}) as servers, told_of_progress(told.append):
+        call(servers, "steady")
+
+    assert told == [CallProgress(done, 3, f"page {done}") for done in (1, 2, 3)]
+
+
+def test_a_tool_that_is_a_task_only_is_left_out_by_name(small: Small, caplog: pytest.LogCaptureFixture) -> None:
+    small.behave("tasks", '["research"]')
+    with McpServers({"small": small.entry()}) as servers:
+        names = {tool.name for tool in servers.tools()}
+
+    assert "research" not in names and "echo" in names
+    assert [line for line in caplog.messages if "'research' is left out" in line and '"disabled": true' in line]
+
+
+def test_a_tool_that_became_a_task_only_is_not_called(small: Small) -> None:
+    with McpServers({"small": small.entry()}) as servers:
+        small.behave("tasks", '["note"]')
+        with pytest.raises(McpUnavailable, match="'note' was not called: it can only be run as a task"):
+            call(servers, "note", text="x")
+
+    assert not small.calls
+
+
+def test_a_tool_that_is_a_task_only_and_disabled_is_not_spoken_of(
+    small: Small, caplog: pytest.LogCaptureFixture
+) -> None:
+    small.behave("tasks", '["research"]')
+    with McpServers({"small": small.entry(tools={"research": {"disabled": True}})}):
+        pass
+
+    assert not [line for line in caplog.messages if "research" in line]

@@ -6,7 +6,7 @@ import pytest
 from desk import Desk, at_desk
 
 from graph.execution.kinds.table import kind_start
-from graph.plan.kinds.spec import EACH
+from graph.plan.kinds.spec import FOR_EACH_FIELDS
 from graph.plan.kinds.table import kind_spec
 from graph.plan.step_kind import KINDS, StepKind
 from graph.testing import LoggedTools, ScriptedModel
@@ -25,7 +25,7 @@ WORKING: dict[str, tuple[dict[str, Any], Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_just_the_kinds_that_may_have_for_each_can_do_an_item(kind: StepKind) -> None:
-    assert (kind_start(kind).item is not None) == (EACH[0] in kind_spec(kind).fields)
+    assert (kind_start(kind).item is not None) == (FOR_EACH_FIELDS[0] in kind_spec(kind).fields)
 
 
 @pytest.mark.parametrize("kind", WAITING)

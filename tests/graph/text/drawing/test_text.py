@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,14 +80,93 @@ def test_a_plan_without_steps_shows_its_answer() -> None:
     assert plan_text(Plan()) == "no steps; answer: none"
 
 
-@given(st.lists(st.text(min_size=1), min_size=1, max_size=8), st.integers(60, 160))
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=8), st.integers(40, 160))
 def test_no_line_is_wider_than_asked(objectives: list[str], width: int) -> None:
     steps = tuple(
-        Step(id=f"step_{n}", objective=text, tool=text, args={"text": text * n}, depends_on=("step_0",) if n else ())
+        Step(
+            id=f"step_{n}" + "x" * 30 * n,
+            objective=text,
+            tool=text,
+            args={"text": text * n},
+            depends_on=("step_0",) if n else (),
+        )
         for n, text in enumerate(objectives)
     )
 
-    lines = plan_text(Plan(steps=steps), {}, width=width).split("\n")
+    lines = plan_text(Plan(steps=steps, answer=objectives[0] * 9), {}, width=width).split("\n")
 
-    assert len(lines) == len(steps) + 1
+    assert len(lines) >= len(steps) + 2
     assert all(columns(line) <= width for line in lines)
+
+
+def test_a_plan_is_a_list_where_its_columns_do_not_fit() -> None:
+    assert plan_text(
+        REPORT, {"search": "succeeded", "summary": "failed", "decide": "blocked"}, width=60
+    ).splitlines() == [
+        "✓ search: succeeded",
+        "    Find what the documents say about offshore wind",
+        '    search_documents query="offshore wind cost"',
+        "✗ summary: failed",
+        "    Summarise it",
+        "    summarize passages={search_result.passages}",
+        "    after search",
+        "○ prices: pending",
+        "    Fetch spot prices",
+        '    fetch_prices region="North Sea" days=30',
+        "⊘ decide: blocked",
+        "    Decide which trend matters most",
+        "    model(search_documents, calculator)",
+        "    after summary, prices",
+        "○ risk: pending",
+        "    Weigh the risks",
+        "    model",
+        "    after search, prices",
+        "○ 2 pending   ✓ 1 succeeded   ✗ 1 failed   ⊘ 1 blocked",
+        "answer: {decide_result}",
+    ]
+
+
+def test_where_the_columns_fit_what_is_cut_loses_its_middle_and_ends_with_whole_words() -> None:
+    assert plan_text(REPORT, width=100).splitlines()[0] == (
+        '●      search   Find what the … offshore wind                       search_documents … wind cost"'
+    )
+
+
+def test_a_plan_without_a_given_width_is_drawn_in_columns_whatever_they_take() -> None:
+    wide = Plan(steps=tuple(Step(id=f"{'n' * 200}{n}", objective="o") for n in range(2)))
+
+    assert plan_text(wide).splitlines()[0].startswith(f"●  {'n' * 200}0  o")
+    assert plan_text(REPORT) != plan_text(REPORT, width=100)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_long_names_that_differ_look_different_at_every_width(width: int) -> None:
+    steps = tuple(Step(id="n" * 200 + end, objective="o" * 200 + end, tool="t" * 200 + end) for end in "ab")
+
+    lines = plan_text(Plan(steps=steps), width=width).splitlines()
+
+    assert len(lines) == len(set(lines)) == 6 and all(columns(line) <= width for line in lines)
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_words_are_not_broken_in_the_middle(width: int) -> None:
+    objective = (
+        "Décrire en détail ce que disent les documents sur le vent — תאר את הרוח ואת המחיר — 計画 を 説明 する " * 3
+    )
+    words = {*objective.split(), "model", "a", "…", "●"}
+
+    assert set(plan_text(Plan(steps=(Step(id="a", objective=objective),)), width=width).split()) <= words
+
+
+@pytest.mark.parametrize("count", [3, 30, 300, 1004])
+def test_every_step_of_a_list_is_named(count: int) -> None:
+    steps = tuple(
+        Step(id=f"s{n}", objective="o " * 60, tool="t" * 40, depends_on=(f"s{n - 1}",) if n else ())
+        for n in range(count)
+    )
+
+    lines = plan_text(Plan(steps=steps), {"s0": "succeeded"}, width=60).splitlines()
+
+    assert [line for line in lines if line[0] in "✓○"][:-1] == [
+        "✓ s0: succeeded", *(f"○ s{n}: pending" for n in range(1, count))
+    ]  # fmt: skip

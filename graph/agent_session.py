@@ -1,0 +1,108 @@
+"""An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+from langgraph.errors import EmptyInputError
+from langgraph.types import Command
+
+from graph.builder import Graph, build_graph, own_tools
+from graph.caller import Caller, calling
+from graph.checkpoint import open_checkpointer
+from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
+from graph.own_tools import name_of
+from graph.record.run_state import run_name
+from graph.route import headed
+from graph.runs import Run, Runs, open_runs
+from graph.tool_servers import Servers, Tools, awith_servers
+
+Progress = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The graph, runs and tool names of an open agent; drives runs of the graph."""
+
+    graph: Graph
+    runs: Runs
+    tools: frozenset[str] | None = None
+
+    def require_tools(self, run: Run) -> None:
+        """Check that the tools of a run's remaining steps are available; skipped if the tool names are unknown.
+
+        Raises:
+            MissingToolsError: A tool is missing.
+        """
+        if self.tools is None or run.ended or run.plan is None:
+            return
+        left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
+        missing = {name for step in left for name in step.tool_names} - self.tools
+        if missing:
+            raise MissingToolsError(run.id, sorted(missing))
+
+    async def decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
+        """Resume a run with a decision.
+
+        Raises:
+            InputError: The decision is `{}`.
+            NothingToDecideError: The run does not wait for a decision.
+        """
+        if decision == {}:
+            raise InputError("decision", "an empty decision is not valid; send approve, reject, or a changed plan")
+        if run.request is None and run.status == "waiting":
+            # The process died before the request reached the checkpoint; running the graph raises it again.
+            await self.drive(None, Caller.facade(run.thread), None)
+            run = await self.stands(run.thread)
+        if run.request is None:
+            raise NothingToDecideError(run.id, run.status)
+        await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
+
+    async def drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
+        """Run the graph with an input until it stops; None resumes."""
+        config: Any = {"configurable": {"thread_id": caller.thread}}
+        with suppress(RunPausedError), calling(caller):
+            try:
+                await self._stream(given, config, on_progress)
+            except EmptyInputError:
+                await self._restore(caller.thread, config)
+                await self._stream(given, config, on_progress)
+
+    async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:
+        async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
+            if on_progress is not None:
+                on_progress(change)
+
+    async def _restore(self, thread: str, config: Any) -> None:
+        """Rebuild the state of a thread without checkpoints from the ledger (decision record 0011)."""
+        key = await self.runs.latest(thread)
+        seen = (await self.runs.ledger.events(key))[-1].seq
+        run = {"thread": key.thread, "n": key.n, "id": run_name(key.thread, key.n), "seq": seen}
+        state = {"run": run, **headed("plan"), "messages": [HumanMessage("resume")]}
+        await self.graph.aupdate_state(config, state, as_node="review")
+
+    async def stands(self, thread: str) -> Run:
+        """Return the thread's latest run, with its open review request."""
+        key = await self.runs.latest(thread)
+        run = await self.runs.show(key)
+        state = await self.graph.aget_state({"configurable": {"thread_id": thread}})
+        asked = [pending.value for pending in state.interrupts]
+        return run.with_request(asked[0]) if asked and run.status == "waiting" else run
+
+
+@asynccontextmanager
+async def opened(
+    database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
+) -> AsyncIterator[Opened]:
+    """Open a database and build the graph over it."""
+    others = own_tools() if tools is None else tools
+    async with (
+        open_runs(database) as runs,
+        open_checkpointer(database) as checkpointer,
+        awith_servers(mcp, others) as all_tools,
+    ):
+        graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
+        yield Opened(graph, runs, frozenset(map(name_of, all_tools)))

@@ -1,0 +1,186 @@
+"""Constraints and feedback -> changes to what is left of a plan; what has run cannot be changed any more."""
+
+from dataclasses import replace
+from typing import Any
+
+from graph.chat_models.offline import brief, prose
+from graph.chat_models.offline.audit import read_step
+from graph.chat_models.offline.audit_goals import Audit, apply_to_audit, audit_goal
+from graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
+from graph.chat_models.offline.expression import expression_in
+from graph.chat_models.offline.goals import brief_goal
+from graph.chat_models.offline.remaining import NoRepair, Remaining
+from graph.chat_models.offline.sums import checked
+from graph.chat_models.offline.wishes import wished
+from graph.plan.references import escape
+from tools.words import content_words
+
+JsonObject = dict[str, Any]
+
+
+def apply_wishes(remaining: Remaining) -> str | None:
+    """Bring what has not run in line with every wish; return the refusal of one that the rules do not know.
+
+    Raises:
+        NoRepair: A wish comes too late, or the plan has no place for it.
+    """
+    prompt = remaining.prompt
+    if expression_in(prompt.goal) is not None:
+        kept = wished({"steps": [], "answer": 0}, prompt, checked, prose.WISHES_FOR_SUMS)
+        return kept if isinstance(kept, str) else None
+    if audit_goal(prompt.goal):
+        audit = Audit("", draft=_has(remaining, "write_report"))
+        wanted = wished(audit, prompt, apply_to_audit, prose.WISHES_FOR_AUDITS)
+        if isinstance(wanted, str):
+            return wanted
+        _read_also(remaining, wanted.logs)
+        _report(remaining, wanted.path, is_wanted=wanted.draft)
+        return None
+    spec = _order_of(remaining)
+    wish = wished(spec, prompt, apply_to_brief, prose.WISHES_FOR_BRIEFS)
+    if isinstance(wish, str):
+        return wish
+    _web(remaining, spec, wish)
+    _searches(remaining, spec, wish)
+    _sentences(remaining, wish)
+    _report(remaining, wish.path, is_wanted=wish.report)
+    return None
+
+
+def _order_of(remaining: Remaining) -> BriefSpec:
+    """Return what the plan is made of, with the queries that its goal had before any wish."""
+    goal = brief_goal(remaining.prompt.goal)
+    if goal and goal.topic:
+        spec = replace(brief.brief_spec(goal), path=None, sentences=None, brief=False)
+    else:
+        spec = BriefSpec("", tuple(_queries(remaining)))
+    return replace(spec, web=_has(remaining, "web_search"), report=_has(remaining, "write_report"))
+
+
+def _web(remaining: Remaining, spec: BriefSpec, wish: BriefSpec) -> None:
+    if spec.web and not wish.web:
+        if _has_run(remaining, "web_search"):
+            raise NoRepair("the web has been searched already")
+        for step in _left(remaining, "web_search"):
+            remaining.drop(step)
+    elif wish.web and not spec.web:
+        query = spec.topic or remaining.prompt.goal
+        _add_source(remaining, "web_search", f"Search the web for {query}", query)
+
+
+def _searches(remaining: Remaining, spec: BriefSpec, wish: BriefSpec) -> None:
+    """Add the searches that were asked for, and leave out the last ones if there are to be fewer."""
+    last = apply_to_brief(spec, remaining.prompt.feedback[-1]) if remaining.prompt.feedback else None
+    known = spec.queries + spec.spare
+    for query in last.queries if last and not remaining.failed else ():
+        if query in wish.queries and query not in known and _is_new(remaining, query):
+            _add_source(remaining, "search_documents", f"Search for {query}", query)
+    if len([query for query in wish.queries if query in spec.queries]) >= len(spec.queries):
+        return
+    have = len(list(_queries(remaining)))
+    for step in reversed(_left(remaining, "search_documents")):
+        if have > len(wish.queries):
+            remaining.drop(step)
+            have -= 1
+    if have > len(wish.queries):
+        raise NoRepair(f"{have} searches have been made already")
+
+
+def _sentences(remaining: Remaining, wish: BriefSpec) -> None:
+    if wish.sentences is None and not wish.brief:
+        return
+    steps = _left(remaining, "summarize_text")
+    if not steps and not remaining.failed:
+        raise NoRepair("no summary is left to be made")
+    for step in steps:
+        args = remaining.steps[step].get("args", {})
+        most = wish.sentences or 2 * len(args["text"] if isinstance(args.get("text"), list) else [1])
+        if not isinstance(args.get("max_sentences"), int) or args["max_sentences"] > most:
+            remaining.give({**remaining.steps[step], "args": {**args, "max_sentences": most}})
+
+
+def _report(remaining: Remaining, path: str | None, *, is_wanted: bool) -> None:
+    """Leave the report out, or write it to the path that was asked for."""
+    left = _left(remaining, "write_report")
+    if not is_wanted:
+        if _has_run(remaining, "write_report"):
+            raise NoRepair("the report has been written already")
+        for step in left:
+            remaining.drop(step)
+        return
+    if path is None:
+        return
+    if not left and not any(_args(remaining, step).get("path") == path for step in remaining.succeeded):
+        raise NoRepair(f"no report is left to be written to {path}")
+    for step in left:
+        fields = remaining.steps[step]
+        args = {**fields.get("args", {}), "path": path}
+        if args != fields.get("args"):
+            remaining.give({**fields, "objective": f"Write the report to {path}", "args": args})
+            remaining.failed.pop(step, None)
+        elif step in remaining.failed:
+            raise NoRepair(f"the report could not be written to {path}, which was asked for")
+
+
+def _read_also(remaining: Remaining, logs: tuple[str, ...]) -> None:
+    for log in logs:
+        if any(_args(remaining, step).get("path") == log for step in remaining.every_step):
+            continue
+        groups = _left(remaining, "group_errors")
+        if not groups:
+            raise NoRepair(f"the errors have been grouped already, without {log}")
+        read = read_step(remaining.new_id(), log, "info", f"Collect {log}")
+        remaining.give(read)
+        _append(remaining, groups[0], "records", read["id"])
+
+
+def _add_source(remaining: Remaining, tool: str, objective: str, query: str) -> None:
+    summaries = [
+        step for step in _left(remaining, "summarize_text") if isinstance(_args(remaining, step).get("text"), list)
+    ]
+    if remaining.prompt.missing({tool: ("query",)}) or not summaries:
+        raise NoRepair(f"nothing that is left takes the result of a further {tool}")
+    step: JsonObject = {
+        "id": remaining.new_id(),
+        "objective": objective,
+        "tool": tool,
+        "args": {"query": escape(query)},
+    }
+    remaining.give(step)
+    _append(remaining, summaries[0], "text", step["id"])
+
+
+def _append(remaining: Remaining, step: str, name: str, source: str) -> None:
+    fields = remaining.steps[step]
+    given = fields["args"].get(name, [])
+    items = [*(given if isinstance(given, list) else [given]), f"{{{source}_result}}"]
+    remaining.give({**fields, "args": {**fields["args"], name: items}})
+
+
+def _left(remaining: Remaining, tool: str) -> list[str]:
+    return [step for step, fields in remaining.steps.items() if fields.get("tool") == tool]
+
+
+def _has(remaining: Remaining, tool: str) -> bool:
+    return bool(_left(remaining, tool)) or _has_run(remaining, tool)
+
+
+def _has_run(remaining: Remaining, tool: str) -> bool:
+    return any(remaining.tool(step) == tool for step in remaining.succeeded)
+
+
+def _args(remaining: Remaining, step: str) -> JsonObject:
+    args: JsonObject = {**remaining.every_step, **remaining.steps}[step].get("args", {})
+    return args
+
+
+def _queries(remaining: Remaining) -> list[str]:
+    steps = {**remaining.every_step, **remaining.steps}
+    kept = [step for step in steps if step in remaining.succeeded or step in remaining.steps]
+    return [
+        str(_args(remaining, step).get("query", "")) for step in kept if steps[step].get("tool") == "search_documents"
+    ]
+
+
+def _is_new(remaining: Remaining, query: str) -> bool:
+    return all(set(content_words(each)) != set(content_words(query)) for each in _queries(remaining))

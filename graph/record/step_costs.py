@@ -1,0 +1,91 @@
+"""What a run's events say of each step beside its result: what it cost, and whether anybody judged its criterion."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graph.errors import UnknownEventError
+from graph.plan.schema import Plan
+from graph.record.events import CallStarted, Event, ModelFinished, StepChecked, StepFinished
+from graph.record.events.call import CallFinished
+from graph.record.summary import CHANGED
+
+PLANNING = "planning"
+"""Stands for model calls that belong to no step."""
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """Calls, tokens, and US dollars, which are None if the price of a model call is not known."""
+
+    tool_calls: int = 0
+    model_calls: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+
+    def with_model_call(self, call: ModelFinished) -> "StepCost":
+        """Return the cost with one model call more."""
+        tokens = call.usage.total_tokens if call.usage is not None else 0
+        known = self.cost_usd is not None and call.cost_usd is not None
+        cost_usd = (self.cost_usd or 0) + (call.cost_usd or 0) if known else None
+        return StepCost(self.tool_calls, self.model_calls + 1, self.tokens + tokens, cost_usd)
+
+    def to_json(self) -> dict[str, int | float | None]:
+        """Return the cost as data."""
+        counts = {"tool_calls": self.tool_calls, "model_calls": self.model_calls, "tokens": self.tokens}
+        return {**counts, "cost_usd": self.cost_usd}
+
+    def __str__(self) -> str:
+        """Return the cost in words.
+
+        >>> str(StepCost(1, 2, 340, 0.0021)), str(StepCost(0, 1, 5, None))
+        ('1 tool call, 2 model calls, 340 tokens, 0.0021 US dollars', '1 model call, 5 tokens, price unknown')
+        """
+        parts = [_counted(self.tool_calls, "tool call"), _counted(self.model_calls, "model call")]
+        parts.append(_counted(self.tokens, "token"))
+        if self.model_calls:
+            parts.append("price unknown" if self.cost_usd is None else f"{self.cost_usd:.6g} US dollars")
+        return ", ".join(filter(None, parts))
+
+
+def step_costs(events: Iterable[Event]) -> dict[str, StepCost]:
+    """Return step id -> what it cost, in the order of their first calls; `planning` is what belongs to no step."""
+    found: dict[str, StepCost] = {}
+    for event in events:
+        before = found.get(event.step or PLANNING, StepCost())
+        match _data(event):
+            case CallStarted():
+                after = StepCost(before.tool_calls + 1, before.model_calls, before.tokens, before.cost_usd)
+            case ModelFinished() as data:
+                after = before.with_model_call(data)
+            case _:
+                continue
+        found[event.step or PLANNING] = after
+    return found
+
+
+def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:
+    """Return the steps that succeeded with a criterion in words that nobody judged, in the order of the plan."""
+    succeeded: set[str] = set()
+    judged: set[str] = set()
+    for event in events:
+        step = event.step or ""
+        match _data(event):
+            case StepChecked(judged=opinion):
+                (judged.add if opinion is not None and opinion.met is not None else judged.discard)(step)
+            case StepFinished(result=result):
+                (succeeded.add if result.status == "succeeded" else succeeded.discard)(step)
+            case CallFinished(result=result) as data if data.is_the_step:
+                (succeeded.add if result.status == "succeeded" else succeeded.discard)(step)
+    steps = plan.steps if plan is not None else ()
+    return [step.id for step in steps if step.success_criteria and step.id in succeeded - judged]
+
+
+def _data(event: Event) -> object:
+    try:
+        return event.data
+    except (UnknownEventError, *CHANGED):  # of a newer release, or changed, which `verify` names
+        return None
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}" if count else ""

@@ -1,0 +1,72 @@
+"""What notebooks show beside pictures: facts and tables as HTML, in the colours and letters of the page.
+
+Everything from outside is escaped twice: first what cannot be seen (`graph.sanitize`), then what would be markup.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from graph.sanitize import document, escaped
+from graph.text.drawing.statuses import LOOKS
+
+SHOWN_CHARACTERS = 2_000
+"""How much of a goal, an answer or an error stands beside a picture."""
+
+_RULE = "border:1px solid color-mix(in srgb,currentColor 30%,transparent)"
+_CELL = f"{_RULE};padding:4px 10px;text-align:left;vertical-align:top"
+_TABLE = "border-collapse:collapse;margin:8px 0;max-width:100%;font-size:13px;color:inherit;background:none"
+COLOURS: Mapping[str, str] = {
+    **{word: look.strong for word, look in LOOKS.items()},
+    "planning": LOOKS["running"].strong,
+    "waiting": LOOKS["uncertain"].strong,
+    "paused": LOOKS["interrupted"].strong,
+    "partial": LOOKS["uncertain"].strong,
+    "rejected": LOOKS["failed"].strong,
+    "budget_exhausted": LOOKS["failed"].strong,
+    "cancelled": LOOKS["skipped"].strong,
+    "damaged": LOOKS["failed"].strong,
+}
+"""Behind white letters."""
+
+
+def words(text: str) -> str:
+    r"""Return a text from outside as HTML; of a long one the beginning, and how much more there is.
+
+    >>> words("<b>\u202e")
+    '&lt;b&gt;\\u{202e}'
+    """
+    more = len(text) - SHOWN_CHARACTERS
+    told = document(text[:SHOWN_CHARACTERS]) + (f"… ({more} more letters)" if more > 0 else "")
+    return escape(told).replace("\n", "<br>")
+
+
+def badge(status: str) -> str:
+    """Return a status as a word on its colour."""
+    colour = COLOURS.get(status, LOOKS["pending"].strong)
+    style = f"background:{colour};color:#fff;border-radius:9px;padding:1px 9px;font-size:12px;font-weight:700"
+    return f'<span style="{style};white-space:nowrap">{escape(escaped(status))}</span>'
+
+
+def facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Return facts one below the other: (name, HTML); the lines of a text stay lines."""
+    told = "".join(
+        f'<tr><th style="{_CELL};font-weight:600;white-space:nowrap">{escape(name)}</th>'
+        f'<td style="{_CELL};white-space:pre-wrap;overflow-wrap:anywhere" dir="auto">{html}</td></tr>'
+        for name, html in rows
+    )
+    return f'<table style="{_TABLE}">{told}</table>'
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; cells are HTML."""
+    head = "".join(f'<th style="{_CELL};font-weight:600;white-space:nowrap">{escape(name)}</th>' for name in columns)
+    cells = (
+        "".join(f'<td style="{_CELL};overflow-wrap:break-word" dir="auto">{cell}</td>' for cell in row) for row in rows
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return scrolled(f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>')
+
+
+def scrolled(html: str) -> str:
+    """Return a part of a page that scrolls if it is larger than its place, and is never clipped."""
+    return f'<div style="max-width:100%;max-height:90vh;overflow:auto">{html}</div>'

@@ -1,0 +1,71 @@
+"""The revisions of a run's plan: who wrote them and why, and what they change."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from graph.plan.revision import PlanDiff
+from graph.record.events import Event
+from graph.text.table import Bundle, local, table_bundle
+
+COLUMNS = ("revision", "at", "by", "why", "added", "changed", "removed", "answer")
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One revision: its number, when it came (Unix seconds), from whom, why, and how it differs from the one before."""
+
+    number: int
+    at: float
+    author: str
+    reason: str
+    diff: PlanDiff
+
+
+@dataclass(frozen=True)
+class Revisions(Sequence[Revision]):
+    """All revisions, in order; a notebook shows them as a table."""
+
+    revisions: tuple[Revision, ...]
+
+    @overload
+    def __getitem__(self, place: int) -> Revision: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Revision]: ...
+    def __getitem__(self, place: int | slice) -> Revision | Sequence[Revision]:
+        return self.revisions[place]
+
+    def __len__(self) -> int:
+        return len(self.revisions)
+
+    def _repr_mimebundle_(self, **_: Any) -> Bundle:
+        """Show a row for each revision."""
+        return table_bundle(COLUMNS, [list(_row(one)) for one in self.revisions])
+
+
+def revisions_in(events: Sequence[Event]) -> Revisions:
+    """Return the revisions that events tell of."""
+    return Revisions(tuple(_revision(event) for event in events if event.kind == "plan_revised"))
+
+
+def _revision(event: Event) -> Revision:
+    told = event.payload
+    diff = told.get("diff") or {}
+    return Revision(
+        number=told["revision"],
+        at=event.at,
+        author=str(told.get("author") or ""),
+        reason=str(told.get("reason") or ""),
+        diff=PlanDiff(
+            added=tuple(diff.get("added", ())),
+            changed=tuple(diff.get("changed", ())),
+            removed=tuple(diff.get("removed", ())),
+            answer=bool(diff.get("answer")),
+        ),
+    )
+
+
+def _row(one: Revision) -> Iterator[str]:
+    yield from (str(one.number), local(one.at), one.author, one.reason)
+    yield from (", ".join(ids) for ids in (one.diff.added, one.diff.changed, one.diff.removed))
+    yield "changed" if one.diff.answer else ""

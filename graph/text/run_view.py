@@ -1,0 +1,76 @@
+"""Runs in a notebook: what is wanted and what came of it beside the picture, and lists of runs as tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from graph.plan.schema import Plan
+from graph.record.results import StepResult
+from graph.record.summary import RunSummary
+from graph.record.values import to_text
+from graph.sanitize import escaped, margined
+from graph.text.drawing import plan_svg, plan_text
+from graph.text.html import badge, facts, scrolled, words
+from graph.text.table import Bundle, local, table_bundle
+
+MOST_ERRORS = 20
+"""How many errors of steps stand beside the picture."""
+
+
+@dataclass(frozen=True)
+class RunView:
+    """What is seen of a run: `statuses` and `results` by step id, no picture without a plan."""
+
+    name: str
+    goal: str
+    constraints: Sequence[str]
+    status: str
+    reason: str | None
+    answer: JsonValue
+    plan: Plan | None
+    statuses: Mapping[str, str]
+    results: Mapping[str, StepResult]
+
+    def bundle(self) -> Bundle:
+        """Return the run as HTML, as a picture if it has a plan, and as text."""
+        text, html = self._text(), facts(self._facts())
+        if self.plan is None:
+            return {"text/html": html, "text/plain": text}
+        svg = plan_svg(self.plan, self.statuses)
+        drawing = plan_text(self.plan, self.statuses)
+        return {"text/html": html + scrolled(svg), "image/svg+xml": svg, "text/plain": f"{text}\n\n{drawing}"}
+
+    def _facts(self) -> list[tuple[str, str]]:
+        reason = f" {words(self.reason)}" if self.reason else ""
+        told = [("run", words(self.name)), ("goal", words(self.goal))]
+        told += [("respect", words(constraint)) for constraint in self.constraints]
+        told += [("status", badge(self.status) + reason)]
+        told += [("answer", words(_in_words(self.answer)))] if self.answer is not None else []
+        return told + [(f"{step} {word}", words(error)) for step, word, error in self._errors()]
+
+    def _text(self) -> str:
+        reason = f" ({self.reason})" if self.reason else ""
+        lines = [escaped(f"run {self.name}: {self.status}{reason}"), f"goal: {escaped(self.goal)}"]
+        lines += [f"error in {step}: {escaped(error)}" for step, _, error in self._errors()]
+        lines += [f"answer: {margined(_in_words(self.answer))}"] if self.answer is not None else []
+        return "\n".join(lines)
+
+    def _errors(self) -> list[tuple[str, str, str]]:
+        """Return id, status and error of the first steps that have one."""
+        found = [(step, result.status, result.error) for step, result in self.results.items() if result.error]
+        return [(step, word, error) for step, word, error in found[:MOST_ERRORS] if error]
+
+
+def runs_bundle(runs: Sequence[RunSummary], following: str | None) -> Bundle:
+    """Return a list of runs as a table; `following` is where the next page begins."""
+    rows = [
+        (run.id, run.status, f"{run.succeeded}/{run.steps}" if run.revision else "-", local(run.updated_at), run.goal)
+        for run in runs
+    ]
+    more = f"there are more: list(before={following!r})" if following else ""
+    return table_bundle(("run", "status", "steps", "changed", "goal"), rows, more)
+
+
+def _in_words(answer: JsonValue) -> str:
+    return answer if isinstance(answer, str) else to_text(answer)

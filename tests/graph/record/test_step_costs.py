@@ -1,0 +1,61 @@
+"""What each step cost, and whose criteria nobody judged."""
+
+from typing import Any
+
+import pytest
+
+from graph import build_graph
+from graph.plan.schema import Plan, Step
+from graph.record.events import Draft, Event
+from graph.record.step_costs import StepCost, step_costs, unjudged_steps
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
+
+PLAN: dict[str, Any] = {
+    "steps": [
+        {**step("a", "search", query="x"), "success_criteria": "there is a passage"},
+        {"id": "b", "objective": "think", "depends_on": ["a"], "success_criteria": "it is short"},
+        step("c", "search", after=["b"], query="y"),
+    ]
+}
+
+
+def events_of(tools: LoggedTools, *answers: Any, **more: Any) -> list[Event]:
+    """Run the plan and return the events that an observer was told of."""
+    told: list[Draft] = []
+    search = tools.tool("search", lambda query: query, effect="read")
+    graph = build_graph(
+        ScriptedModel([PLAN, *answers]),
+        tools=[search],
+        approval="never",
+        observers=[lambda _, drafts: told.extend(drafts)],
+        **more,
+    )
+    assert graph.invoke({"goal": "g"}, on_thread())["status"] == "succeeded"
+    return [Event(seq, draft.kind, draft.step, 0.0, draft.payload) for seq, draft in enumerate(told, 1)]
+
+
+def test_calls_and_tokens_are_counted_by_step_and_planning_apart(tools: LoggedTools) -> None:
+    costs = step_costs(events_of(tools, "a thought"))
+
+    assert {name: (cost.tool_calls, cost.model_calls) for name, cost in costs.items()} == {
+        "planning": (0, 1),
+        "a": (1, 0),
+        "b": (0, 1),
+        "c": (1, 0),
+    }
+    assert costs["b"].tokens > 0 and costs["a"] == StepCost(1)
+
+
+def test_criteria_in_words_that_nobody_judged_are_named(tools: LoggedTools) -> None:
+    assert unjudged_steps(Plan.model_validate(PLAN), events_of(tools, "a thought")) == ["a", "b"]
+
+
+@pytest.mark.parametrize("plan", [None, Plan(steps=(Step(id="a", objective="o", tool="search"),))])
+def test_a_plan_without_criteria_has_none_to_judge(plan: Plan | None, tools: LoggedTools) -> None:
+    assert unjudged_steps(plan, events_of(tools, "a thought")) == []
+
+
+def test_a_criterion_that_a_judge_judged_is_not_named(tools: LoggedTools) -> None:
+    judge = ScriptedModel([{"met": True, "why": "yes"}, {"met": True, "why": "yes"}])
+
+    assert unjudged_steps(Plan.model_validate(PLAN), events_of(tools, "a thought", judge=judge)) == []

@@ -1,0 +1,36 @@
+"""What a tool tells of its current call while it works; each word of it gives the call more time."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class CallProgress:
+    """How far a call is: `done` of `total` (None if nobody knows), and words of the tool's own."""
+
+    done: float
+    total: float | None = None
+    message: str | None = None
+
+
+Listener = Callable[[CallProgress], None]
+"""Told of progress; may be called from any thread."""
+
+_listener: ContextVar[Listener | None] = ContextVar("call_progress", default=None)
+
+
+def progress_listener() -> Listener | None:
+    """Return who is told of the progress of the current call, None if nobody listens."""
+    return _listener.get()
+
+
+@contextmanager
+def told_of_progress(listener: Listener) -> Iterator[None]:
+    """Set who is told by the tool that is called in the block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
