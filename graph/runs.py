@@ -26,7 +26,7 @@ from graph.record.run_state import RunState, run_name
 from graph.record.summary import RunSummary
 from graph.review.response import ReviewResponse, build_response
 from graph.text.drawing.labels import waits_within
-from graph.text.event_text import told_line
+from graph.text.event_text import event_line
 from graph.text.html import scrolled
 from graph.text.revisions import Revisions, revisions_in
 from graph.text.run_view import RunView, runs_bundle
@@ -132,7 +132,7 @@ class Log:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Draw when each step ran; the text is one line per event."""
-        text = "\n".join(told_line(event) for event in self.events)
+        text = "\n".join(event_line(event) for event in self.events)
         svg = timeline_svg(self.run.step_status, self.run.results)
         return {"text/html": scrolled(svg), "image/svg+xml": svg, "text/plain": text}
 
