@@ -20,7 +20,7 @@ FROM passages WHERE passages MATCH ? ORDER BY 2 DESC LIMIT 300
 """
 _HOLDING = "SELECT rowid FROM passages WHERE passages MATCH ?"
 
-_GOOD = 0.5
+_GOOD = 0.85
 _WEIGHT_OF_COVERAGE = 10.0
 _WORDS_OF_A_STATEMENT = 8
 _WEIGHT_OF_BLOCK: dict[Block, float] = {"heading": 0.6, "code": 0.6, "row": 0.85}
