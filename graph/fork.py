@@ -13,7 +13,7 @@ from graph.state import number
 def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:
     """Whether the state is from before a decision that is closed: such a state goes on as a run of its own."""
     seen = number(state["run"].get("seq"))
-    closed = not run.here_before and run.record.last_decision_seq > seen
+    closed = not run.here_before and run.record.review_state.last_decision_seq > seen
     return closed and not _passes_again(run, state, seen)
 
 
@@ -23,10 +23,10 @@ def _passes_again(run: RunContext, state: Mapping[str, Any], seen: int) -> bool:
     With `durability="async"` a process may die after the policy has let a plan pass and before the checkpoint is
     kept at which it did. LangGraph then makes that checkpoint anew, under another id.
     """
-    approval, record = run.record.approval, run.record
-    if approval is None or approval.by != "policy" or record.ended or state.get("plan") != record.plan:
+    approval, record = run.record.review_state.approval, run.record
+    if approval is None or approval.by != "policy" or record.ended or state.get("plan") != record.plan_state.plan:
         return False
-    return approval.seq == record.last_decision_seq and record.decision_before_seq <= seen
+    return approval.seq == record.review_state.last_decision_seq and record.review_state.decision_before_seq <= seen
 
 
 def is_after_the_end(run: RunContext, state: Mapping[str, Any]) -> bool:
@@ -36,4 +36,9 @@ def is_after_the_end(run: RunContext, state: Mapping[str, Any]) -> bool:
     """
     record, plan = run.record, state.get("plan")
     is_answer = isinstance(plan, dict) and not plan.get("steps")
-    return record.ended is not None and not run.here_before and not is_answer and plan not in (None, record.plan)
+    return (
+        record.ended is not None
+        and not run.here_before
+        and not is_answer
+        and plan not in (None, record.plan_state.plan)
+    )

@@ -49,9 +49,9 @@ class RunContext:
     @property
     def terms(self) -> ExecutionTerms:
         """The current terms of the run."""
-        if self._terms is None or self._terms.budget is not self.record.budget:
+        if self._terms is None or self._terms.budget is not self.record.spending.budget:
             settings, named = self.services.settings, tuple(self.services.models.named)
-            specs, budget = self.services.toolbox.specs, self.record.budget
+            specs, budget = self.services.toolbox.specs, self.record.spending.budget
             self._terms = ExecutionTerms(specs, settings.approval, settings.policy, budget, named)
         return self._terms
 
@@ -63,11 +63,11 @@ class RunContext:
 
     def recorded_plan(self) -> Plan | None:
         """Return the latest revision of the plan."""
-        return self._validated(self.record.plan)
+        return self._validated(self.record.plan_state.plan)
 
     def approved_plan(self) -> Plan | None:
         """Return the plan approved last, which is also the one that ran last."""
-        return self._validated(self.record.approved_plan)
+        return self._validated(self.record.plan_state.approved_plan)
 
     def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
         """Return a recorded plan as a model, cached by identity: validating a large plan is slow."""
@@ -81,7 +81,7 @@ class RunContext:
     def replaced_in(self, plan: Plan) -> list[Replaced]:
         """Return the failed steps that a plan omits or changes, and whether it makes up for them."""
         record, specs = self.record, self.services.toolbox.specs
-        return replaced_in(plan, self.approved_plan(), record.results, record.replaced_before, specs)
+        return replaced_in(plan, self.approved_plan(), record.steps.results, record.plan_state.replaced_before, specs)
 
     async def values(self, plan: Plan) -> dict[str, JsonValue]:
         """Return step id -> full result, for each step of `plan` that succeeded."""
@@ -90,11 +90,13 @@ class RunContext:
     async def ending(self, plan: Plan) -> Ending:
         """Return the ending of the run with this plan."""
         record = self.record
-        return ending_of(plan, record.results, await self.values(plan), record.dropped, record.missing)
+        return ending_of(
+            plan, record.steps.results, await self.values(plan), record.plan_state.dropped, record.steps.missing
+        )
 
     def seen_by(self, step: Step) -> dict[str, Any]:
         """Return the results of a step's dependencies for people: the full value, or an artifact's preview."""
-        found = {before: self.record.results.get(before) for before in waits_for([step])[step.id]}
+        found = {before: self.record.steps.results.get(before) for before in waits_for([step])[step.id]}
         return {name: _seen(result) for name, result in found.items() if result is not None}
 
     def offered(self, names: Collection[str] = ()) -> list[dict[str, Any]]:
@@ -105,9 +107,9 @@ class RunContext:
     @property
     def planner_limits(self) -> dict[str, Any]:
         """The remaining limits for a planner's prompt."""
-        bounds, usage, settings = self.terms.bounds, self.record.usage, self.services.settings
+        bounds, usage, settings = self.terms.bounds, self.record.spending.usage, self.services.settings
         left = {name: (bounds.of(name) or 0) - usage.of(name) for name in bounds.names}
-        replans = settings.max_replans - self.record.replans
+        replans = settings.max_replans - self.record.plan_state.replans
         limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
         return {name: value for name, value in limits.items() if value or name == "replans_left"}
 
@@ -116,7 +118,7 @@ class RunContext:
         if reading.plan is None:
             return reading
         issues = self.terms.issues(reading.plan)
-        issues += replaces_issues(reading.plan, self.record.planned, self.record.succeeded)
+        issues += replaces_issues(reading.plan, self.record.plan_state.planned, self.record.steps.succeeded)
         return Reading(None, tuple(issues)) if issues else reading
 
     def planned(self, reading: Reading) -> Reading:

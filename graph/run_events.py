@@ -37,7 +37,7 @@ def revision(
         notes: Normalizations of the author's text.
     """
     return PlanRevised(
-        revision=run.record.revision + 1,
+        revision=run.record.plan_state.revision + 1,
         plan=plan.to_json(),
         digest=plan.digest,
         binding=run.terms.binding(plan),
@@ -55,8 +55,8 @@ def revision(
 
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
     """Return the event of a reached limit, with the node that reached it and the remaining steps."""
-    left = [step.id for step in plan.steps if step.id not in run.record.succeeded] if plan else []
-    bounds, usage = run.terms.bounds, run.record.usage
+    left = [step.id for step in plan.steps if step.id not in run.record.steps.succeeded] if plan else []
+    bounds, usage = run.terms.bounds, run.record.spending.usage
     return Draft(BudgetReached(limit=limit, by=by, budget=bounds, spent=usage, left=tuple(left)))
 
 
@@ -66,7 +66,7 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
         return ()
     if "cancel" in messages:
         return [Draft(cancelled(run.checkpoint))]
-    drafts, constraints = [], run.record.constraints
+    drafts, constraints = [], run.record.assignment.constraints
     for steer in (Amendment.read(message) for message in messages if message != "pause"):
         drafts.append(steer.draft(constraints))
         constraints = steer.applied(constraints)
@@ -78,7 +78,7 @@ def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:
     record, before = run.record, run.recorded_plan()
     kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
     specs = run.services.toolbox.specs
-    read = joined(label_of_tool(specs[call.tool]) for call in record.calls.values() if call.tool in specs)
-    heard = any(UNTRUSTED in said for said in record.history)
+    read = joined(label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs)
+    heard = any(UNTRUSTED in said for said in record.assignment.history)
     new = (read.untrusted or heard) and author in ("planner", "replanner")
-    return [step.id for step in plan.steps if (step.id in record.tainted if step.id in kept else new)]
+    return [step.id for step in plan.steps if (step.id in record.plan_state.tainted if step.id in kept else new)]

@@ -98,7 +98,7 @@ class RunWriter:
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
         """Return the event that records the configuration if it differs from the one on record, and its tools."""
-        if self.run.record.ended or self.run.services.is_configured_as(self.run.record.configuration):
+        if self.run.record.ended or self.run.services.is_configured_as(self.run.record.assignment.configuration):
             return [], []
         configured, tools = self.run.services.configuration
         return [Draft(Configured(configuration=configured))], [tools]
@@ -113,7 +113,7 @@ class RunWriter:
         ledger, record, services, terms = self.run.ledger, self.run.record, self.run.services, self.run.terms
         clock, turns, settings = services.clock, services.turns, services.settings
         begun = clock()
-        meter = Meter(terms.bounds, record.usage, terms.policy.prices, lambda: clock() - begun)
+        meter = Meter(terms.bounds, record.spending.usage, terms.policy.prices, lambda: clock() - begun)
         models = ModelGate(
             ledger,
             self.lease,

@@ -210,7 +210,7 @@ class Runs:
         """
         key = await self.find(name)
         record = project(await self.ledger.events(key))
-        result = _answer(record) if step is None else record.results.get(step, NO_RESULT)
+        result = _answer(record) if step is None else record.steps.results.get(step, NO_RESULT)
         if result.status != "succeeded":
             raise InputError("step" if step else "run", f"{step or record.id} has come to no value")
         if result.artifact is not None and result.artifact.get("of"):
@@ -262,14 +262,18 @@ class Runs:
         record = project(await self.ledger.events(key))
         if record.ended:
             raise InputError("run", f"{record.id} has ended; start another run")
-        if missing := [one for one in steer.withdraw if one not in record.constraints]:
-            raise InputError("withdraw", f"no constraint {missing[0]!r}; there are {listed(record.constraints)}")
+        if missing := [one for one in steer.withdraw if one not in record.assignment.constraints]:
+            raise InputError(
+                "withdraw", f"no constraint {missing[0]!r}; there are {listed(record.assignment.constraints)}"
+            )
         if await self.ledger.is_worked_on(key):
             await self.ledger.post(key, steer.to_text())
             return True
         async with self.ledger.owned(key) as lease:
             record = project(await self.ledger.events(key))
-            await self.ledger.append(lease, [steer.draft(record.constraints)], control_seq=record.control_seq)
+            await self.ledger.append(
+                lease, [steer.draft(record.assignment.constraints)], control_seq=record.control_seq
+            )
         return False
 
     async def pause(self, name: str) -> Run:
@@ -294,18 +298,18 @@ def _told(record: RunState, worked_on: bool) -> Run:
     ended = record.ended
     return Run(
         id=record.id,
-        thread=record.thread,
-        n=record.n,
-        goal=record.goal,
-        constraints=record.constraints,
+        thread=record.assignment.thread,
+        n=record.assignment.n,
+        goal=record.assignment.goal,
+        constraints=record.assignment.constraints,
         status="paused" if record.status in ("running", "planning") and not worked_on else record.status,
         reason=ended.reason if ended is not None else None,
         answer=ended.answer.shown if ended is not None else None,
-        plan=Plan.model_validate(record.plan) if record.plan is not None else None,
-        revision=record.revision,
-        results={**record.results, **_unfinished(record, worked_on), **_uncertain(record)},
-        setup=record.setup if record.setup_by == BY_FACADE else {},
-        unproven_setup=record.setup if record.setup_by != BY_FACADE else {},
+        plan=Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else None,
+        revision=record.plan_state.revision,
+        results={**record.steps.results, **_unfinished(record, worked_on), **_uncertain(record)},
+        setup=record.assignment.setup if record.assignment.setup_by == BY_FACADE else {},
+        unproven_setup=record.assignment.setup if record.assignment.setup_by != BY_FACADE else {},
         started_at=record.started_at,
         updated_at=record.updated_at,
     )
@@ -313,8 +317,8 @@ def _told(record: RunState, worked_on: bool) -> Run:
 
 def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:
     """Return steps that were begun and came to no end: under way, or cut short, with a call that may have happened."""
-    cut = dict.fromkeys(record.begun - set(record.results), "interrupted")
-    open_calls = [call for call in record.calls.values() if call.result is None and not call.nothing_happened]
+    cut = dict.fromkeys(record.spending.begun - set(record.steps.results), "interrupted")
+    open_calls = [call for call in record.calls.by_key.values() if call.result is None and not call.nothing_happened]
     for call in sorted(open_calls, key=lambda call: call.is_uncertain):
         cut[call.step] = "uncertain" if call.is_uncertain else "interrupted"
     return {step: StepResult("running" if worked_on else word) for step, word in cut.items()}  # type: ignore[arg-type]

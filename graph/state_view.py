@@ -19,7 +19,12 @@ CLOSED = ("succeeded", "failed")
 def state_update(run: RunContext, route: Route, **keys: Any) -> StateUpdate:
     """Return a state update that names the run, what it has seen of the ledger, and where it goes next."""
     record = run.record
-    named: dict[str, Any] = {"thread": record.thread, "n": record.n, "id": record.id, "seq": record.seq}
+    named: dict[str, Any] = {
+        "thread": record.assignment.thread,
+        "n": record.assignment.n,
+        "id": record.id,
+        "seq": record.seq,
+    }
     if isinstance(run.named, dict):
         named["saw"] = [run.named.get("n"), run.named.get("seq")]
     return {"run": named, **headed(route), **keys}
@@ -31,8 +36,8 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     assert end is not None
     answer = end.answer.shown
     said = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
-    told = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan}
-    issues = [issue.to_json() for issue in record.issues]
+    told = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
+    issues = [issue.to_json() for issue in record.plan_state.issues]
     shown = {
         **state_while_waiting(run, run.recorded_plan()),
         **told,
@@ -47,12 +52,12 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
 def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
     """Return what the state shows of a run beside its plan and status while `plan` waits for a decision."""
     record = run.record
-    results = results_shown(run, plan) if plan is not None and record.results else {}
+    results = results_shown(run, plan) if plan is not None and record.steps.results else {}
     return {
-        "goal": record.goal,
-        "constraints": list(record.constraints),
-        "revision": record.revision,
-        "digest": record.digest,
+        "goal": record.assignment.goal,
+        "constraints": list(record.assignment.constraints),
+        "revision": record.plan_state.revision,
+        "digest": record.plan_state.digest,
         "results": results,
         "reason": None,
         "issues": [],
@@ -71,7 +76,7 @@ def state_with_plan(run: RunContext, plan: Plan, route: Route, **keys: Any) -> S
 
 def results_shown(run: RunContext, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:
     """Return the results of a plan's steps as the state shows them."""
-    results = run.record.results if results is None else results
+    results = run.record.steps.results if results is None else results
     pending = StepResult("pending")
     return {step.id: results.get(step.id, pending).to_json() for step in plan.steps}
 
@@ -88,9 +93,9 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
     goes_there = state.get("status") == "waiting" and state.get("route") in (None, "review")
     if not same or not goes_there or not isinstance(results, dict):
         return False
-    closed = {name: _untimed(record.results[name].to_json()) for name in results if name in record.results}
+    closed = {name: _untimed(record.steps.results[name].to_json()) for name in results if name in record.steps.results}
     claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
-    complete = {name for name in told["results"] if name in record.succeeded} <= set(claims)
+    complete = {name for name in told["results"] if name in record.steps.succeeded} <= set(claims)
     return complete and all(closed.get(name) == entry for name, entry in claims.items())
 
 

@@ -15,9 +15,10 @@ from graph.calls.tool_call import ToolCall
 from graph.ledger.protocol import Ledger, RunKey
 from graph.plan.catalog import ToolSpec
 from graph.plan.same_call import call_digest
+from graph.record.call import Call
 from graph.record.redaction import MARK
 from graph.record.results import StepResult
-from graph.record.run_state import Call, RunState
+from graph.record.run_state import RunState
 from graph.record.values import to_text
 
 Same = tuple[str, str]
@@ -59,10 +60,10 @@ class Effects:
             if tool in self._known:
                 return
             if self._others is None:
-                run = RunKey(self._record.thread, self._record.n)
+                run = RunKey(self._record.assignment.thread, self._record.assignment.n)
                 self._others = await self._ledger.calls_elsewhere(run)
             others = [self._as_settled_here(call) for call in self._others]
-            calls = [call for call in (*self._record.calls.values(), *others) if call.tool == tool]
+            calls = [call for call in (*self._record.calls.by_key.values(), *others) if call.tool == tool]
             relevant = [call for call in calls if call.is_uncertain or call.settled]
             self._known[tool] = [await self._read(call) for call in relevant]
 
@@ -124,7 +125,7 @@ class Effects:
         for made in self._made.pop(step, ()):
             result = StepResult("succeeded")
             self._arisen[_same(made)][made.key] = replace(self._call(made, result), unmet=error)
-        for call in (self._record.calls[key] for key in self._record.calls_of.get(step, ())):
+        for call in self._record.calls.of_step(step):
             if not call.repeatable and not call.nothing_happened and call.tool in self._specs:
                 same = call.tool, (await self._read(call)).digest
                 self._arisen[same][call.key] = replace(call, unmet=error)
@@ -136,7 +137,7 @@ class Effects:
         return _Known(call, self.digest(call.tool, args), MARK in to_text(dict(args)))
 
     def _as_settled_here(self, call: Call) -> Call:
-        known = self._record.elsewhere.get(call.key)
+        known = self._record.calls.elsewhere.get(call.key)
         return known if known is not None and known.begun_seq == call.begun_seq else call
 
     def _same(self, call: ToolCall) -> list[Call]:
@@ -150,7 +151,7 @@ class Effects:
             args=call.args,
             args_digest=call.args_digest,
             repeatable=False,
-            revision=self._record.revision,
+            revision=self._record.plan_state.revision,
             number=call.number,
             item=call.item,
             result=result,

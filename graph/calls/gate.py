@@ -31,10 +31,11 @@ from graph.plan.canonical import digest
 from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
 from graph.policy.policy import NO_POLICY, Policy
+from graph.record.call import Call
 from graph.record.events import Arguments, CallRefused, CallStarted, Draft, EarlierCall, StepHeld, StepUncertain
-from graph.record.projection import refusal_digest
 from graph.record.results import StepResult
-from graph.record.run_state import Call, RunState
+from graph.record.review_state import refusal_digest
+from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep, normalise
 from tools.call_progress import CallProgress, Listener, told_of_progress
@@ -126,7 +127,9 @@ class CallGate:
         if not spec.repeatable and (found := self.effects.uncertain(call)):
             raise await self._uncertain(call, found)
         await self._hold(call, labels)
-        self._meter.reserve_call(tool, step.id, begins=step.tool is not None and step.id not in self._record.begun)
+        self._meter.reserve_call(
+            tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
+        )
         wait_s = self._turns.wait_s(tool)  # one that waits takes its turn only when it is about to be made
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
         return replace(call, wait_s=wait_s, queued=queued)
@@ -160,8 +163,10 @@ class CallGate:
             shown = keep(normalise(dict(args)))
         except ResultError as error:
             shown = keep(f"arguments that no record can hold: {error}")
-        refused = CallRefused(tool=str(tool), args=Arguments.of(shown), why=why, revision=self._record.revision)
-        if refusal_digest(step.id, refused) in self._record.refused:
+        refused = CallRefused(
+            tool=str(tool), args=Arguments.of(shown), why=why, revision=self._record.plan_state.revision
+        )
+        if refusal_digest(step.id, refused) in self._record.review_state.refused:
             return  # a step that was taken up again asks again for what it asked for before
         await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
 
@@ -172,10 +177,10 @@ class CallGate:
         """
         unseen = self._policy.arguments_to_review(self._toolbox.specs[call.tool], labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
-        if not (unseen or before) or call.key in self._record.seen:
+        if not (unseen or before) or call.key in self._record.review_state.seen:
             return
-        known = self._record.held.get(call.key)
-        if known is None or known.revision != self._record.revision:
+        known = self._record.review_state.held.get(call.key)
+        if known is None or known.revision != self._record.plan_state.revision:
             await self._note_held(call, unseen, before)
         why = "the same call happened before" if before else "its arguments come from untrusted results"
         raise CallHeld(call.key, f"{why}; a person has to see it first")
@@ -187,7 +192,7 @@ class CallGate:
             tool=call.tool,
             args=Arguments.of(shown),
             labels=unseen,
-            revision=self._record.revision,
+            revision=self._record.plan_state.revision,
             before=tuple(map(_told, before)),
         )
         await self._ledger.append(self._lease, [Draft(held, call.step)], artifacts=[shown])
@@ -195,23 +200,23 @@ class CallGate:
     async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> CallUncertain:
         """Write down that a call waits until a person has settled others, and return the reason why it does."""
         keys = tuple(known.key for known in found)
-        noted = self._record.uncertain.get(call.key)
-        new = [known for known in found if known.run and known != self._record.elsewhere.get(known.key)]
-        if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.revision):
+        noted = self._record.review_state.uncertain.get(call.key)
+        new = [known for known in found if known.run and known != self._record.calls.elsewhere.get(known.key)]
+        if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
             shown = keep(dict(call.args))
             uncertain = StepUncertain(
                 key=call.key,
                 tool=call.tool,
                 args=Arguments.of(shown),
                 calls=tuple(map(_told, found)),
-                revision=self._record.revision,
+                revision=self._record.plan_state.revision,
             )
             await self._ledger.append(self._lease, [Draft(uncertain, call.step)], artifacts=[shown])
         return CallUncertain(keys)
 
     async def _recall(self, call: ToolCall) -> Finished | None:
         """Return the outcome on record that stands for this call: its own, or that of one a person says happened."""
-        known = self._record.finished_call(call.key) or self.effects.settled(call) or self._failed_within(call)
+        known = self._record.calls.finished(call.key) or self.effects.settled(call) or self._failed_within(call)
         if known is None or known.result is None:
             return None
         if known.result.status == "failed":
@@ -222,9 +227,9 @@ class CallGate:
     def _failed_within(self, call: ToolCall) -> Call | None:
         """Return the call of an item or of a model that failed under this revision: another pass does not repeat it."""
         within = call.item is not None or call.number > 0
-        known = self._record.calls.get(call.key) if within else None
+        known = self._record.calls.by_key.get(call.key) if within else None
         failed = known is not None and known.result is not None and known.result.status == "failed"
-        return known if known and failed and known.revision == self._record.revision else None
+        return known if known and failed and known.revision == self._record.plan_state.revision else None
 
     async def commit(
         self, ended: Sequence[Finished | Draft], starting: Sequence[ToolCall], kept: Sequence[Kept] = ()
@@ -301,7 +306,9 @@ class CallGate:
         limit_s = bound.spec.timeout_s
         deadline = None if limit_s is None else Deadline(limit_s)
         with calling(call.key), told_of_progress(self._heard(call, deadline)):
-            work = bound.call(call.args, {"run": self._record.id, "revision": self._record.revision, "step": call.step})
+            work = bound.call(
+                call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
+            )
             return await (work if deadline is None else within(deadline, work, bound.awaitable))
 
     def _heard(self, call: ToolCall, deadline: Deadline | None) -> Listener:
@@ -327,7 +334,7 @@ class CallGate:
             args=Arguments.of(args),
             effect=spec.effect,
             repeatable=spec.repeatable,
-            revision=self._record.revision,
+            revision=self._record.plan_state.revision,
         )
         return Draft(started, call.step)
 

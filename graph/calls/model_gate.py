@@ -108,9 +108,9 @@ class ModelGate:
         prompt = prompt_of(call.messages)
         prompt_digest = digest(prompt)
         key = digest([self._record.id, call.role, call.label, prompt_digest])
-        if key in self._record.responses:
-            return AIMessage.model_validate(self._record.responses[key])
-        begins = call.step is not None and call.step not in self._record.begun
+        if key in self._record.calls.responses:
+            return AIMessage.model_validate(self._record.calls.responses[key])
+        begins = call.step is not None and call.step not in self._record.spending.begun
         aside = self._meter.reserve_model(model.name, _characters(call.messages), call.step, begins=begins)
         if wait_s := self._turns.wait_s(model.name):
             await asyncio.sleep(wait_s)
@@ -146,7 +146,9 @@ class ModelGate:
         """Return the answer or the words of the failure, and the outcome with what the ledger is told of it."""
         try:
             with around(self._ledger, self._lease.run, (finished.key,)):
-                answer = await model.ask(call.request({"run": self._record.id, "revision": self._record.revision}))
+                answer = await model.ask(
+                    call.request({"run": self._record.id, "revision": self._record.plan_state.revision})
+                )
         except ModelCallError as failure:
             words = error_of(f"the {call.role} model {failure_words(failure)}")
             return words, replace(finished, error=words, attempts=_failed(failure.attempts))

@@ -15,7 +15,7 @@ VALUE_CHARACTERS = 500
 
 def asked(found: RecordedRun) -> list[Mapping[str, Any]]:
     """Return the actions of the open request as shown; a plan by name only, since `show` prints it anyway."""
-    if found.record.request is None:
+    if found.record.review_state.request is None:
         return []
     shown = next(event.data for event in reversed(found.events) if isinstance(event.data, ReviewRequested))
     plan = [{"name": "run_plan", "args": {}}] if "run_plan" in shown.asked else []
@@ -30,5 +30,5 @@ def asked_line(action: Mapping[str, Any]) -> str:
 
 def bounds(found: RecordedRun) -> Budget:
     """Return the run's budget, capped by the hard limits of the latest policy."""
-    policy = found.record.configuration.settings.get("policy", {})
-    return found.record.budget.within(read_budget(policy.get("limits", {}))[0])
+    policy = found.record.assignment.configuration.settings.get("policy", {})
+    return found.record.spending.budget.within(read_budget(policy.get("limits", {}))[0])

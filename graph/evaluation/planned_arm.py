@@ -84,7 +84,7 @@ def decide(request: Mapping[str, Any]) -> dict[str, Any]:
 
 def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questions: int) -> Ending:
     """Return how a run ended, as recorded."""
-    calls = project(events).calls.values()
+    calls = project(events).calls.by_key.values()
     limits = [event.data.limit for event in events if isinstance(event.data, BudgetReached)]
     asked = [event.data for event in events if isinstance(event.data, ModelFinished)]
     outages = [

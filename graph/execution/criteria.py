@@ -67,17 +67,19 @@ class Criteria:
             BudgetReached: A limit prevents a call of the judge, or a retry.
         """
         # A resumed model step replays its recorded conversation, retries included, and so counts from 0.
-        tried = self.record.retries[step.id] if step.tool is not None else 0
+        tried = self.record.steps.retries[step.id] if step.tool is not None else 0
         while self.has(step) and end.result.status == "succeeded":
             end, assessment = await self._assess(step, end, before)
             retry = again if tried < self.max_retries else None
             if not assessment.met and retry is None:
                 await self.gate.effects.unmet(step.id, assessment.error)
             if assessment.met or retry is None:
-                return end.assessed(assessment, self.record.revision)
-            if tried >= self.record.retries[step.id]:  # otherwise this retry is on record
+                return end.assessed(assessment, self.record.plan_state.revision)
+            if tried >= self.record.steps.retries[step.id]:  # otherwise this retry is on record
                 made = [told for told in end.events if isinstance(told, Finished)]
-                await self.gate.commit([*made, assessment.told(step.id, self.record.revision, again=True)], [])
+                await self.gate.commit(
+                    [*made, assessment.told(step.id, self.record.plan_state.revision, again=True)], []
+                )
             tried += 1
             end = await retry(assessment.error)
         return end

@@ -19,8 +19,8 @@ from graph.record.trust_label import joined, label_of_tool
 
 async def start_step(work: StepWork, step: Step) -> Started:
     """Return the step's call, its task, or its outcome if there is no work; errors become outcomes."""
-    if work.record.failed_in(step.id, work.record.revision):
-        return StepOutcome(step.id, work.record.results[step.id])
+    if work.record.steps.failed_in(step.id, work.record.plan_state.revision):
+        return StepOutcome(step.id, work.record.steps.results[step.id])
     kind = kind_start(step.kind)
     try:
         if step.for_each is not None and kind.item is not None:

@@ -47,15 +47,15 @@ class StepWork:
 
     async def recorded(self, step: Step) -> StepOutcome | None:
         """Return a recorded success of a step, whatever its inputs were."""
-        result = self.record.results.get(step.id)
+        result = self.record.steps.results.get(step.id)
         if result is None or result.status != "succeeded":
             return None
-        label = self.record.labels.get(step.id, USER)
+        label = self.record.steps.labels.get(step.id, USER)
         return StepOutcome(step.id, result, await self.gate.value_of(result), label=label)
 
     async def reusable(self, step: Step, rests_on: Any) -> StepOutcome | None:
         """Return a recorded success of a step with the same inputs."""
-        is_same = self.record.inputs.get(step.id) == self._inputs(step, rests_on)
+        is_same = self.record.steps.inputs.get(step.id) == self._inputs(step, rests_on)
         return await self.recorded(step) if is_same else None
 
     async def assess(self, step: Step, end: StepOutcome, again: Again | None = None) -> StepOutcome:
@@ -70,7 +70,7 @@ class StepWork:
     def attempt(self, step: Step, rests_on: Any = None) -> StepAttempt:
         """Return an attempt that begins now; `rests_on` are its inputs besides the step and its dependencies."""
         inputs = self._inputs(step, rests_on) if rests_on is not None else ""
-        return StepAttempt(step.id, inputs, self.record.revision, time.time())
+        return StepAttempt(step.id, inputs, self.record.plan_state.revision, time.time())
 
     def before(self, step: Step) -> dict[str, JsonValue]:
         """Return the results of a step's dependencies."""
@@ -78,7 +78,7 @@ class StepWork:
 
     def label_read(self, step: Step) -> TrustLabel:
         """Return the label of everything that a step reads, the plan's text included."""
-        own = PLAN if step.id in self.record.tainted else USER
+        own = PLAN if step.id in self.record.plan_state.tainted else USER
         return joined([own, *(self.labels[before] for before in self.waits[step.id])])
 
     def argument_labels(self, step: Step) -> dict[str, TrustLabel]:
@@ -86,7 +86,7 @@ class StepWork:
         labels: Mapping[str, TrustLabel] = self.labels
         if step.for_each is not None:
             labels = {**labels, ITEM: joined(self.labels[ref.step] for ref in step.references_of_items())}
-        return argument_labels(step, labels, tainted=step.id in self.record.tainted)
+        return argument_labels(step, labels, tainted=step.id in self.record.plan_state.tainted)
 
     def _inputs(self, step: Step, rests_on: Any) -> str:
         """Return the digest of a step's inputs."""

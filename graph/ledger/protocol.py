@@ -12,8 +12,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from graph.record.call import Call
 from graph.record.events import Draft, Event
-from graph.record.run_state import Call, run_name
+from graph.record.run_state import run_name
 from graph.record.values import Kept
 
 

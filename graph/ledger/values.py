@@ -21,8 +21,8 @@ async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:
 
 async def values_of(ledger: Ledger, record: RunState, plan: Plan) -> dict[str, JsonValue]:
     """Return step id -> value, for each step of `plan` that succeeded."""
-    done = [step.id for step in plan.steps if step.id in record.succeeded]
-    return {step: await value_of(ledger, record.results[step]) for step in done}
+    done = [step.id for step in plan.steps if step.id in record.steps.succeeded]
+    return {step: await value_of(ledger, record.steps.results[step]) for step in done}
 
 
 async def answer_from_results(ledger: Ledger, record: RunState) -> JsonValue:
@@ -31,7 +31,7 @@ async def answer_from_results(ledger: Ledger, record: RunState) -> JsonValue:
     Raises:
         UnresolvedReferenceError: The plan's answer refers to a value that the results do not hold.
     """
-    if record.plan is None:
+    if record.plan_state.plan is None:
         return None
-    plan = Plan.model_validate(record.plan)
+    plan = Plan.model_validate(record.plan_state.plan)
     return answer_of(plan, await values_of(ledger, record, plan))[0]

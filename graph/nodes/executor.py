@@ -44,11 +44,11 @@ class Executor:
             return {**headed("review"), "doubts": []}
         if not run.record.ended and self._approved(run, state) is None:
             return state_update(run, "review", doubts=[])
-        due = run.record.steered or run.record.replanner_is_due or run.record.ended
+        due = run.record.plan_state.steered or run.record.spending.replanner_is_due or run.record.ended
         writer = RunWriter(run)
         async with writer.owned(*([] if due else [_executing(run)])):
             plan = self._approved(run, state)
-            if run.record.steered or run.record.replanner_is_due:
+            if run.record.plan_state.steered or run.record.spending.replanner_is_due:
                 return state_update(run, "revise", doubts=[])
             if run.record.ended or plan is None:
                 return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
@@ -66,7 +66,7 @@ class Executor:
             await flow.run()
         except StaleRunError:
             await writer.heed()
-            if run.record.steered and not run.record.ended:
+            if run.record.plan_state.steered and not run.record.ended:
                 return state_update(run, "revise", results=results_shown(run, plan), doubts=[])
             return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
         except asyncio.CancelledError:
@@ -85,13 +85,13 @@ class Executor:
         The state is not trusted: a client may have changed its plan, so that state, record and approval must agree.
         """
         record, plan = run.record, run.approved_plan()
-        if record.approval is None or plan is None:
+        if record.review_state.approval is None or plan is None:
             return None
         try:
             shown = digest(state.get("plan"))
         except (ValueError, TypeError, RecursionError):
             return None
-        same = shown == plan.digest == record.digest and in_force(record, plan, run.terms)
+        same = shown == plan.digest == record.plan_state.digest and in_force(record, plan, run.terms)
         return plan if same else None
 
     def _flow(self, writer: RunWriter, plan: Plan, progress: Progress) -> Dataflow:
@@ -108,7 +108,7 @@ class Executor:
         if run.record.ended:
             return state_at_end(run)
         results = results_shown(run, plan, flow.results)
-        if run.record.steered:
+        if run.record.plan_state.steered:
             return state_update(run, "revise", results=results, doubts=[])
         if flow.limit is not None:
             await writer.write(budget_reached(run, flow.limit, "executor", plan))
@@ -120,11 +120,11 @@ class Executor:
             return state_update(run, "revise", results=results, doubts=[])
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
             return state_update(run, "revise", results=results, doubts=[])
-        reached = {**run.record.results, **flow.results}
-        ending = ending_of(plan, reached, flow.work.values, run.record.dropped, run.record.missing)
+        reached = {**run.record.steps.results, **flow.results}
+        ending = ending_of(plan, reached, flow.work.values, run.record.plan_state.dropped, run.record.steps.missing)
         await writer.end(run.replan_policy.ended(ending, run.record))
         return state_at_end(run, results=results)
 
 
 def _executing(run: RunContext) -> Draft:
-    return Draft(Executing(revision=run.record.revision))
+    return Draft(Executing(revision=run.record.plan_state.revision))

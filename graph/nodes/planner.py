@@ -52,7 +52,7 @@ class Planner:
         """
         run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):
-            await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.constraints))
+            await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
         if run is not None:
             writer = RunWriter(run)
             async with writer.owned():
@@ -70,7 +70,7 @@ class Planner:
             return state_at_end(run)
         if _is_announced(run, state):
             return state_update(run, "review", reason=None)
-        if not run.record.awaits_plan and not run.record.steered:
+        if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             return self._shown(run)
         try:
             return await self._plan(writer, state)
@@ -83,7 +83,7 @@ class Planner:
         await writer.write(budget_reached(run, limit, "planner", plan))
         shown = {} if plan is not None else {"plan": None, "digest": None}
         said = message_without_plan(run)
-        told = {"goal": run.record.goal, "reason": None, "messages": [said], "doubts": []}
+        told = {"goal": run.record.assignment.goal, "reason": None, "messages": [said], "doubts": []}
         return state_update(run, "review", **told, **shown)
 
     async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
@@ -100,8 +100,8 @@ class Planner:
 
     async def _plan(self, writer: RunWriter, state: State) -> StateUpdate:
         run = writer.run
-        goal = Goal(run.record.goal, run.record.constraints)
-        changed = run.record.feedback or run.record.steered
+        goal = Goal(run.record.assignment.goal, run.record.assignment.constraints)
+        changed = run.record.plan_state.feedback or run.record.plan_state.steered
         brought = brought_plan(state, goal) if not changed else None
         proposal = self._read(run, brought) if brought is not None else await self._ask(writer, goal)
         plan = proposal.plan
@@ -117,9 +117,9 @@ class Planner:
         """End the run with an answer that needs no step; earlier failures of steps are part of the ending."""
         run, plan = writer.run, proposal.plan or Plan()
         lost = [one.step for one in run.replaced_in(plan) if not one.is_made_up_for]
-        ending = ending_of(plan, run.record.results, {}, list(dict.fromkeys(lost)))
+        ending = ending_of(plan, run.record.steps.results, {}, list(dict.fromkeys(lost)))
         author = "planner" if brought is None else "caller"
-        planned = brought is not None or run.record.plan is not None
+        planned = brought is not None or run.record.plan_state.plan is not None
         came = [Draft(revision(run, plan, author, _why(run, brought)))] if planned else []
         await writer.end(ending, *came, notes=proposal.notes)
         shown = {"plan": plan.to_json(), "digest": plan.digest, "results": {}, "issues": [], "brought": ""}
@@ -143,13 +143,15 @@ class Planner:
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
-        label = f"{record.revision}:{len(record.feedback)}"
+        label = f"{record.plan_state.revision}:{len(record.plan_state.feedback)}"
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
         names = tuple(tool["name"] for tool in offered)
-        if current is not None and record.succeeded:
-            why = record.steered or "the user wants another plan"
+        if current is not None and record.steps.succeeded:
+            why = record.plan_state.steered or "the user wants another plan"
             messages = replanner_messages(goal, offered, current, record, why, limits, replan_policy.horizon)
-            read = partial(read_revision, current=current, succeeded=record.succeeded, tools=specs, max_steps=most)
+            read = partial(
+                read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=most
+            )
             schema = revision_schema(names)
         else:
             messages = planner_messages(goal, offered, record, limits, replan_policy.horizon)
@@ -173,14 +175,14 @@ def _is_begun(run: RunContext, state: State) -> bool:
     Once something of it was asked or decided, the same input is a fork, or the wish to begin anew.
     """
     record = run.record
-    if record.ended or record.requests or record.last_decision_seq:
+    if record.ended or record.review_state.requests or record.review_state.last_decision_seq:
         return False
     try:
         goal = goal_of(state)
     except InputError:
         return False
-    is_same = (goal.goal, goal.constraints) == (record.goal, record.constraints)
-    return is_same and (record.plan is None or brought_plan(state, goal) is None)
+    is_same = (goal.goal, goal.constraints) == (record.assignment.goal, record.assignment.constraints)
+    return is_same and (record.plan_state.plan is None or brought_plan(state, goal) is None)
 
 
 def _is_sent_back(run: RunContext, state: State) -> bool:
@@ -190,9 +192,11 @@ def _is_sent_back(run: RunContext, state: State) -> bool:
     """
     if route_of(state) not in ("plan", "revise", "announce") or last_words(state.get("messages") or ()) is not None:
         return False
-    told = bool(run.record.steered) or (run.record.last_decision_seq > 0 and run.record.awaits_plan)
+    told = bool(run.record.plan_state.steered) or (
+        run.record.review_state.last_decision_seq > 0 and run.record.plan_state.awaits_plan
+    )
     return (
-        stated_goal(state).goal in ("", run.record.goal)
+        stated_goal(state).goal in ("", run.record.assignment.goal)
         and not is_fork(run, state)
         and (told or _is_announced(run, state))
     )
@@ -208,6 +212,8 @@ def _is_announced(run: RunContext, state: State) -> bool:
 def _why(run: RunContext, brought: Any) -> str:
     if brought is not None:
         return "brought by the caller"
-    if run.record.steered:
-        return run.record.steered
-    return f"feedback: {run.record.feedback[-1]}" if run.record.feedback else "planned for the goal"
+    if run.record.plan_state.steered:
+        return run.record.plan_state.steered
+    return (
+        f"feedback: {run.record.plan_state.feedback[-1]}" if run.record.plan_state.feedback else "planned for the goal"
+    )

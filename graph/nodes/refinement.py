@@ -37,15 +37,15 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     specs = run.services.toolbox.specs
     tools = {name: spec for name, spec in specs.items() if not step.tools or name in step.tools}
     offered = run.offered(step.tools)
-    goal = Goal(record.goal, record.constraints)
+    goal = Goal(record.assignment.goal, record.assignment.constraints)
     messages = refining_messages(goal, step, run.seen_by(step), offered, run.planner_limits)
-    reader = Refinement(plan, step, record.succeeded, tools, settings.max_steps, settings.max_depth)
+    reader = Refinement(plan, step, record.steps.succeeded, tools, settings.max_steps, settings.max_depth)
     schema = plan_schema(tuple(tool["name"] for tool in offered))
-    call = ModelCall("planner", f"refine:{step.id}:{record.revision}", messages, schema=schema)
+    call = ModelCall("planner", f"refine:{step.id}:{record.plan_state.revision}", messages, schema=schema)
     model = run.services.models.planner
     return await propose(gate, model, call, lambda raw: run.allowed(reader.read(raw)), settings.max_repairs)
 
 
 def _failed(run: RunContext, step: Step, proposal: Proposal) -> Draft:
     failed = StepResult("failed", error=f"it could not be refined: {proposal.reason}")
-    return Draft(StepFinished(result=failed, inputs="", revision=run.record.revision), step.id)
+    return Draft(StepFinished(result=failed, inputs="", revision=run.record.plan_state.revision), step.id)

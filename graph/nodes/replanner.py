@@ -72,13 +72,13 @@ class Replanner:
             return state_at_end(run)
         if current is None:
             return state_update(run, "review", doubts=[])
-        if run.checkpoint in run.record.revised_at:
+        if run.checkpoint in run.record.plan_state.revised_at:
             return await self._next(writer, current)
         if due := to_refine(current, run.record):
             return await self._refined(writer, current, due)
         cause = run.replan_policy.cause(current, run.record) or "failure"
         more = Usage(replans=int(cause == "failure"))
-        if limit := reached(run.terms.bounds, run.record.usage, more):
+        if limit := reached(run.terms.bounds, run.record.spending.usage, more):
             raise BudgetReached(limit)
         proposal = await self._ask(writer, current, cause)
         return await self._accept(writer, current, cause, proposal)
@@ -95,7 +95,7 @@ class Replanner:
         await writer.revise(
             plan,
             "replanner",
-            run.record.steered or _why(run, current),
+            run.record.plan_state.steered or _why(run, current),
             cause=cause,
             failures=list(failures_of(current, run.record).values()),
             notes=proposal.notes,
@@ -114,23 +114,23 @@ class Replanner:
     async def _ask(self, writer: RunWriter, current: Plan, cause: Cause) -> Proposal:
         run = writer.run
         record, settings, specs = run.record, self.services.settings, self.services.toolbox.specs
-        goal, horizon = Goal(record.goal, record.constraints), run.replan_policy.horizon
-        why = record.steered or WHY[cause]
+        goal, horizon = Goal(record.assignment.goal, record.assignment.constraints), run.replan_policy.horizon
+        why = record.plan_state.steered or WHY[cause]
         offered = run.offered()
         messages = replanner_messages(goal, offered, current, record, why, run.planner_limits, horizon)
         read = partial(
-            read_revision, current=current, succeeded=record.succeeded, tools=specs, max_steps=settings.max_steps
+            read_revision, current=current, succeeded=record.steps.succeeded, tools=specs, max_steps=settings.max_steps
         )
         schema = revision_schema(tuple(tool["name"] for tool in offered))
         models, most = self.services.models, settings.max_repairs
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
-        call = ModelCall(role, f"{record.revision}:{len(record.succeeded)}", messages, schema=schema)
+        call = ModelCall(role, f"{record.plan_state.revision}:{len(record.steps.succeeded)}", messages, schema=schema)
         return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), most)
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""
         run = writer.run
-        if run.record.stalled is None and all(step.id in run.record.succeeded for step in plan.steps):
+        if run.record.plan_state.stalled is None and all(step.id in run.record.steps.succeeded for step in plan.steps):
             results = results_shown(run, plan)
             ending = await run.ending(plan)
             await writer.end(ending)
@@ -154,8 +154,8 @@ class Replanner:
 
 def _why(run: RunContext, current: Plan) -> str:
     failed = [
-        shortened(f"{step.id} failed: {run.record.results[step.id].error}", WHY_CHARACTERS // 2)
+        shortened(f"{step.id} failed: {run.record.steps.results[step.id].error}", WHY_CHARACTERS // 2)
         for step in current.steps
-        if run.record.failed_in(step.id, run.record.revision)
+        if run.record.steps.failed_in(step.id, run.record.plan_state.revision)
     ]
     return joined_messages(failed, WHY_CHARACTERS) or "revised"

@@ -43,12 +43,12 @@ class Review:
             run = await start_run(self.services, state, config, stated_goal(state))
         if run.record.ended:
             return state_at_end(run)
-        if decision := run.record.decided_at.get(run.checkpoint):
+        if decision := run.record.review_state.decided_at.get(run.checkpoint):
             return carried_out(run, decision)
-        if run.record.steered:
-            return plan_again(run, run.record.steered)
+        if run.record.plan_state.steered:
+            return plan_again(run, run.record.plan_state.steered)
         writer = RunWriter(run)
-        if plan_in(run, state) is None and run.record.shortage is None:
+        if plan_in(run, state) is None and run.record.spending.shortage is None:
             await writer.end(Ending("failed", "there is no plan to review"))
             return state_at_end(run)
         subject = await subject_of(writer, state)
@@ -74,7 +74,7 @@ class Review:
         (docs/decisions/0004-old-answers.md).
         """
         run = writer.run
-        shown = run.record.request if is_open(run, request) else None
+        shown = run.record.review_state.request if is_open(run, request) else None
         if shown is not None and shown.checkpoint != run.checkpoint:
             shown = None
         try:
@@ -98,7 +98,7 @@ class Review:
         try:
             if not is_shown:
                 raise InvalidResponse(STALE)
-            if unseen and run.record.stalled is not None:
+            if unseen and run.record.plan_state.stalled is not None:
                 raise InvalidResponse("the plan makes no progress; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             return await decide(writer, subject, verdict)

@@ -42,7 +42,7 @@ def carried_out(run: RunContext, decision: Decided) -> StateUpdate:
     """Return the state update of a decision already on record for this checkpoint."""
     if decision.decision == "feedback":
         return plan_again(run, decision.message)
-    return _go_on(run, None if run.record.awaits_plan else run.recorded_plan())
+    return _go_on(run, None if run.record.plan_state.awaits_plan else run.recorded_plan())
 
 
 def plan_again(run: RunContext, why: str | None) -> StateUpdate:
@@ -62,9 +62,13 @@ async def _stop(writer: RunWriter, subject: Subject, verdict: ReviewVerdict, sto
     decision = decided(run, subject.plan, word, ReviewVerdict(decisions=verdict.decisions), message=stop.message)
     plan = run.recorded_plan() or Plan()
     reached = await run.ending(plan)
-    answer = reached.answer if run.record.succeeded else None
+    answer = reached.answer if run.record.steps.succeeded else None
     if stop.finishes:
-        spent = f"the budget's limit of {run.record.shortage.limit} was reached" if run.record.shortage else ""
+        spent = (
+            f"the budget's limit of {run.record.spending.shortage.limit} was reached"
+            if run.record.spending.shortage
+            else ""
+        )
         missing = reached.reason if plan.steps else "there is no plan yet"
         ending = Ending("budget_exhausted", f"{spent}; {missing}", answer)
     else:
@@ -77,7 +81,7 @@ async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict
     """Return to the planner with feedback, at most `max_feedback` times."""
     run, words = writer.run, verdict.feedback
     most = run.services.settings.max_feedback
-    if len(run.record.feedback) >= most:
+    if len(run.record.plan_state.feedback) >= most:
         stop = Decision("reject", message=f"no agreement after {most} rounds")
         return await _stop(writer, subject, verdict, stop)
     await writer.write(decided(run, subject.plan, "feedback", verdict, message=words))
@@ -94,7 +98,7 @@ def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
     if reading.plan is None:
         faults = "; ".join(map(str, reading.issues))
         raise InvalidResponse(f"the edited plan cannot run: {faults}", reading.issues)
-    if reading.plan.digest == run.record.digest:
+    if reading.plan.digest == run.record.plan_state.digest:
         return reading.plan, None
     edited = revision(run, reading.plan, "person", "edited in review", notes=reading.notes)
     return reading.plan, Draft(edited)

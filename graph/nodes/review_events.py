@@ -26,7 +26,7 @@ def requested(
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
     given = keep_anything(answer)
     event = ReviewRequested(
-        request=run.record.requests + (not is_open(run, request)),
+        request=run.record.review_state.requests + (not is_open(run, request)),
         digest=request.digest,
         subject=request.subject,
         revision=request.revision,
@@ -68,7 +68,7 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
     terms = run.terms if verdict.budget is None else replace(run.terms, budget=verdict.budget)
     binding = terms.binding(plan) if plan and approves else rebind(run.record, run.terms, terms)
     return {
-        "request": run.record.requests,
+        "request": run.record.review_state.requests,
         "digest": plan.digest if plan else None,
         "binding": binding,
         "settled": tuple(_settled(run.record, entry) for entry in verdict.settled),
@@ -81,7 +81,7 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
 
 def _settled(record: RunState, entry: Mapping[str, Any]) -> SettledCall:
     """Return the settlement of an uncertain call, with the call's run if that is another run."""
-    call = record.call(entry["key"])
+    call = record.calls.find(entry["key"])
     return SettledCall(
         entry["key"], entry["happened"], entry["result"], (call.run or None) if call is not None else None
     )

@@ -29,8 +29,8 @@ def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) ->
     if request.actions:
         return message_of(run, request)
     record = run.record
-    name = f"{record.id}-revision-{record.revision}-{run.checkpoint}"
-    return AIMessage(plan_message(plan, record.revision), id=name, name=REVIEW)
+    name = f"{record.id}-revision-{record.plan_state.revision}-{run.checkpoint}"
+    return AIMessage(plan_message(plan, record.plan_state.revision), id=name, name=REVIEW)
 
 
 def message_without_plan(run: RunContext) -> AIMessage:

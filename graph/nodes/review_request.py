@@ -7,8 +7,9 @@ from graph.nodes.review_subject import Subject
 from graph.plan.revision import difference
 from graph.plan.schema import Step
 from graph.policy.scope import needs_person, repeats
+from graph.record.call import Call, HeldCall
 from graph.record.replacement import replaced_in_words
-from graph.record.run_state import BudgetExhausted, Call, HeldCall
+from graph.record.spending import BudgetExhausted
 from graph.record.values import to_text
 from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
@@ -35,10 +36,10 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     actions += [_about_held(held) for held in record.waiting_calls]
     actions += [_about_question(run, step) for step in due if step.kind == "ask"]
     actions += [_about_uncertain(run, call) for call in subject.uncertain]
-    actions += [_about_budget(run, record.shortage)] if record.shortage is not None else []
+    actions += [_about_budget(run, record.spending.shortage)] if record.spending.shortage is not None else []
     request = ReviewRequest(
         run=record.id,
-        revision=record.revision,
+        revision=record.plan_state.revision,
         digest=subject.digest,
         binding=terms.binding(plan) if plan is not None else "",
         actions=tuple(actions),
@@ -46,14 +47,14 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
-    if is_open(run, request) and record.request and record.request.error:
-        return request.again(record.request.error, record.request.issues)
+    if is_open(run, request) and record.review_state.request and record.review_state.request.error:
+        return request.again(record.review_state.request.error, record.review_state.request.issues)
     return request
 
 
 def is_open(run: RunContext, request: ReviewRequest) -> bool:
     """Whether the request open in the ledger has the same subject."""
-    return run.record.request is not None and run.record.request.subject == request.subject
+    return run.record.review_state.request is not None and run.record.review_state.request.subject == request.subject
 
 
 def _plan_needs_person(run: RunContext, subject: Subject) -> bool:
@@ -66,17 +67,27 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
     record, plan = run.record, subject.plan
     if plan is None:
         shown: Mapping[str, Any] = subject.raw if isinstance(subject.raw, dict) else {"steps": subject.raw}
-        return ReviewAction("run_plan", {"plan": shown}, invalid_description(record.revision, subject.issues))
+        return ReviewAction(
+            "run_plan", {"plan": shown}, invalid_description(record.plan_state.revision, subject.issues)
+        )
     warnings = [
-        *([record.stalled] if record.stalled else []),
+        *([record.plan_state.stalled] if record.plan_state.stalled else []),
         *repeats(record, plan),
-        *replaced_in_words(record.replaced, plan),
-        *(record.would_replace if plan.digest == record.digest else ()),
+        *replaced_in_words(record.plan_state.replaced, plan),
+        *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
     ]
-    before, specs, done = run.approved_plan(), run.services.toolbox.specs, record.succeeded
-    rests_on = (record.id, record.revision, plan.digest, before and before.digest, done, *warnings, to_text(dict(left)))
+    before, specs, done = run.approved_plan(), run.services.toolbox.specs, record.steps.succeeded
+    rests_on = (
+        record.id,
+        record.plan_state.revision,
+        plan.digest,
+        before and before.digest,
+        done,
+        *warnings,
+        to_text(dict(left)),
+    )
     text = run.services.descriptions.get(
-        rests_on, lambda: plan_description(plan, record.revision, before, specs, done, warnings, left)
+        rests_on, lambda: plan_description(plan, record.plan_state.revision, before, specs, done, warnings, left)
     )
     return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
 
@@ -105,6 +116,6 @@ def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
 
 
 def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
-    bounds, spent, hard = run.terms.bounds, run.record.usage, run.terms.policy.limits
+    bounds, spent, hard = run.terms.bounds, run.record.spending.usage, run.terms.policy.limits
     shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
     return ReviewAction("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)

@@ -9,7 +9,8 @@ from graph.plan.issues import Issue
 from graph.plan.reading import Reading, read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
-from graph.record.run_state import Call, RunState
+from graph.record.call import Call
+from graph.record.run_state import RunState
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 
@@ -44,7 +45,7 @@ async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
     if raw is None or run.record.lacks_plan:
         return Subject(None, None, planned=False)
     reading = _unchanged(run, raw) or read_from_outside(run, raw)
-    if reading.plan is not None and reading.plan.digest != run.record.digest:
+    if reading.plan is not None and reading.plan.digest != run.record.plan_state.digest:
         await writer.revise(reading.plan, "state", "the plan stood in the state", notes=reading.notes)
     return Subject(raw, reading.plan, reading.issues, uncertain_calls(run.record, state.get("doubts")))
 
@@ -52,14 +53,14 @@ async def subject_of(writer: RunWriter, state: Mapping[str, Any]) -> Subject:
 def plan_in(run: RunContext, state: Mapping[str, Any]) -> Any:
     """Return the plan in the state, or the ledger's if the state has none."""
     plan = state.get("plan")
-    return plan if plan is not None else run.record.plan
+    return plan if plan is not None else run.record.plan_state.plan
 
 
 def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
     """Return the uncertain calls to settle before the plan goes on, including those named in the state."""
     keys = [call.key for calls in record.uncertain_calls.values() for call in calls]
     keys += [key for key in named if isinstance(key, str)] if isinstance(named, list) else []
-    calls = (record.call(key) for key in dict.fromkeys(keys))
+    calls = (record.calls.find(key) for key in dict.fromkeys(keys))
     return tuple(call for call in calls if call is not None and call.is_uncertain)
 
 
@@ -67,10 +68,10 @@ def _unchanged(run: RunContext, raw: Any) -> Reading | None:
     """Return the latest revision if it equals the plan in the state and the terms are unchanged."""
     plan = run.recorded_plan()
     try:
-        same = plan is not None and digest(raw) == run.record.digest
+        same = plan is not None and digest(raw) == run.record.plan_state.digest
     except (ValueError, TypeError, RecursionError):
         return None
-    if plan is None or not same or run.record.binding != run.terms.binding(plan):
+    if plan is None or not same or run.record.plan_state.binding != run.terms.binding(plan):
         return None
     return Reading(plan)
 
@@ -79,6 +80,6 @@ def read_from_outside(run: RunContext, raw: Any) -> Reading:
     """Read an untrusted plan; steps that succeeded cannot change."""
     specs, most = run.services.toolbox.specs, run.services.settings.max_steps
     current = run.recorded_plan()
-    if current is None or not run.record.succeeded:
+    if current is None or not run.record.steps.succeeded:
         return run.allowed(read_plan(raw, specs, most))
-    return run.allowed(read_revision(raw, current, run.record.succeeded, specs, most))
+    return run.allowed(read_revision(raw, current, run.record.steps.succeeded, specs, most))

@@ -34,29 +34,29 @@ class ReplanPolicy:
             record: The run.
             progressed: Whether a step has ended since the last plan.
         """
-        if record.steered:
+        if record.plan_state.steered:
             return "steered"
         if self.horizon is not None:
-            return "horizon" if record.rounds < self.max_rounds else None
-        if any(record.failed_in(step.id, record.revision) for step in plan.steps):
-            return "failure" if self.replan != "never" and record.replans < self.max_replans else None
-        left = any(step.id not in record.succeeded for step in plan.steps)
+            return "horizon" if record.plan_state.rounds < self.max_rounds else None
+        if any(record.steps.failed_in(step.id, record.plan_state.revision) for step in plan.steps):
+            return "failure" if self.replan != "never" and record.plan_state.replans < self.max_replans else None
+        left = any(step.id not in record.steps.succeeded for step in plan.steps)
         return "step" if self.replans_each_step(record) and left and progressed else None
 
     def replans_each_step(self, record: RunState) -> bool:
         """Whether to replan after each step; after the last round the plan runs on unchanged."""
-        return self.replan == "every_step" and record.rounds < self.max_rounds
+        return self.replan == "every_step" and record.plan_state.rounds < self.max_rounds
 
     def checked(self, reading: Reading, record: RunState) -> Reading:
         """Return the reading of a plan, refused if the plan exceeds the horizon."""
         if self.horizon is None or reading.plan is None:
             return reading
-        new = [step for step in reading.plan.steps if step.id not in record.succeeded]
+        new = [step for step in reading.plan.steps if step.id not in record.steps.succeeded]
         return Reading(None, (Issue(None, "steps", ONE_STEP),)) if len(new) > self.horizon else reading
 
     def ended(self, ending: Ending, record: RunState) -> Ending:
         """Return the ending of a run; with a horizon, success requires that the planner declared the goal reached."""
         if self.horizon is None or ending.status != "succeeded":
             return ending
-        why = f"the planner did not declare the goal reached within {record.rounds} rounds"
+        why = f"the planner did not declare the goal reached within {record.plan_state.rounds} rounds"
         return replace(ending, status="partial", reason=why)

@@ -17,21 +17,22 @@ from graph.plan.references import renamed
 from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
-from graph.record.run_state import Call, RunState
+from graph.record.call import Call
+from graph.record.run_state import RunState
 
 
 def in_force(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     """Whether the last approval covers exactly this plan under these terms."""
-    approval = record.approval
+    approval = record.review_state.approval
     return approval is not None and approval.digest == plan.digest and approval.binding == terms.binding(plan)
 
 
 def within_approved(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     """Whether the plan does nothing beyond the plan approved under the same terms."""
-    if record.approval is None or record.approved_plan is None:
+    if record.review_state.approval is None or record.plan_state.approved_plan is None:
         return False
-    approved = Plan.model_validate(record.approved_plan)
-    if terms.binding(approved) != record.approval.binding:
+    approved = Plan.model_validate(record.plan_state.approved_plan)
+    if terms.binding(approved) != record.review_state.approval.binding:
         return False
     return not uncovered_steps(approved, plan, terms.tools)
 
@@ -42,24 +43,24 @@ def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     A plan without progress always needs a person. In mode `side_effects`, a revision that changes no effect and nothing
     before one does not.
     """
-    if record.stalled is not None:
+    if record.plan_state.stalled is not None:
         return True
     if in_force(record, plan, terms) or within_approved(record, plan, terms):
         return False
-    approval = record.approval
+    approval = record.review_state.approval
     if terms.mode != "side_effects" or approval is None or not terms.needs_person(plan):
         return terms.needs_person(plan)
-    approved = Plan.model_validate(record.approved_plan)
+    approved = Plan.model_validate(record.plan_state.approved_plan)
     return terms.binding(approved) != approval.binding or _changes_watched(approved, plan, terms)
 
 
 def rebind(record: RunState, before: ExecutionTerms, after: ExecutionTerms) -> str | None:
     """Return the binding of the approval after a person changed the terms; an invalid approval stays invalid."""
-    if record.approval is None or record.approved_plan is None:
+    if record.review_state.approval is None or record.plan_state.approved_plan is None:
         return None
-    approved = Plan.model_validate(record.approved_plan)
-    held = before.binding(approved) == record.approval.binding
-    return after.binding(approved) if held else record.approval.binding
+    approved = Plan.model_validate(record.plan_state.approved_plan)
+    held = before.binding(approved) == record.review_state.approval.binding
+    return after.binding(approved) if held else record.review_state.approval.binding
 
 
 def uncovered_steps(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -> list[str]:
@@ -93,9 +94,9 @@ def uncovered_steps(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -
 
 def repeats(record: RunState, plan: Plan) -> list[str]:
     """Return sentences on uncertain calls that the plan may repeat."""
-    left = [step for step in plan.steps if step.id not in record.succeeded]
+    left = [step for step in plan.steps if step.id not in record.steps.succeeded]
     sentences = []
-    for call in record.calls.values():
+    for call in record.calls.by_key.values():
         again = [step.id for step in left if call.tool in step.tool_names]
         if call.is_uncertain and again:
             sentences.append(

@@ -98,9 +98,9 @@ def planner_messages(
         "tools": list(tools),
         "limits": dict(limits),
         "horizon": horizon,
-        "previous_plan": record.plan,
-        "feedback": list(record.feedback),
-        "history": list(record.history),
+        "previous_plan": record.plan_state.plan,
+        "feedback": list(record.plan_state.feedback),
+        "history": list(record.assignment.history),
     }
     return [SystemMessage(PLANNER + (ONE_AT_A_TIME if horizon else "")), HumanMessage(as_json(document))]
 

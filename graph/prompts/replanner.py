@@ -55,7 +55,7 @@ def replanner_messages(
         limits: The remaining budget and number of replans.
         horizon: Limit of unfinished steps in the plan, None for no limit.
     """
-    results = record.results
+    results = record.steps.results
     stuck = [step.id for step in plan.steps if step.id in results and results[step.id].status in FAILED]
     done = {step for step, result in results.items() if result.status == "succeeded"}
     waits = {step: () if step in done else befores for step, befores in waits_for(plan.steps).items()}
@@ -70,7 +70,7 @@ def replanner_messages(
         "plan": plan.to_json(),
         "results": {step.id: _shown(results.get(step.id), blocked.get(step.id)) for step in plan.steps},
         "failed": {step: result.error for step, result in results.items() if result.status in FAILED},
-        "feedback": list(record.feedback),
+        "feedback": list(record.plan_state.feedback),
     }
     return [SystemMessage(REPLANNER + (ONE_AT_A_TIME if horizon else "")), HumanMessage(as_json(document))]
 

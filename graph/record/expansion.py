@@ -23,10 +23,10 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
     vague = [
         step
         for step in plan.steps
-        if kind_spec(step.kind).done_by == "planner" and not record.failed_in(step.id, record.revision)
+        if kind_spec(step.kind).done_by == "planner" and not record.steps.failed_in(step.id, record.plan_state.revision)
     ]
     waits = waits_for(vague)
-    return [step for step in vague if record.succeeded.issuperset(waits[step.id])]
+    return [step for step in vague if record.steps.succeeded.issuperset(waits[step.id])]
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ def fingerprint(step: Step, result: StepResult) -> str:
 
 def failures_of(plan: Plan, record: RunState) -> dict[str, str]:
     """Return step id -> fingerprint, for the steps of the revision in force that failed under it."""
-    failed = [step for step in plan.steps if record.failed_in(step.id, record.revision)]
-    return {step.id: fingerprint(step, record.results[step.id]) for step in failed}
+    failed = [step for step in plan.steps if record.steps.failed_in(step.id, record.plan_state.revision)]
+    return {step.id: fingerprint(step, record.steps.results[step.id]) for step in failed}
 
 
 def stall_of(record: RunState, current: Plan, revised: Plan | None) -> str | None:
@@ -38,12 +38,13 @@ def stall_of(record: RunState, current: Plan, revised: Plan | None) -> str | Non
         revised: What the replanner made of it, None where it made nothing that can be used.
     """
     failures = failures_of(current, record)
-    again = [step for step, mark in failures.items() if mark in record.failures]
+    again = [step for step, mark in failures.items() if mark in record.plan_state.failures]
     if again:
-        errors = "; ".join(f"{step}: {record.results[step].error}" for step in again[:3])
-        return f"the same failure came again after {record.replans} revision(s): {errors}"
+        errors = "; ".join(f"{step}: {record.steps.results[step].error}" for step in again[:3])
+        return f"the same failure came again after {record.plan_state.replans} revision(s): {errors}"
     if revised is None:
         return "the replanner found no revision that can run"
-    if failures and revised.digest in record.digests[:-1]:
-        return f"the replanner went back to revision {record.digests.index(revised.digest) + 1}, which failed before"
+    if failures and revised.digest in record.plan_state.digests[:-1]:
+        tried = record.plan_state.digests.index(revised.digest) + 1
+        return f"the replanner went back to revision {tried}, which failed before"
     return None

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from graph.record.call import Call
 from graph.record.events import StepHeld, StepUncertain
 from graph.record.results import StepResult
-from graph.record.run_state import Call, RunState
+from graph.record.run_state import RunState
 
 
 def calls_to_know(records: Iterable[RunState]) -> list[Call]:
@@ -19,10 +20,10 @@ def calls_to_know(records: Iterable[RunState]) -> list[Call]:
     found = {
         call.key: replace(call, run=record.id)
         for record in runs
-        for call in record.calls.values()
+        for call in record.calls.by_key.values()
         if not call.repeatable and (call.is_uncertain or call.settled)
     }
-    for call in (call for record in runs for call in record.elsewhere.values()):
+    for call in (call for record in runs for call in record.calls.elsewhere.values()):
         known = found.get(call.key)
         if known is not None and known.begun_seq == call.begun_seq and not call.is_uncertain:
             found[call.key] = replace(known, result=call.result, settled=call.settled, unmet=None,

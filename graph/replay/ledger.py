@@ -10,9 +10,9 @@ from graph.errors import LedgerError, MessageWaitingError
 from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
 from graph.ledger.transcript import Transcript
 from graph.record.artifacts import with_values
+from graph.record.call import Call
 from graph.record.events import BudgetReached, CallStarted, Draft, Event, ModelStarted, StepHeld, StepUncertain
 from graph.record.other_runs import other_calls
-from graph.record.run_state import Call
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Difference
 from graph.replay.recording import Recording

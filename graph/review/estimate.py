@@ -15,11 +15,11 @@ def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
     `longest_chain` is the number of steps on the longest chain of dependencies, `to_refine` the number of `refine`
     steps, whose calls cannot be counted yet. Model turns within a step are not counted.
     """
-    left = [step for step in plan.steps if step.id not in record.succeeded]
+    left = [step for step in plan.steps if step.id not in record.steps.succeeded]
     done_by = {step.id: kind_spec(step.kind).done_by for step in left}
     counted = [step for step in left if done_by[step.id] != "planner"]
     waits = waits_for(plan.steps)
-    duration = {step.id: float(step.id not in record.succeeded) for step in plan.steps}
+    duration = {step.id: float(step.id not in record.steps.succeeded) for step in plan.steps}
     found: dict[str, Any] = {
         "steps": len(left),
         "tool_calls": sum(step.most_items * len(step.tool_names) * (step.max_calls or 1) for step in counted),
@@ -29,5 +29,5 @@ def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
     if len(counted) < len(left):
         found["to_refine"] = len(left) - len(counted)
     if budget.names:
-        found["budget_left"] = {name: (budget.of(name) or 0) - record.usage.of(name) for name in budget.names}
+        found["budget_left"] = {name: (budget.of(name) or 0) - record.spending.usage.of(name) for name in budget.names}
     return found

@@ -21,11 +21,13 @@ PASSED = "passed"
 def open_questions(plan: Plan, record: RunState) -> list[Step]:
     """Return the questions and gates of a plan with all dependencies succeeded."""
     asked = [
-        step for step in plan.steps if kind_spec(step.kind).done_by == "person" and step.id not in record.succeeded
+        step
+        for step in plan.steps
+        if kind_spec(step.kind).done_by == "person" and step.id not in record.steps.succeeded
     ]
     if not asked:
         return []
-    waits, succeeded = waits_for(plan.steps), record.succeeded
+    waits, succeeded = waits_for(plan.steps), record.steps.succeeded
     return [step for step in asked if succeeded.issuperset(waits[step.id])]
 
 

@@ -17,7 +17,8 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.revision import PlanDiff, difference
 from graph.plan.schema import Plan, Step
 from graph.record.budget import Budget, Usage, limit_in_words, unit_in_words
-from graph.record.run_state import BudgetExhausted, Call, HeldCall
+from graph.record.call import Call, HeldCall
+from graph.record.spending import BudgetExhausted
 from graph.record.values import to_text
 from graph.sanitize import escaped, visible
 from graph.text.drawing.labels import plain

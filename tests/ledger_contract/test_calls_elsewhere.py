@@ -7,8 +7,8 @@ from ledger_drivers import Driver, use
 
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
+from graph.record.call import Call
 from graph.record.events import Draft
-from graph.record.run_state import Call
 from graph.testing import drafted
 
 STARTED = {"goal": "g", "constraints": []}

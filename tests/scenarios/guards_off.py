@@ -150,7 +150,7 @@ GUARDS = (
     Guard(
         "an objective made after reading",
         "execution/step_work.py",
-        "own = PLAN if step.id in self.record.tainted else USER",
+        "own = PLAN if step.id in self.record.plan_state.tainted else USER",
         "own = USER",
         "an allowed write by a model",
         "side_effects",

@@ -196,15 +196,20 @@ def true_of(case: Case, state: dict[str, Any]) -> None:
         assert state.get("status") not in ENDS and not state.get("results") and state.get("answer") is None, state
         return
     shown = {name: told for name, told in (state.get("results") or {}).items() if told["status"] == "succeeded"}
-    assert set(shown) <= set(record.succeeded), (shown, record.succeeded)
-    assert all(shown[name] == record.results[name].to_json() for name in shown)
-    assert (state["goal"], tuple(state.get("constraints") or ())) == (record.goal, record.constraints)
+    assert set(shown) <= set(record.steps.succeeded), (shown, record.steps.succeeded)
+    assert all(shown[name] == record.steps.results[name].to_json() for name in shown)
+    assert (state["goal"], tuple(state.get("constraints") or ())) == (
+        record.assignment.goal,
+        record.assignment.constraints,
+    )
     if record.ended:
         assert state["route"] == "end"
         assert state["status"] == record.ended.status and state["answer"] == record.ended.answer.value
-        assert state["reason"] == record.ended.reason and state["plan"] == record.plan
-        assert set(shown) == {s["id"] for s in (record.plan or {"steps": []})["steps"]} & set(record.succeeded)
-        assert state["digest"] == record.digest and (state["revision"] or 0) == record.revision
+        assert state["reason"] == record.ended.reason and state["plan"] == record.plan_state.plan
+        assert set(shown) == {s["id"] for s in (record.plan_state.plan or {"steps": []})["steps"]} & set(
+            record.steps.succeeded
+        )
+        assert state["digest"] == record.plan_state.digest and (state["revision"] or 0) == record.plan_state.revision
     else:
         assert state["status"] == "waiting" and state.get("answer") is None and not state["issues"]
         assert state["route"] in ("review", None), "None stands for a checkpoint of a version before the key"
@@ -237,19 +242,19 @@ def tried(moment: str, node: str | None, write: str, before: str | None = None) 
     MOMENTS[moment](case)
     if before is not None:
         case.write(WRITES[before], node)
-    approvals = [record.approval for record in case.records()]
+    approvals = [record.review_state.approval for record in case.records()]
     paid = case.paid
     if not case.write(WRITES[write], node):
         return
     state = case.go_on()
     was_approved = moment == "approved" and set(case.paid) == {1}
     assert case.paid == paid or was_approved, "nothing that was not approved is paid"
-    granted = [record.approval for record in case.records()][len(approvals) :]
+    granted = [record.review_state.approval for record in case.records()][len(approvals) :]
     assert not any(granted), "what a client writes approves nothing"
     if state:
         true_of(case, state)
     open_runs = [record for record in case.records() if not record.ended]
-    if open_runs and open_runs[-1].n == len(case.records()) and "messages" not in (WRITES[write] or {}):
+    if open_runs and open_runs[-1].assignment.n == len(case.records()) and "messages" not in (WRITES[write] or {}):
         state = case.invoke({"messages": [{"role": "user", "content": "continue"}]})
         assert case.graph.get_state(case.config).interrupts or state["status"] in ENDS
         true_of(case, state)

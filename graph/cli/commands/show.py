@@ -68,7 +68,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "reason": run.reason,
         "answer": run.answer,
         "revision": run.revision,
-        "digest": found.record.digest,
+        "digest": found.record.plan_state.digest,
         "plan": run.plan.to_json() if run.plan else None,
         "steps": run.step_status,
         "results": {step: result.to_json() for step, result in run.results.items()},
@@ -76,7 +76,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "asked": list(asked(found)),
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
         "unjudged": unjudged_steps(run.plan, found.events),
-        "usage": found.record.usage.to_json(),
+        "usage": found.record.spending.usage.to_json(),
         "budget": bounds(found).to_json(),
         "setup": dict(run.setup),
         **({"unproven_setup": dict(run.unproven_setup)} if run.unproven_setup else {}),
@@ -93,11 +93,11 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    if spent := spent_in_words(bounds(found), found.record.usage):
+    if spent := spent_in_words(bounds(found), found.record.spending.usage):
         yield f"spent   {escaped(spent)}"
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:
-        yield f"\nplan, revision {run.revision}, digest {str(found.record.digest)[:DIGEST_CHARACTERS]}\n"
+        yield f"\nplan, revision {run.revision}, digest {str(found.record.plan_state.digest)[:DIGEST_CHARACTERS]}\n"
         yield plan_text(run.plan, run.step_status, width=columns)
     if run.results:
         yield "\nresults\n"

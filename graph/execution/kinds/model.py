@@ -35,14 +35,14 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
     """
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
     loop = _loop(work, step, args, place)
-    result = normalise(await loop.run(work.record.goal, {**work.before(step), ITEM: value}))
+    result = normalise(await loop.run(work.record.assignment.goal, {**work.before(step), ITEM: value}))
     return ItemOutcome(result, loop.label, loop.called)
 
 
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
     attempt, loop = work.attempt(step, args), _loop(work, step, args)
     try:
-        end = await _outcome(attempt, loop, loop.run(work.record.goal, work.before(step)))
+        end = await _outcome(attempt, loop, loop.run(work.record.assignment.goal, work.before(step)))
     except (CallHeld, CallUncertain, BudgetReached) as reason:
         return for_a_person(step.id, reason)
     return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, loop.mend(unmet)))

@@ -61,8 +61,8 @@ def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | T
     stated that the call of another step happened.
     """
     end = StepOutcome.of_call(finished, on_record=True)
-    unchecked, criteria = step.id in work.record.unchecked, work.criteria.has(step)
-    if end.result.status != "succeeded" or (step.id in work.record.succeeded and not unchecked):
+    unchecked, criteria = step.id in work.record.steps.unchecked, work.criteria.has(step)
+    if end.result.status != "succeeded" or (step.id in work.record.steps.succeeded and not unchecked):
         return end
     if not (unchecked and criteria):
         end = work.attempt(step).succeeded(end.value, end.label, called=end.called)

@@ -21,10 +21,10 @@ from graph.ledger.refusals import (
 )
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import is_artifact
+from graph.record.call import Call
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
-from graph.record.run_state import Call
 from graph.record.values import Kept
 
 T = TypeVar("T")

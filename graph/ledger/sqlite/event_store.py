@@ -19,10 +19,10 @@ from graph.ledger.sqlite.lease import claim, look, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
 from graph.ledger.sqlite.queries import control_seq_of, found_of, has_messages, last_number, run_id_of, runs_to_know
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
+from graph.record.call import Call
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
-from graph.record.run_state import Call
 from graph.record.values import Kept
 
 ALONE = "alone"

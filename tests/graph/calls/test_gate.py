@@ -448,7 +448,7 @@ def test_a_call_is_known_again_by_its_arguments_however_large(args: dict[str, st
         gate = await desk.gate()
         call = await admit(gate, STEP, "send", args)
         await gate.commit([], [call])
-        return call.args_digest, [known.args_digest for known in (await desk.record()).calls.values()]
+        return call.args_digest, [known.args_digest for known in (await desk.record()).calls.by_key.values()]
 
     given, known = at_desk(work, LoggedTools().tool("send"))
 

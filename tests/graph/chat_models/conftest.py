@@ -21,8 +21,10 @@ from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.record.goal import Goal
+from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.steps import Steps
 from tools import default_tools
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "renewable-energy"
@@ -48,7 +50,7 @@ def ask(specs: Mapping[str, ToolSpec]) -> Ask:
     def asked(goal: str, *constraints: str, feedback: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
         offered = [spec for name, spec in specs.items() if name not in without]
         messages = planner_messages(
-            Goal(goal, constraints), tools_shown(offered), RunState(feedback=list(feedback)), {}
+            Goal(goal, constraints), tools_shown(offered), RunState(plan_state=PlanState(feedback=list(feedback))), {}
         )
         return str(OfflineModel().invoke(messages).text)
 
@@ -84,7 +86,7 @@ def replan(specs: Mapping[str, ToolSpec]) -> Ask:
             Goal(goal),
             tools_shown(offered),
             plan,
-            RunState(results=results, feedback=list(feedback)),
+            RunState(plan_state=PlanState(feedback=list(feedback)), steps=Steps(results)),
             "steps failed",
             {},
         )

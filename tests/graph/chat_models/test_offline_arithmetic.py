@@ -20,8 +20,10 @@ from graph.prompts.data import tools_shown
 from graph.prompts.planner import planner_messages
 from graph.prompts.replanner import replanner_messages
 from graph.record.goal import Goal
+from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.steps import Steps
 from tools.calculator import calculator
 
 CALCULATOR = Toolbox([calculator()]).specs
@@ -158,7 +160,10 @@ def test_whole_numbers_are_checked_and_other_wishes_refused() -> None:
 def test_feedback_on_arithmetic_is_declined_in_words() -> None:
     answer = OfflineModel().invoke(
         planner_messages(
-            Goal("1 + 2"), tools_shown(CALCULATOR.values()), RunState(plan={}, feedback=["use {words}"]), {}
+            Goal("1 + 2"),
+            tools_shown(CALCULATOR.values()),
+            RunState(plan_state=PlanState(plan={}, feedback=["use {words}"])),
+            {},
         )
     )
 
@@ -207,14 +212,14 @@ def test_one_step_at_a_time_the_steps_and_the_answer_are_those_of_the_whole_plan
         )
         said.append(json.loads(str(OfflineModel().invoke(messages).text)))
         plan = Plan(steps=whole.steps[: len(said)])
-        record.results.update({step.id: StepResult("succeeded", 1) for step in plan.steps})
+        record.steps.results.update({step.id: StepResult("succeeded", 1) for step in plan.steps})
 
     assert [step for answer in said for step in answer["steps"]] == whole.to_json()["steps"]
     assert said[-1] == {"steps": [], "answer": whole.answer}
 
 
 def test_one_step_at_a_time_nothing_is_mended() -> None:
-    record = RunState(results={"step_1": StepResult("failed", error="no")})
+    record = RunState(steps=Steps({"step_1": StepResult("failed", error="no")}))
     plan = plan_for("What is 1 / 0 + 1?")
 
     messages = replanner_messages(Goal("What is 1 / 0 + 1?"), [], plan, record, "a step failed", {}, 1)

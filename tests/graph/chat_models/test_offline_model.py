@@ -21,6 +21,7 @@ from graph.prompts.data import tools_shown
 from graph.prompts.executor import executor_messages
 from graph.prompts.planner import planner_messages, repair_message
 from graph.record.goal import Goal
+from graph.record.plan_state import PlanState
 from graph.record.run_state import RunState
 from tools import default_tools
 
@@ -95,7 +96,11 @@ def test_whatever_is_asked_the_answer_is_a_valid_plan_or_words(
 
     answer = str(
         OfflineModel()
-        .invoke(planner_messages(goal, tools_shown(SPECS.values()), RunState(feedback=list(wishes)), {}))
+        .invoke(
+            planner_messages(
+                goal, tools_shown(SPECS.values()), RunState(plan_state=PlanState(feedback=list(wishes))), {}
+            )
+        )
         .text
     )
 

@@ -19,6 +19,7 @@ from graph.prompts.replanner import replanner_messages
 from graph.record.goal import Goal
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.steps import Steps
 
 Ask = Callable[..., str]
 Planned = Callable[..., Plan]
@@ -308,7 +309,7 @@ def test_a_constraint_that_the_rules_cannot_keep_to_is_not_revised_past(
 ) -> None:
     plan = planned(WIND)
     messages = replanner_messages(
-        Goal(WIND, ("spend at most 200",)), tools_shown(specs.values()), plan, RunState(results={}), "steered", {}
+        Goal(WIND, ("spend at most 200",)), tools_shown(specs.values()), plan, RunState(steps=Steps({})), "steered", {}
     )
 
     assert "cannot keep to this constraint: spend at most 200" in str(OfflineModel().invoke(messages).text)

@@ -71,7 +71,7 @@ async def _prepared(
 ) -> Pass:
     plan = Plan.model_validate({"steps": list(steps)})
     record = await desk.record()
-    meter, limiter = Meter(budget, record.usage, {}), RateLimiter({}, time.monotonic)
+    meter, limiter = Meter(budget, record.spending.usage, {}), RateLimiter({}, time.monotonic)
     models = ModelGate(desk.ledger, desk.lease, record, meter, limiter)
     gate = CallGate(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter, models)
     judging = role_model(judge) if judge is not None else None

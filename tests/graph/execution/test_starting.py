@@ -78,7 +78,7 @@ def test_a_result_that_a_person_gave_for_a_call_has_to_meet_the_checks(prepared:
 
     async def work(desk: Desk) -> Any:
         await (await prepared(desk, checked)).run()
-        (key,) = (await desk.record()).calls
+        (key,) = (await desk.record()).calls.by_key
         decided = {"decision": "settle", "by": "person", "digest": "", "checkpoint": "", "request": 1}
         settled = [{"key": key, "happened": True, "result": ""}]
         await desk.ledger.append(desk.lease, [drafted("decided", {**decided, "settled": settled})])

@@ -13,8 +13,13 @@ from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy import ApprovalMode, Policy, ToolRule
 from graph.policy.scope import in_force, needs_person, rebind, repeats, uncovered_steps, within_approved
 from graph.record.budget import Budget
+from graph.record.call import Call
+from graph.record.calls import Calls
+from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
-from graph.record.run_state import Approval, Call, RunState
+from graph.record.review_state import Approval, ReviewState
+from graph.record.run_state import RunState
+from graph.record.steps import Steps
 
 TOOLS = {
     "look": ToolSpec("look", "", {}, effect="read"),
@@ -248,11 +253,12 @@ def test_dropping_and_reordering_is_always_within(approved: Plan, data: st.DataO
     assert uncovered_steps(approved, Plan(steps=tuple(data.draw(st.permutations(kept)))), TOOLS) == []
 
 
-def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", **fields: Any) -> RunState:
+def record_of(plan: Plan | None, terms: ExecutionTerms, by: str = "person", stalled: str | None = None) -> RunState:
     if plan is None:
-        return RunState(**fields)
+        return RunState()
     approval = Approval(5, plan.digest, terms.binding(plan), by)
-    return RunState(approval=approval, approved_plan=plan.to_json(), **fields)
+    plan_state = PlanState(approved_plan=plan.to_json(), stalled=stalled)
+    return RunState(plan_state=plan_state, review_state=ReviewState(approval))
 
 
 MODES: list[ApprovalMode] = ["always", "side_effects", "never"]
@@ -419,21 +425,25 @@ def test_an_approved_read_that_is_gone_vouches_for_one_read_and_no_more() -> Non
 def test_an_approval_of_another_digest_is_not_in_force_whatever_it_binds_to() -> None:
     terms = ExecutionTerms(TOOLS)
 
-    assert not in_force(RunState(approval=Approval(5, "another", terms.binding(PLAN), "person")), PLAN, terms)
+    assert not in_force(
+        RunState(review_state=ReviewState(Approval(5, "another", terms.binding(PLAN), "person"))), PLAN, terms
+    )
 
 
 def test_without_an_approval_or_its_plan_nothing_is_within_it() -> None:
     terms = ExecutionTerms(TOOLS)
     approved = record_of(PLAN, terms)
 
-    assert not within_approved(RunState(approval=approved.approval), PLAN, terms)
-    assert not within_approved(RunState(approved_plan=approved.approved_plan), PLAN, terms)
+    assert not within_approved(RunState(review_state=ReviewState(approved.review_state.approval)), PLAN, terms)
+    assert not within_approved(
+        RunState(plan_state=PlanState(approved_plan=approved.plan_state.approved_plan)), PLAN, terms
+    )
 
 
 def test_an_approval_in_force_needs_no_copy_of_its_plan() -> None:
     terms = ExecutionTerms(TOOLS)
 
-    assert not needs_person(RunState(approval=record_of(PLAN, terms).approval), PLAN, terms)
+    assert not needs_person(RunState(review_state=record_of(PLAN, terms).review_state), PLAN, terms)
 
 
 def test_a_revision_that_only_reads_needs_nobody_under_other_terms_either() -> None:
@@ -449,8 +459,8 @@ def test_an_approval_binds_to_the_terms_that_a_person_changes_if_it_held_under_t
     assert rebind(held, before, after) == after.binding(PLAN) != before.binding(PLAN)
     assert rebind(held, after, before) == before.binding(PLAN)
     assert rebind(held, ExecutionTerms(TOOLS, "never"), after) == before.binding(PLAN)
-    assert rebind(RunState(approval=held.approval), before, after) is None
-    assert rebind(RunState(approved_plan=held.approved_plan), before, after) is None
+    assert rebind(RunState(review_state=ReviewState(held.review_state.approval)), before, after) is None
+    assert rebind(RunState(plan_state=PlanState(approved_plan=held.plan_state.approved_plan)), before, after) is None
 
 
 @pytest.mark.parametrize("fields", [{"tool": "save"}, {"tools": ("look",)}, {}], ids=["a call", "a model", "a thought"])
@@ -508,7 +518,7 @@ DOWN, DONE = StepResult("failed", error="down"), StepResult("succeeded", 1)
     ids=["failed", "cut off", "did not do"],
 )
 def test_a_plan_that_may_make_an_uncertain_call_again_says_so(made: Call, what: str) -> None:
-    (sentence,) = repeats(RunState(calls={"k": made}), PLAN)
+    (sentence,) = repeats(RunState(calls=Calls({"k": made})), PLAN)
 
     assert sentence == (
         f"save called save, {what}; save may call it again, with "
@@ -519,10 +529,10 @@ def test_a_plan_that_may_make_an_uncertain_call_again_says_so(made: Call, what: 
 @pytest.mark.parametrize(
     "record",
     [
-        RunState(calls={"k": call(result=DONE)}),
-        RunState(calls={"k": call("get", result=DOWN)}),
-        RunState(calls={"k": call(result=DOWN, nothing_happened=True)}),
-        RunState(calls={"k": call(result=DOWN)}, results={"save": DONE}),
+        RunState(calls=Calls({"k": call(result=DONE)})),
+        RunState(calls=Calls({"k": call("get", result=DOWN)})),
+        RunState(calls=Calls({"k": call(result=DOWN, nothing_happened=True)})),
+        RunState(calls=Calls({"k": call(result=DOWN)}), steps=Steps({"save": DONE})),
     ],
     ids=["it did", "another tool", "nothing happened", "its step has succeeded since"],
 )

@@ -6,8 +6,10 @@ import pytest
 
 from graph.plan.schema import Plan, Step
 from graph.record.no_progress import failures_of, fingerprint, stall_of
+from graph.record.plan_state import PlanState
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.steps import Steps
 
 FAILED = StepResult("failed", error="no luck")
 STEP = Step(id="a", objective="fetch it", tool="get", args={"q": "x"}, depends_on=("b",))
@@ -15,14 +17,11 @@ PLAN, OTHER, THIRD = (Plan(steps=(Step(id=name, objective="o", tool="get"),)) fo
 
 
 def record(plan: Plan, error: str = "no luck", before: Any = (), digests: Any = None, failed_in: int = 2) -> RunState:
-    return RunState(
-        revision=2,
-        replans=1,
-        results={step.id: StepResult("failed", error=error) for step in plan.steps},
-        result_revision={step.id: failed_in for step in plan.steps},
-        failures=set(before),
-        digests=[plan.digest] if digests is None else digests,
+    tried = PlanState(
+        revision=2, replans=1, failures=set(before), digests=[plan.digest] if digests is None else digests
     )
+    results = {step.id: StepResult("failed", error=error) for step in plan.steps}
+    return RunState(plan_state=tried, steps=Steps(results, {step.id: failed_in for step in plan.steps}))
 
 
 @pytest.mark.parametrize("same", [{"id": "z"}, {"depends_on": ()}, {"success_criteria": "c"}, {"parent": "p"}], ids=str)

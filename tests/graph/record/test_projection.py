@@ -67,11 +67,11 @@ def approved() -> Told:
 
 
 def uncertain(record: RunState) -> list[str]:
-    return [call.key for call in record.calls.values() if call.is_uncertain]
+    return [call.key for call in record.calls.by_key.values() if call.is_uncertain]
 
 
 def reused(record: RunState, key: str = "k1") -> Any:
-    call = record.finished_call(key)
+    call = record.calls.finished(key)
     return call.result.value if call and call.result else None
 
 
@@ -82,7 +82,12 @@ def test_no_events_are_a_run_of_nobody() -> None:
 def test_a_run_knows_who_it_is_and_what_it_is_for() -> None:
     record = Told().record
 
-    assert (record.id, record.goal, record.constraints, record.setup) == ("t.2", "g", ("c",), {"approval": "always"})
+    assert (record.id, record.assignment.goal, record.assignment.constraints, record.assignment.setup) == (
+        "t.2",
+        "g",
+        ("c",),
+        {"approval": "always"},
+    )
     assert (record.started_at, record.updated_at, record.seq) == (1001.0, 1001.0, 1)
 
 
@@ -102,15 +107,19 @@ def test_the_last_event_that_changes_what_is_allowed_is_known() -> None:
 def test_an_approval_is_of_the_plan_that_was_shown() -> None:
     record = approved().record
 
-    assert record.approval is not None
-    assert (record.approval.digest, record.approval.by, record.approval.seq) == (PLAN.digest, "person", 4)
-    assert record.approved_plan == PLAN.to_json()
+    assert record.review_state.approval is not None
+    assert (record.review_state.approval.digest, record.review_state.approval.by, record.review_state.approval.seq) == (
+        PLAN.digest,
+        "person",
+        4,
+    )
+    assert record.plan_state.approved_plan == PLAN.to_json()
     assert in_force(record, PLAN, ExecutionTerms(TOOLS))
 
 
 @pytest.mark.parametrize("decision", ["reject", "feedback", "settle"])
 def test_other_decisions_approve_nothing(decision: str) -> None:
-    assert Told().planned().asked().decided(decision).record.approval is None
+    assert Told().planned().asked().decided(decision).record.review_state.approval is None
 
 
 def test_a_new_revision_is_not_approved_by_the_approval_of_the_old_one() -> None:
@@ -118,7 +127,7 @@ def test_a_new_revision_is_not_approved_by_the_approval_of_the_old_one() -> None
 
     record = approved().planned(after, revision=2, author="replanner").record
 
-    assert record.digest == after.digest
+    assert record.plan_state.digest == after.digest
     assert not in_force(record, after, ExecutionTerms(TOOLS))
     assert in_force(record, PLAN, ExecutionTerms(TOOLS))
 
@@ -138,17 +147,17 @@ def test_nothing_is_in_force_without_an_approval() -> None:
 def test_a_request_is_open_until_it_is_decided() -> None:
     told = Told().planned().asked(number=3, error="again", issues=[{"step": None}], skip=2)
 
-    request = told.record.request
+    request = told.record.review_state.request
     assert request is not None
     assert (request.number, request.error, request.skip, request.checkpoint) == (3, "again", 2, "c3")
-    assert (told.record.requests, told.record.status) == (3, "waiting")
-    assert told.decided().record.request is None
+    assert (told.record.review_state.requests, told.record.status) == (3, "waiting")
+    assert told.decided().record.review_state.request is None
 
 
 def test_the_end_closes_a_request() -> None:
     record = Told().planned().asked().add("run_ended", status="cancelled", reason="cancelled").record
 
-    assert record.request is None
+    assert record.review_state.request is None
     assert record.status == "cancelled"
 
 
@@ -174,36 +183,36 @@ def test_other_settings_say_nothing_of_where_a_run_stands() -> None:
     told = Told().add("configured", settings={"max_replans": 0})
 
     record = project(told.events)
-    assert (record.status, record.configuration.settings) == ("planning", {"max_replans": 0})
+    assert (record.status, record.assignment.configuration.settings) == ("planning", {"max_replans": 0})
 
 
 def test_feedback_is_collected_and_a_plan_is_awaited() -> None:
     told = Told().planned().asked().add("decided", decision="feedback", message="cheaper", by="person")
 
-    assert told.record.feedback == ["cheaper"]
-    assert told.record.awaits_plan
-    assert not told.planned(revision=2).record.awaits_plan
+    assert told.record.plan_state.feedback == ["cheaper"]
+    assert told.record.plan_state.awaits_plan
+    assert not told.planned(revision=2).record.plan_state.awaits_plan
 
 
 def test_only_the_replanners_revisions_count_as_replans() -> None:
     told = Told().planned().planned(revision=2, author="person").planned(revision=3, author="replanner")
 
-    assert (told.record.replans, told.record.revision) == (1, 3)
+    assert (told.record.plan_state.replans, told.record.plan_state.revision) == (1, 3)
 
 
 def test_dropped_steps_add_up_over_the_plans_that_were_approved() -> None:
     told = approved().planned(revision=2, dropped=["x"]).decided().planned(revision=3, dropped=["y"])
 
-    assert told.record.dropped == ("x", "y")
-    assert told.planned(revision=4, dropped=["z"]).record.dropped == ("x", "z")
+    assert told.record.plan_state.dropped == ("x", "y")
+    assert told.planned(revision=4, dropped=["z"]).record.plan_state.dropped == ("x", "z")
 
 
 def test_what_was_written_at_a_checkpoint_is_found_again() -> None:
     record = approved().record
 
     assert record.checkpoints == {"c1", "c2", "c3", "c4"}
-    assert record.decided_at["c4"].decision == "approve"
-    assert record.revised_at["c2"].revision == 1
+    assert record.review_state.decided_at["c4"].decision == "approve"
+    assert record.plan_state.revised_at["c2"].revision == 1
 
 
 def test_a_call_that_only_started_may_have_happened() -> None:
@@ -245,25 +254,25 @@ def test_a_call_that_a_person_says_happened_is_a_success_with_their_result() -> 
 
     assert uncertain(record) == []
     assert reused(record) == {"id": 7}
-    assert record.results["a"] == StepResult("succeeded", {"id": 7})
+    assert record.steps.results["a"] == StepResult("succeeded", {"id": 7})
 
 
 def test_a_call_that_a_person_says_did_not_happen_may_be_made() -> None:
     record = settled(False).record
 
     assert uncertain(record) == []
-    assert record.finished_call("k1") is None
-    assert "a" not in record.results
+    assert record.calls.finished("k1") is None
+    assert "a" not in record.steps.results
 
 
 def test_a_settled_call_of_a_model_step_is_not_the_result_of_the_step() -> None:
-    assert "a" not in settled(True, 1, approved().started(number=1)).record.results
+    assert "a" not in settled(True, 1, approved().started(number=1)).record.steps.results
 
 
 def test_settling_approves_no_plan() -> None:
     told = settled(True, told=Told().planned().started())
 
-    assert told.record.approval is None
+    assert told.record.review_state.approval is None
 
 
 def test_a_call_that_simply_succeeded_is_reused_under_its_own_key_only() -> None:
@@ -276,9 +285,9 @@ def test_a_call_that_simply_succeeded_is_reused_under_its_own_key_only() -> None
 def test_a_step_that_failed_waits_for_another_revision() -> None:
     record = approved().started().finished(status="failed").record
 
-    assert record.failed_in("a", 1)
-    assert not record.failed_in("a", 2)
-    assert not record.failed_in("b", 1)
+    assert record.steps.failed_in("a", 1)
+    assert not record.steps.failed_in("a", 2)
+    assert not record.steps.failed_in("b", 1)
 
 
 def test_a_model_step_that_failed_does_so_too() -> None:
@@ -286,22 +295,22 @@ def test_a_model_step_that_failed_does_so_too() -> None:
 
     record = approved().add("step_finished", "b", **failed).record
 
-    assert record.failed_in("b", 3)
-    assert record.results["b"].error == "no answer"
+    assert record.steps.failed_in("b", 3)
+    assert record.steps.results["b"].error == "no answer"
 
 
 def test_an_outcome_belongs_to_the_last_call_of_that_number_that_was_begun() -> None:
     told = approved().started(key="k1").planned(revision=2).started(key="k2", revision=2).finished()
 
-    assert told.record.calls["k1"].result is None
-    assert told.record.calls["k2"].result is not None
+    assert told.record.calls.by_key["k1"].result is None
+    assert told.record.calls.by_key["k2"].result is not None
 
 
 def test_calls_of_one_step_that_are_told_apart_by_their_number_have_outcomes_of_their_own() -> None:
     told = approved().started(key="k1", number=1).started(key="k2", number=2).finished(value="one", call=1)
 
     assert reused(told.record, "k1") == "one"
-    assert told.record.calls["k2"].result is None
+    assert told.record.calls.by_key["k2"].result is None
 
 
 def test_arguments_that_stand_in_the_ledger_need_no_digest_there() -> None:
@@ -309,39 +318,39 @@ def test_arguments_that_stand_in_the_ledger_need_no_digest_there() -> None:
 
     record = approved().add("call_started", "a", **call).record
 
-    assert record.calls["k1"].args_digest == digest({"to": "x"})
+    assert record.calls.by_key["k1"].args_digest == digest({"to": "x"})
 
 
 def test_what_succeeded_is_counted_anew_when_more_is_read() -> None:
     told = approved().started().finished()
     record = project(told.events[:-1])
-    assert record.succeeded == frozenset()
+    assert record.steps.succeeded == frozenset()
 
-    assert apply_events(record, told.events[-1:]).succeeded == {"a"}
+    assert apply_events(record, told.events[-1:]).steps.succeeded == {"a"}
 
 
 def test_a_step_that_succeeded_did_not_fail() -> None:
-    assert not approved().started().finished().record.failed_in("a", 1)
+    assert not approved().started().finished().record.steps.failed_in("a", 1)
 
 
 def test_the_calls_of_a_model_step_are_not_its_result() -> None:
     record = approved().started(number=1).finished(call=1).record
 
-    assert record.results == {}
-    assert record.succeeded == set()
+    assert record.steps.results == {}
+    assert record.steps.succeeded == set()
 
 
 def test_a_model_step_remembers_what_its_result_rests_on() -> None:
     told = approved().add("step_finished", "b", status="succeeded", value=None, inputs="i", revision=1)
 
-    assert told.record.inputs == {"b": "i"}
-    assert told.record.succeeded == {"b"}
+    assert told.record.steps.inputs == {"b": "i"}
+    assert told.record.steps.succeeded == {"b"}
 
 
 def test_answers_of_models_are_remembered_and_failures_are_not() -> None:
     told = Told().add("model_finished", key="m1", response={"content": "x"}).add("model_finished", key="m2", error="e")
 
-    assert told.record.responses == {"m1": {"content": "x"}}
+    assert told.record.calls.responses == {"m1": {"content": "x"}}
 
 
 @pytest.mark.parametrize(
@@ -353,7 +362,7 @@ def test_an_event_of_a_newer_release_is_refused_by_name(kind: str, payload: dict
     told = approved().add(kind, **payload)
 
     with pytest.raises(UnknownEventError, match=why) as refused:
-        told.record.approval  # noqa: B018
+        told.record.review_state.approval  # noqa: B018
     assert refused.value.seq == 5
 
 
@@ -361,14 +370,14 @@ def test_a_run_with_events_of_a_newer_release_can_be_looked_at() -> None:
     told = approved().add("lease_taken").add("paused", version=7).started()
 
     assert [event.seq for event in known(told.events)] == [1, 2, 3, 4, 7]
-    assert project(known(told.events)).approval is not None
+    assert project(known(told.events)).review_state.approval is not None
 
 
 def test_the_outcome_of_a_call_may_come_after_the_end() -> None:
     record = approved().started().add("run_ended", status="cancelled", reason="cancelled").finished().record
 
     assert record.status == "cancelled"
-    assert record.results["a"].value == "sent"
+    assert record.steps.results["a"].value == "sent"
 
 
 UNMET = {"met": False, "checks": [], "error": "not ok", "revision": 1}
@@ -376,11 +385,11 @@ UNMET = {"met": False, "checks": [], "error": "not ok", "revision": 1}
 
 def test_a_result_that_has_to_be_looked_at_is_no_success_until_it_has_been() -> None:
     told = approved().started().finished(unchecked=True)
-    assert told.record.succeeded == set() and told.record.results["a"].status == "interrupted"
+    assert told.record.steps.succeeded == set() and told.record.steps.results["a"].status == "interrupted"
 
     record = told.add("step_checked", "a", met=True, checks=[], revision=1).record
 
-    assert record.succeeded == {"a"} and record.results["a"].value == "sent"
+    assert record.steps.succeeded == {"a"} and record.steps.results["a"].value == "sent"
 
 
 @pytest.mark.parametrize("unchecked", [{"unchecked": True}, {}], ids=["before", "in one transaction"])
@@ -389,7 +398,11 @@ def test_a_step_whose_result_does_not_meet_its_criteria_failed_though_its_call_s
 ) -> None:
     record = approved().started().finished(**unchecked).add("step_checked", "a", **UNMET).record
 
-    assert record.failed_in("a", 1) and record.results["a"].error == "not ok" and record.results["a"].value is None
+    assert (
+        record.steps.failed_in("a", 1)
+        and record.steps.results["a"].error == "not ok"
+        and record.steps.results["a"].value is None
+    )
     assert reused(record) == "sent" and uncertain(record) == ["k1"]
     assert "which took effect although the step failed (not ok)" in repeats(record, PLAN)[0]
 
@@ -399,7 +412,7 @@ def test_a_model_step_whose_result_does_not_meet_its_criteria_failed() -> None:
 
     record = approved().add("step_finished", "b", **finished).add("step_checked", "b", **UNMET).record
 
-    assert record.failed_in("b", 1) and record.succeeded == set()
+    assert record.steps.failed_in("b", 1) and record.steps.succeeded == set()
 
 
 def test_a_read_whose_result_does_not_meet_its_criteria_is_made_again() -> None:
@@ -410,9 +423,9 @@ def test_a_read_whose_result_does_not_meet_its_criteria_is_made_again() -> None:
 
 def test_tries_are_counted_within_a_revision() -> None:
     told = approved().started(repeatable=True).finished().add("step_checked", "a", again=True, **UNMET)
-    assert told.record.retries == {"a": 1} and not told.record.failed_in("a", 1)
+    assert told.record.steps.retries == {"a": 1} and not told.record.steps.failed_in("a", 1)
 
-    assert told.planned(revision=2).record.retries == {}
+    assert told.planned(revision=2).record.steps.retries == {}
 
 
 def test_what_a_person_settles_has_still_to_be_looked_at() -> None:
@@ -421,7 +434,7 @@ def test_what_a_person_settles_has_still_to_be_looked_at() -> None:
 
     record = told.decided("settle", settled=settled).record
 
-    assert set(record.unchecked) == {"a"} and record.succeeded == {"a"}
+    assert set(record.steps.unchecked) == {"a"} and record.steps.succeeded == {"a"}
 
 
 def test_repeats_names_calls_that_may_have_happened_and_that_the_plan_may_make_again() -> None:

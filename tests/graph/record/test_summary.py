@@ -72,8 +72,11 @@ def test_the_summary_agrees_with_what_the_nodes_read(outcome: str, tmp_path: Pat
         record = project(agent.log(run.id).events)
 
     assert listed.status == run.status == record.status
-    assert listed.succeeded == len(record.succeeded) and listed.revision == record.revision
-    assert (listed.tool_calls, listed.model_calls) == (record.usage.tool_calls, record.usage.model_calls)
+    assert listed.succeeded == len(record.steps.succeeded) and listed.revision == record.plan_state.revision
+    assert (listed.tool_calls, listed.model_calls) == (
+        record.spending.usage.tool_calls,
+        record.spending.usage.model_calls,
+    )
     assert (listed.started_at, listed.updated_at, listed.seq) == (record.started_at, record.updated_at, record.seq)
 
 

@@ -6,6 +6,8 @@ from graph.plan.schema import Plan, Step
 from graph.record.budget import Budget, Usage
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.spending import Spending
+from graph.record.steps import Steps
 from graph.review.estimate import estimate
 
 
@@ -42,7 +44,7 @@ def test_what_a_step_is_refined_to_cannot_be_counted_and_that_is_told() -> None:
 
 
 def test_what_is_done_is_not_counted_again() -> None:
-    done = RunState(results={"a": StepResult("succeeded"), "b": StepResult("failed")})
+    done = RunState(steps=Steps({"a": StepResult("succeeded"), "b": StepResult("failed")}))
 
     found = estimate(PLAN, done, Budget())
 
@@ -50,7 +52,7 @@ def test_what_is_done_is_not_counted_again() -> None:
 
 
 def test_what_is_left_of_each_limit_is_told() -> None:
-    spent = RunState(usage=Usage(tool_calls=4, tokens=10, calls={"send": 2}))
+    spent = RunState(spending=Spending(usage=Usage(tool_calls=4, tokens=10, calls={"send": 2})))
 
     left = estimate(PLAN, spent, Budget(tool_calls=10, cost_usd=1.5, calls={"send": 1}))["budget_left"]
 

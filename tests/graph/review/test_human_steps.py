@@ -7,6 +7,7 @@ import pytest
 from graph.plan.schema import Plan, Step
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+from graph.record.steps import Steps
 from graph.review.human_steps import fit_answer, open_questions
 
 DONE, FAILED = StepResult("succeeded", 1), StepResult("failed", error="down")
@@ -17,7 +18,7 @@ PLAN = Plan(steps=(READ, ASK, GATE))
 
 
 def due(plan: Plan, **results: StepResult) -> list[str]:
-    return [step.id for step in open_questions(plan, RunState(results=results))]
+    return [step.id for step in open_questions(plan, RunState(steps=Steps(results)))]
 
 
 def test_a_question_and_a_gate_are_due_once_all_they_wait_for_has_succeeded() -> None:

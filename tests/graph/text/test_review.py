@@ -10,8 +10,8 @@ from graph.markdown import unfenced
 from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan, Step
+from graph.record.call import Call, HeldCall
 from graph.record.results import StepResult
-from graph.record.run_state import Call, HeldCall
 from graph.record.trust_label import TrustLabel
 from graph.review.request import ReviewAction, ReviewRequest
 from graph.sanitize import escaped, visible

@@ -1,0 +1,47 @@
+"""What a run is to do, and with which settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from graph.record.events import NO_CONFIGURATION, Configuration, Configured, RunStarted, Steered
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The goal of a run, its constraints as amended, and what it was started with.
+
+    `setup` is what the run needs to be resumed elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`;
+    records of earlier versions have none, and their setup may be a client's. `history` has earlier turns of the
+    thread.
+    """
+
+    thread: str = ""
+    n: int = 0
+    goal: str = ""
+    constraints: tuple[str, ...] = ()
+    setup: Mapping[str, Any] = field(default_factory=dict)
+    setup_by: str | None = None
+    history: tuple[Mapping[str, str], ...] = ()
+    configuration: Configuration = NO_CONFIGURATION
+
+    def run_started(self, data: RunStarted) -> "Assignment":
+        """Return the assignment as the run was started with it; settings on record stay if it brings none."""
+        return Assignment(
+            thread=data.thread,
+            n=data.n,
+            goal=data.goal,
+            constraints=data.constraints,
+            setup=data.setup,
+            setup_by=data.setup_by,
+            history=data.history,
+            configuration=data.configured or self.configuration,
+        )
+
+    def configured(self, data: Configured) -> "Assignment":
+        """Return the assignment with other settings."""
+        return replace(self, configuration=data.configuration)
+
+    def steered(self, data: Steered) -> "Assignment":
+        """Return the assignment with the constraints that hold from now on."""
+        return replace(self, constraints=data.constraints)

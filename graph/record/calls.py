@@ -1,0 +1,111 @@
+"""The calls of a run: tool calls with their outcomes, and the responses of models."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from graph.record.call import Call
+from graph.record.events import CallFinished, CallStarted, Event, ModelFinished, SettledCall
+from graph.record.results import StepResult
+
+
+@dataclass
+class Calls:
+    """The calls of a run by their idempotency keys; changed by events only.
+
+    `latest` has the key of the last call that was started, for each step, item and number of a call, `keys_of` the
+    keys of all calls of a step. `elsewhere` are calls of other runs that calls of this one waited for, `responses` the
+    answers of models by the keys of their calls.
+    """
+
+    by_key: dict[str, Call] = field(default_factory=dict)
+    latest: dict[tuple[str, int | None, int], str] = field(default_factory=dict)
+    keys_of: dict[str, list[str]] = field(default_factory=dict)
+    elsewhere: dict[str, Call] = field(default_factory=dict)
+    responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def find(self, key: str) -> Call | None:
+        """Return a call of this run, or one of another run that a call of this one waited for."""
+        return self.by_key.get(key) or self.elsewhere.get(key)
+
+    def finished(self, key: str) -> Call | None:
+        """Return the call of this key if its result may be reused."""
+        call = self.by_key.get(key)
+        done = call is not None and call.result is not None and call.result.status == "succeeded"
+        return call if done else None
+
+    def of_step(self, step: str) -> list[Call]:
+        """Return the calls of a step, those started first at the front."""
+        return [self.by_key[key] for key in self.keys_of.get(step, ())]
+
+    def may_have_acted(self, step: str, item: int | None) -> bool:
+        """Return whether a call of a step, or of an item of it, had an effect or may have had one."""
+        return any(call.item == item and not (call.repeatable or call.nothing_happened) for call in self.of_step(step))
+
+    def is_latest(self, call: Call) -> bool:
+        """Return whether a call is the last one of this run that was started as the work of its step."""
+        return call.is_the_step and not call.run and self.latest.get((call.step, None, 0)) == call.key
+
+    def call_started(self, event: Event, data: CallStarted) -> None:
+        """Add a call, without an outcome."""
+        step = event.step or ""
+        if data.key not in self.by_key:
+            self.keys_of.setdefault(step, []).append(data.key)
+        self.latest[step, data.item, data.call] = data.key
+        self.by_key[data.key] = Call(
+            key=data.key,
+            step=step,
+            tool=data.tool,
+            args=data.args.shown,
+            args_digest=data.args.digest,
+            repeatable=data.repeatable,
+            revision=data.revision,
+            number=data.call,
+            item=data.item,
+            begun_seq=event.seq,
+            args_artifact=data.args.artifact_id,
+        )
+
+    def call_finished(self, event: Event, data: CallFinished) -> Call:
+        """Give the call of this step, item and number that was started last its outcome, and return it."""
+        started = self.by_key[self.latest[event.step or "", data.item, data.call]]
+        ended = started.ended(data.result, event.seq, nothing_happened=data.nothing_happened)
+        self.by_key[started.key] = ended
+        return ended
+
+    def criteria_met(self, step: str) -> None:
+        """Take back that results of a step's calls did not meet its criteria: the step has succeeded."""
+        for call in self.of_step(step):
+            if call.unmet is not None:
+                self.by_key[call.key] = replace(call, unmet=None)
+
+    def criteria_unmet(self, step: str, error: str | None, seq: int) -> None:
+        """Let the calls of a step be made again if they are repeatable, and mark the others as unmet."""
+        for call in self.of_step(step):
+            if call.repeatable and call.number == 0:
+                self.by_key[call.key] = replace(call, result=None)
+            elif not call.repeatable and not call.nothing_happened:
+                self.by_key[call.key] = replace(call, unmet=error, ended_seq=seq)
+
+    def settled(self, said: SettledCall) -> Call:
+        """Return an uncertain call as a person settled it: it happened, with this result, or it may be made."""
+        calls = self.elsewhere if said.run is not None else self.by_key
+        call = calls[said.key]
+        if said.happened:
+            call = replace(call, result=StepResult("succeeded", said.result), settled=True, unmet=None)
+        else:
+            call = replace(call, nothing_happened=True)
+        calls[said.key] = call
+        return call
+
+    def found_elsewhere(self, calls: Iterable[Call]) -> None:
+        """Add calls of other runs; one that is known stays as it is, unless it was started again since."""
+        for call in calls:
+            known = self.elsewhere.get(call.key)
+            if known is None or known.begun_seq != call.begun_seq:
+                self.elsewhere[call.key] = call
+
+    def model_finished(self, data: ModelFinished) -> None:
+        """Keep the response of a model; a failed call has none."""
+        if data.response is not None:
+            self.responses[data.key] = data.response

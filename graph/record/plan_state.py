@@ -1,0 +1,119 @@
+"""The plan of a run: the revision in force, those before it, and what has been said of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.plan.issues import Issue
+from graph.record.amendment import amendment_words
+from graph.record.call import Call
+from graph.record.events import Decided, PlanRefused, PlanRevised, Steered
+from graph.record.replacement import Replaced
+
+
+@dataclass
+class PlanState:
+    """The revision in force of a run's plan, and what the next one has to answer; changed by events only.
+
+    `approved_plan` is the plan that was approved last, `planned` has the ids of all steps that were ever planned,
+    `would_replace` sentences on files that the plan would replace, `tainted` steps that were planned with untrusted
+    content. `replaced` are failed steps that revisions left out or changed, `replaced_before` those as a plan was
+    approved last. `replans` counts revisions that answer a failure, `rounds` plans that were made step by step.
+    `digests` are those of all revisions, `failures` the fingerprints of failures that were answered, and `stalled`
+    says why the plan makes no progress. `feedback` is a person's, `steered` says what the user has changed since the
+    last plan, `issues` are those of the plan refused last. `revised_at` has revisions by their checkpoints.
+    """
+
+    revision: int = 0
+    plan: Mapping[str, Any] | None = None
+    digest: str | None = None
+    binding: str | None = None
+    approved_plan: Mapping[str, Any] | None = None
+    awaits_plan: bool = True
+    planned: set[str] = field(default_factory=set)
+    would_replace: tuple[str, ...] = ()
+    tainted: set[str] = field(default_factory=set)
+    replaced: tuple[Replaced, ...] = ()
+    replaced_before: tuple[Replaced, ...] = ()
+    replans: int = 0
+    rounds: int = 0
+    digests: list[str] = field(default_factory=list)
+    failures: set[str] = field(default_factory=set)
+    stalled: str | None = None
+    feedback: list[str] = field(default_factory=list)
+    steered: str | None = None
+    issues: tuple[Issue, ...] = ()
+    revised_at: dict[str, PlanRevised] = field(default_factory=dict)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Ids of the failed steps that nothing in the plan makes up for."""
+        return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
+
+    def may_call(self, step: str, tool: str) -> bool:
+        """Return whether a step of this id, if the plan has one, is a call of this tool."""
+        steps = (self.plan or {}).get("steps", ())
+        return all(one.get("tool") == tool for one in steps if one["id"] == step)
+
+    def plan_revised(self, data: PlanRevised) -> None:
+        """Put a revision in force; it is not approved yet."""
+        self.revision = data.revision
+        self.plan, self.digest, self.binding = data.plan, data.digest, data.binding
+        self.replaced = self._replaced_by(data)
+        self.planned.update(step["id"] for step in data.plan.get("steps", ()))
+        self.awaits_plan = False
+        self.revised_at[data.checkpoint or ""] = data
+        self.replans += data.answers_failure
+        self.rounds += data.cause in ("step", "horizon")
+        self.steered = None
+        self.digests.append(data.digest)
+        self.tainted = set(data.tainted)
+        self.failures.update(data.failures)
+        self.stalled = data.stalled
+        self.would_replace = data.would_replace
+
+    def plan_refused(self, data: PlanRefused) -> None:
+        """Keep what is wrong with a plan that cannot run."""
+        self.issues = data.issues
+
+    def decided(self, data: Decided) -> None:
+        """Keep what was approved, or the feedback that asks for another plan."""
+        if data.decision == "approve":
+            self._approved(by_person=data.by == "person")
+        if data.decision == "feedback":
+            self.feedback.append(data.message or "")
+            self.awaits_plan = True
+
+    def amended(self, data: Steered) -> None:
+        """Keep what the user changed since the last plan, for the next one."""
+        words = amendment_words(data.added, data.withdrawn, data.feedback)
+        self.steered = f"{self.steered}; {words}" if self.steered else words
+        if data.feedback:
+            self.feedback.append(data.feedback)
+
+    def call_happened(self, call: Call) -> None:
+        """Take back that a step failed, if its work was this call: nothing has to make up for it."""
+        self.replaced = _without(self.replaced, call)
+        self.replaced_before = _without(self.replaced_before, call)
+
+    def _approved(self, *, by_person: bool) -> None:
+        self.approved_plan, self.stalled = self.plan, None
+        if by_person:
+            self.tainted = set()
+            self.replaced = tuple(one.approved() for one in self.replaced)
+        self.replaced_before = self.replaced
+
+    def _replaced_by(self, data: PlanRevised) -> tuple[Replaced, ...]:
+        """Return what became of failed steps; the first version wrote down only those that were dropped."""
+        if data.replaced is not None:
+            return data.replaced
+        ran = {step["id"]: step for step in (self.approved_plan or {}).get("steps", ())}
+        return (*self.replaced_before, *(Replaced(name, _tools(ran.get(name, {}))) for name in data.dropped))
+
+
+def _tools(step: Mapping[str, Any]) -> tuple[str, ...]:
+    return (step["tool"],) if "tool" in step else tuple(step.get("tools", ()))
+
+
+def _without(replaced: tuple[Replaced, ...], call: Call) -> tuple[Replaced, ...]:
+    return tuple(one for one in replaced if (one.step, one.tools) != (call.step, (call.tool,)))

@@ -1,0 +1,94 @@
+"""What waits for a person in a run, and what was decided."""
+
+from dataclasses import dataclass, field, replace
+
+from graph.plan.canonical import digest
+from graph.plan.issues import Issue
+from graph.record.call import HeldCall, WaitingCall
+from graph.record.events import CallRefused, Decided, Event, ReviewRequested, StepHeld, StepUncertain
+
+
+@dataclass(frozen=True)
+class Approval:
+    """A decision that lets a plan run: which digest, under which terms, by a `person`, `unseen`, or by the `policy`."""
+
+    seq: int
+    digest: str
+    binding: str
+    by: str
+    approver: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A review request that was shown; `skip` answers stored at its checkpoint were given before it."""
+
+    number: int
+    subject: str
+    error: str | None
+    issues: tuple[Issue, ...]
+    checkpoint: str
+    skip: int
+
+
+@dataclass
+class ReviewState:
+    """The open request of a run, its approval, and the calls that a person is asked about; changed by events only.
+
+    `request` is None if none is open, `requests` is the number of the last one. `held` and `uncertain` have, by its
+    key, each call that waited for a person to see it, or for others to be settled; `seen` are the keys of held calls
+    that a person has seen, `refused` the digests of refusals on record. `decided_at` has decisions by their
+    checkpoints, `decision_before_seq` is the event number of the decision before the last.
+    """
+
+    approval: Approval | None = None
+    request: Request | None = None
+    requests: int = 0
+    held: dict[str, HeldCall] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    uncertain: dict[str, WaitingCall] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    decided_at: dict[str, Decided] = field(default_factory=dict)
+    last_decision_seq: int = 0
+    decision_before_seq: int = 0
+
+    def review_requested(self, data: ReviewRequested) -> None:
+        """Open a request."""
+        self.requests = data.request
+        checkpoint = data.checkpoint or ""
+        self.request = Request(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
+
+    def decided(self, event: Event, data: Decided) -> None:
+        """Close the request; a new budget alone binds the approval in force to other terms."""
+        self.close()
+        self.decision_before_seq, self.last_decision_seq = self.last_decision_seq, event.seq
+        self.decided_at[data.checkpoint or ""] = data
+        self.seen.update(data.steps)
+        if data.decision == "approve":
+            self.approval = Approval(event.seq, data.digest or "", data.binding or "", data.by, data.approver)
+        elif data.budget is not None and self.approval is not None:
+            self.approval = replace(self.approval, binding=data.binding or "")
+
+    def close(self) -> None:
+        """Close the request without a decision: the run ended, or was steered."""
+        self.request = None
+
+    def step_held(self, event: Event, data: StepHeld) -> None:
+        """Add a call that a person is to see."""
+        before = tuple(dict.fromkeys(call.run for call in data.before if call.run is not None))
+        held = HeldCall(data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before)
+        self.held[data.key] = held
+
+    def step_uncertain(self, event: Event, data: StepUncertain) -> None:
+        """Add a call that waits for others to be settled."""
+        keys = tuple(call.key for call in data.calls)
+        self.uncertain[data.key] = WaitingCall(event.step or "", keys, data.revision)
+
+    def call_refused(self, event: Event, data: CallRefused) -> None:
+        """Keep that a call was refused, so that the same refusal is written once."""
+        self.refused.add(refusal_digest(event.step, data))
+
+
+def refusal_digest(step: str | None, refused: CallRefused) -> str:
+    """Return what tells refusals apart, at whichever checkpoint they were written."""
+    return digest([step, replace(refused, checkpoint=None).to_json()])

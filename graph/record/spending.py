@@ -1,0 +1,91 @@
+"""What a run may spend, and what it has spent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from graph.record.budget import NO_BUDGET, Budget, Usage
+from graph.record.events import (
+    BudgetReached,
+    CallStarted,
+    Decided,
+    Event,
+    ModelFinished,
+    ModelStarted,
+    PlanRevised,
+    RunStarted,
+)
+
+
+@dataclass(frozen=True)
+class BudgetExhausted:
+    """A limit of the budget that was reached, and the steps that were left."""
+
+    limit: str
+    left: tuple[str, ...]
+
+
+@dataclass
+class Spending:
+    """The budget of a run and its usage; changed by events only.
+
+    `begun` are the steps that count as started, `reserved` is set aside for model calls without an end on record and
+    counts as spent. `shortage` is the limit that was reached since the last decision. `replanner_is_due` means that
+    the replanner could not be asked when it was due, because of the budget.
+    """
+
+    budget: Budget = NO_BUDGET
+    usage: Usage = field(default_factory=Usage)
+    begun: set[str] = field(default_factory=set)
+    reserved: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    shortage: BudgetExhausted | None = None
+    replanner_is_due: bool = False
+
+    def run_started(self, data: RunStarted) -> None:
+        """Take the budget that the run was started with."""
+        self.budget = data.budget
+
+    def plan_revised(self, data: PlanRevised) -> None:
+        """Count a replan, if the revision answers a failure."""
+        self.replanner_is_due = False
+        self.usage = self.usage.plus(replans=int(data.answers_failure))
+
+    def decided(self, data: Decided) -> None:
+        """Take a new budget, if there is one; any decision ends a shortage."""
+        self.shortage = None
+        if data.budget is not None:
+            self.budget = data.budget
+
+    def budget_reached(self, data: BudgetReached) -> None:
+        """Keep which limit was reached."""
+        self.shortage = BudgetExhausted(data.limit, data.left)
+        self.replanner_is_due = data.by == "replanner"
+
+    def call_started(self, event: Event, data: CallStarted) -> None:
+        """Count a tool call, and its step if this is the first thing done for it."""
+        first = data.call == 0 and event.step not in self.begun
+        self.begun.add(event.step or "")
+        self.usage = self.usage.plus(tool_calls=1, steps=int(first), calls={data.tool: 1})
+
+    def model_started(self, event: Event, data: ModelStarted) -> None:
+        """Count a model call, its step if this is the first thing done for it, and what is set aside for the call."""
+        first = event.step is not None and event.step not in self.begun
+        if event.step is not None:
+            self.begun.add(event.step)
+        self.replanner_is_due = self.replanner_is_due and event.step is not None
+        self.reserved[data.key] = data.reserved
+        tokens, cost_usd = data.reserved.get("tokens", 0), data.reserved.get("cost_usd", 0.0)
+        self.usage = self.usage.plus(model_calls=1, steps=int(first), tokens=tokens, cost_usd=cost_usd)
+
+    def model_finished(self, data: ModelFinished) -> None:
+        """Count what a model call cost, in place of what was set aside for it."""
+        self.worked(data.worked_s)
+        aside = self.reserved.pop(data.key, {})
+        tokens = data.usage.total_tokens if data.usage is not None else 0
+        self.usage = self.usage.plus(
+            tokens=tokens - aside.get("tokens", 0), cost_usd=(data.cost_usd or 0.0) - aside.get("cost_usd", 0.0)
+        )
+
+    def worked(self, worked_s: float | None) -> None:
+        """Set the time in seconds for which the run has worked so far; None leaves it as it is."""
+        if worked_s:
+            self.usage = replace(self.usage, wall_s=worked_s)

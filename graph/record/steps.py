@@ -1,0 +1,104 @@
+"""The steps of a run: their results, and how often they failed."""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from graph.record.events import CallFinished, PlanRevised, StepChecked, StepFinished
+from graph.record.results import StepResult, StepStatus
+from graph.record.trust_label import USER, TrustLabel
+
+UNCHECKED = "its result has not been checked yet"
+
+
+@dataclass
+class Steps:
+    """The results of a run's steps, by their ids; changed by events only.
+
+    `result_revision` has the revision under which a step got its result. `unchecked` are results that still have to
+    meet their step's criteria. `inputs` are digests of what model steps were given, `labels` say whether a result is
+    trusted, `missing` names what a step that succeeded does without. `retries` counts how often the revision in force
+    tried a step again, `failed` how often a step, or an item of it, failed for good.
+    """
+
+    results: dict[str, StepResult] = field(default_factory=dict)
+    result_revision: dict[str, int] = field(default_factory=dict)
+    unchecked: dict[str, StepResult] = field(default_factory=dict)
+    inputs: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, TrustLabel] = field(default_factory=dict)
+    missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    retries: Counter[str] = field(default_factory=Counter)
+    failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
+    _succeeded: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
+
+    @property
+    def succeeded(self) -> frozenset[str]:
+        """Ids of the steps that succeeded; counted once between two results."""
+        if self._succeeded is None:
+            self._succeeded = frozenset(step for step, result in self.results.items() if result.status == "succeeded")
+        return self._succeeded
+
+    def failed_in(self, step: str, revision: int) -> bool:
+        """Return whether the step failed under this revision, and so waits for another one."""
+        failed = step in self.results and self.results[step].status == "failed"
+        return failed and self.result_revision.get(step) == revision
+
+    def times_failed(self, step: str, item: int | None) -> int:
+        """Return how often a step failed for good, together with how often this item of it did."""
+        return self.failed[step, None] + (self.failed[step, item] if item is not None else 0)
+
+    def plan_revised(self, data: PlanRevised, before: int) -> None:
+        """Count retries anew; after a refinement, what failed under revision `before` waits on for a replan."""
+        self.retries = Counter()
+        if data.cause == "refined":
+            failed = [step for step in self.results if self.failed_in(step, before)]
+            self.result_revision.update(dict.fromkeys(failed, data.revision))
+
+    def work_finished(self, step: str, data: CallFinished | StepFinished, revision: int) -> bool:
+        """Set a step's result, or hold it until it has been checked; return whether the step has succeeded."""
+        result = data.result
+        self.result_revision[step] = revision
+        self.unchecked.pop(step, None)
+        if data.unchecked:
+            self.unchecked[step] = result
+            result = replace(result, status="interrupted", error=UNCHECKED)
+        return self._set(step, result)
+
+    def step_finished(self, step: str, data: StepFinished) -> bool:
+        """Set the result of a step that is more than one call; return whether the step has succeeded."""
+        succeeded = self.work_finished(step, data, data.revision)
+        self.inputs[step] = data.inputs
+        if data.result.status == "failed":
+            self.failed.update((step, item) for item in data.items or (None,))
+        self.missing[step] = data.missing
+        if data.label is not None:
+            self.labels[step] = data.label
+        return succeeded
+
+    def step_checked(self, step: str, data: StepChecked) -> bool:
+        """Set a step's result once its criteria have been checked; return whether the step has succeeded."""
+        result = self.unchecked.pop(step, None) or self.results.get(step) or StepResult("succeeded")
+        self.result_revision[step] = data.revision
+        if data.met:
+            return self._set(step, result)
+        self.retries[step] += data.again
+        self.failed[step, None] += not data.again
+        status: StepStatus = "interrupted" if data.again else "failed"
+        return self._set(step, StepResult(status, None, None, data.error, result.started_at, result.ended_at))
+
+    def given(self, step: str, value: JsonValue, at: float) -> None:
+        """Set the result that a person gave for a step, at this Unix time in seconds."""
+        self._set(step, StepResult("succeeded", value, started_at=at, ended_at=at))
+        self.labels[step] = USER
+
+    def settled(self, step: str, result: StepResult) -> None:
+        """Set the result that a person gave for a step's uncertain call; it is checked like any other."""
+        self._set(step, result)
+        self.unchecked[step] = result
+        self.labels[step] = USER
+
+    def _set(self, step: str, result: StepResult) -> bool:
+        self.results[step] = result
+        self._succeeded = None
+        return result.status == "succeeded"

@@ -1,0 +1,167 @@
+"""The calls of a run, and what became of each."""
+
+from dataclasses import replace
+from typing import Any
+
+from graph.record.call import Call
+from graph.record.calls import Calls
+from graph.record.events import Arguments, CallFinished, CallStarted, Event, SettledCall
+from graph.record.results import StepResult
+
+SENT = StepResult("succeeded", "sent")
+DOWN = StepResult("failed", error="down")
+
+
+def started(calls: Calls, key: str = "k", step: str = "a", seq: int = 1, **fields: Any) -> Calls:
+    args = Arguments({"to": "x"})
+    data = CallStarted(
+        **{"key": key, "call": 0, "tool": "send", "args": args, "repeatable": False, "revision": 1, **fields}
+    )
+    calls.call_started(Event(seq, "call_started", step, 0.0, {}), data)
+    return calls
+
+
+def finished(calls: Calls, result: StepResult = SENT, step: str = "a", seq: int = 2, **fields: Any) -> Call:
+    return calls.call_finished(
+        Event(seq, "call_finished", step, 0.0, {}), CallFinished(**{"result": result, "call": 0, **fields})
+    )
+
+
+def elsewhere(**fields: Any) -> Call:
+    other = Call("o", "a", "send", {}, "d", repeatable=False, revision=0, number=0, begun_seq=3, run="t.1")
+    return replace(other, **fields)
+
+
+def test_a_call_is_uncertain_from_its_start_until_it_succeeds() -> None:
+    calls = started(Calls())
+    assert calls.by_key["k"].is_uncertain
+
+    assert not finished(calls).is_uncertain
+
+
+def test_an_outcome_belongs_to_the_call_that_was_started_last() -> None:
+    calls = started(started(Calls(), "k1"), "k2")
+
+    assert finished(calls).key == "k2"
+    assert calls.by_key["k1"].result is None
+
+
+def test_items_and_numbers_have_outcomes_of_their_own() -> None:
+    calls = started(started(Calls(), "k0", item=0), "k1", item=1)
+
+    assert finished(calls, item=0).key == "k0"
+    assert calls.finished("k1") is None
+
+
+def test_only_a_success_is_reused_and_only_under_its_key() -> None:
+    calls = started(Calls())
+    finished(calls, DOWN)
+    assert calls.finished("k") is None
+
+    finished(calls)
+
+    assert calls.finished("k") is not None and calls.finished("other") is None
+
+
+def test_a_call_that_is_started_again_counts_once_for_its_step() -> None:
+    assert [call.key for call in started(started(Calls())).of_step("a")] == ["k"]
+
+
+def test_an_effect_keeps_a_step_from_being_done_anew() -> None:
+    assert started(Calls()).may_have_acted("a", None)
+    assert not started(Calls()).may_have_acted("a", 1)
+    assert not started(Calls(), repeatable=True).may_have_acted("a", None)
+
+
+def test_criteria_that_are_not_met_free_a_read_and_mark_an_effect() -> None:
+    calls = started(Calls(), "read", repeatable=True)
+    finished(calls)
+    started(calls, "act", call=1)
+    finished(calls, call=1)
+
+    calls.criteria_unmet("a", "not ok", 9)
+
+    assert calls.by_key["read"].result is None
+    assert (calls.by_key["act"].unmet, calls.by_key["act"].ended_seq) == ("not ok", 9)
+    assert calls.by_key["act"].is_uncertain
+
+    calls.criteria_met("a")
+
+    assert not calls.by_key["act"].is_uncertain
+
+
+def test_a_call_that_happened_has_the_result_that_a_person_gave() -> None:
+    calls = started(Calls())
+
+    call = calls.settled(SettledCall("k", happened=True, result=7))
+
+    assert call == calls.by_key["k"]
+    assert (call.result, call.settled, call.is_uncertain) == (StepResult("succeeded", 7), True, False)
+
+
+def test_a_call_that_did_not_happen_may_be_made() -> None:
+    call = started(Calls()).settled(SettledCall("k", happened=False))
+
+    assert (call.result, call.is_uncertain) == (None, False)
+
+
+def test_a_call_of_another_run_is_settled_apart_from_ones_own() -> None:
+    calls = started(Calls(), "o")
+    calls.found_elsewhere([elsewhere()])
+
+    calls.settled(SettledCall("o", happened=True, result=7, run="t.1"))
+
+    assert calls.by_key["o"].is_uncertain
+    assert not calls.elsewhere["o"].is_uncertain
+
+
+def test_a_settled_call_of_another_run_is_open_again_only_if_it_was_started_again() -> None:
+    calls = Calls()
+    calls.found_elsewhere([elsewhere(settled=True)])
+
+    calls.found_elsewhere([elsewhere()])
+    assert calls.elsewhere["o"].settled
+
+    calls.found_elsewhere([elsewhere(begun_seq=8)])
+    assert not calls.elsewhere["o"].settled
+
+
+def test_the_work_of_a_step_is_its_own_last_call() -> None:
+    calls = started(started(Calls(), "k1"), "k2")
+
+    assert not calls.is_latest(calls.by_key["k1"])
+    assert calls.is_latest(calls.by_key["k2"])
+    assert not calls.is_latest(elsewhere(key="k2"))
+    assert not calls.is_latest(replace(calls.by_key["k2"], item=3))
+
+
+def test_a_call_is_found_in_this_run_before_others() -> None:
+    calls = started(Calls(), "o")
+    calls.found_elsewhere([elsewhere(), elsewhere(key="p")])
+
+    assert calls.find("o") == calls.by_key["o"]
+    assert calls.find("p") == calls.elsewhere["p"]
+    assert calls.find("q") is None
+
+
+def test_a_call_that_surely_had_no_effect_neither_acted_nor_is_marked() -> None:
+    calls = started(Calls())
+    finished(calls, DOWN, nothing_happened=True)
+
+    calls.criteria_unmet("a", "not ok", 9)
+
+    assert not calls.may_have_acted("a", None)
+    assert (calls.by_key["k"].unmet, calls.by_key["k"].result) == (None, DOWN)
+
+
+def test_reads_of_a_models_own_keep_their_results_if_its_criteria_are_not_met() -> None:
+    calls = started(Calls(), repeatable=True, call=1)
+    finished(calls, call=1)
+
+    calls.criteria_unmet("a", "not ok", 9)
+
+    assert (calls.by_key["k"].result, calls.by_key["k"].unmet) == (SENT, None)
+
+
+def test_one_effect_among_reads_is_enough_to_have_acted() -> None:
+    assert started(started(Calls(), "read", repeatable=True), "act", call=1).may_have_acted("a", None)

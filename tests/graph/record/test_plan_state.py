@@ -1,0 +1,120 @@
+"""The revision in force, and what the next one has to answer."""
+
+from typing import Any
+
+import pytest
+
+from graph.record.call import Call
+from graph.record.events import Decided, PlanRefused, PlanRevised, Steered
+from graph.record.plan_state import PlanState
+from graph.record.replacement import Replaced
+
+PLAN = {"steps": [{"id": "a", "tool": "send"}, {"id": "b", "tools": ["read"]}]}
+FAILED = Replaced("x", ("send",))
+
+
+def revised(state: PlanState, revision: int = 1, **fields: Any) -> PlanState:
+    state.plan_revised(
+        PlanRevised(**{"revision": revision, "plan": PLAN, "digest": f"d{revision}", "author": "planner", **fields})
+    )
+    return state
+
+
+def decision(kind: str = "approve", by: str = "person", **fields: Any) -> Decided:
+    return Decided(digest="d1", binding="b", decision=kind, by=by, **fields)
+
+
+def test_a_revision_is_in_force_and_not_approved() -> None:
+    state = revised(PlanState())
+
+    assert (state.revision, state.plan, state.digest, state.awaits_plan) == (1, PLAN, "d1", False)
+    assert state.approved_plan is None
+    assert state.planned == {"a", "b"}
+
+
+def test_every_step_that_was_ever_planned_is_known() -> None:
+    assert revised(revised(PlanState()), 2, plan={"steps": [{"id": "c"}]}).planned == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(
+    ("author", "cause", "counted"),
+    [
+        ("replanner", "failure", (1, 0)),
+        ("planner", "step", (0, 1)),
+        ("planner", "horizon", (0, 1)),
+        ("person", "failure", (0, 0)),
+    ],
+)
+def test_replans_and_rounds_are_counted_by_their_cause(author: str, cause: str, counted: tuple[int, int]) -> None:
+    state = revised(PlanState(), author=author, cause=cause)
+
+    assert (state.replans, state.rounds) == counted
+
+
+@pytest.mark.parametrize(("by", "left"), [("person", set()), ("policy", {"a"}), ("unseen", {"a"})])
+def test_only_a_person_clears_steps_that_were_planned_with_untrusted_content(by: str, left: set[str]) -> None:
+    state = revised(PlanState(), tainted=("a",), stalled="no progress")
+
+    state.decided(decision(by=by))
+
+    assert (state.tainted, state.stalled, state.approved_plan) == (left, None, PLAN)
+
+
+@pytest.mark.parametrize(("by", "dropped"), [("person", ()), ("policy", ("x",))])
+def test_only_a_person_approves_what_stands_in_for_a_failed_step(by: str, dropped: tuple[str, ...]) -> None:
+    state = revised(PlanState(), replaced=(Replaced("x", ("send",), ("b",), "asked"),))
+
+    state.decided(decision(by=by))
+
+    assert state.dropped == dropped
+    assert state.replaced_before == state.replaced
+
+
+def test_feedback_asks_for_another_plan_until_there_is_one() -> None:
+    state = revised(PlanState())
+
+    state.decided(decision("feedback", message="cheaper"))
+
+    assert (state.feedback, state.awaits_plan, state.approved_plan) == (["cheaper"], True, None)
+    assert not revised(state, 2).awaits_plan
+
+
+def test_amendments_add_up_until_the_next_revision() -> None:
+    state = revised(PlanState())
+
+    state.amended(Steered(constraints=("c",), added=("c",)))
+    state.amended(Steered(constraints=("c",), feedback="be brief"))
+
+    assert state.steered is not None and "c" in state.steered and "; " in state.steered
+    assert state.feedback == ["be brief"]
+    assert revised(state, 2).steered is None
+
+
+def test_a_call_that_happened_leaves_nothing_to_make_up_for() -> None:
+    state = revised(PlanState(), replaced=(FAILED, Replaced("y", ("send",))))
+
+    state.call_happened(Call("k", "x", "send", {}, "d", repeatable=False, revision=1, number=0))
+
+    assert state.dropped == ("y",)
+
+
+def test_an_old_record_names_only_the_steps_that_were_dropped() -> None:
+    state = revised(PlanState())
+    state.decided(decision())
+
+    assert revised(state, 2, dropped=("a",)).replaced == (Replaced("a", ("send",)),)
+
+
+def test_a_step_may_call_the_tool_that_the_plan_gives_it() -> None:
+    state = revised(PlanState())
+
+    assert state.may_call("a", "send") and not state.may_call("a", "read")
+    assert state.may_call("gone", "send")
+
+
+def test_the_issues_are_those_of_the_plan_refused_last() -> None:
+    state = PlanState()
+
+    state.plan_refused(PlanRefused(author="planner", issues=()))
+
+    assert (state.issues, state.awaits_plan) == ((), True)

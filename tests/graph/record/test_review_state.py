@@ -1,0 +1,76 @@
+"""What waits for a person, and what was decided."""
+
+from typing import Any
+
+from graph.record.budget import Budget
+from graph.record.events import Arguments, CallRefused, Decided, Event, ReviewRequested, StepHeld
+from graph.record.review_state import ReviewState, refusal_digest
+
+SHOWN = ReviewRequested.from_json(
+    {"request": 3, "subject": "s", "digest": "d", "error": None, "issues": [], "skip": 1, "checkpoint": "c1"}
+)
+REFUSED = CallRefused(tool="send", args=Arguments({"to": "x"}), why="no grant", revision=1, checkpoint="c1")
+
+
+def decided(state: ReviewState, seq: int = 4, **fields: Any) -> ReviewState:
+    data = Decided(
+        **{"digest": "d", "binding": "b", "decision": "approve", "by": "person", "checkpoint": "c2", **fields}
+    )
+    state.decided(Event(seq, "decided", None, 0.0, {}), data)
+    return state
+
+
+def test_a_decision_closes_the_request_and_is_found_at_its_checkpoint() -> None:
+    state = ReviewState()
+    state.review_requested(SHOWN)
+    assert state.request is not None and (state.request.number, state.request.skip) == (3, 1)
+
+    decided(state)
+
+    assert (state.request, state.requests) == (None, 3)
+    assert state.decided_at["c2"].decision == "approve"
+
+
+def test_an_approval_is_of_the_digest_and_terms_that_were_shown() -> None:
+    approval = decided(ReviewState(), approver="ada").approval
+
+    assert approval is not None
+    assert (approval.seq, approval.digest, approval.binding, approval.approver) == (4, "d", "b", "ada")
+
+
+def test_another_budget_binds_the_approval_to_other_terms() -> None:
+    state = decided(decided(ReviewState()), 6, decision="budget", binding="b2", budget=Budget(tool_calls=9))
+
+    assert state.approval is not None
+    assert (state.approval.seq, state.approval.digest, state.approval.binding) == (4, "d", "b2")
+
+
+def test_a_decision_without_approval_leaves_the_one_in_force() -> None:
+    state = decided(decided(ReviewState()), 6, decision="settle", binding="b2")
+
+    assert state.approval is not None and state.approval.binding == "b"
+
+
+def test_the_last_two_decisions_are_told_apart() -> None:
+    state = decided(decided(ReviewState()), 9)
+
+    assert (state.decision_before_seq, state.last_decision_seq) == (4, 9)
+
+
+def test_a_held_call_is_seen_once_a_person_has_decided_on_it() -> None:
+    state = ReviewState()
+    held = StepHeld(key="k", tool="send", args=Arguments({"to": "x"}), labels={}, revision=1)
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
+    assert (state.held["k"].step, state.seen) == ("a", set())
+
+    assert decided(state, 6, steps=("k",)).seen == {"k"}
+
+
+def test_the_same_refusal_at_another_checkpoint_is_the_same() -> None:
+    state = ReviewState()
+
+    state.call_refused(Event(5, "call_refused", "a", 0.0, {}), REFUSED)
+
+    again = CallRefused(tool="send", args=Arguments({"to": "x"}), why="no grant", revision=1, checkpoint="c9")
+    assert refusal_digest("a", again) in state.refused
+    assert refusal_digest("b", again) not in state.refused

@@ -1,0 +1,57 @@
+"""Questions that need several values of a run's state."""
+
+import pytest
+
+from graph.record.call import Call, HeldCall, WaitingCall
+from graph.record.calls import Calls
+from graph.record.plan_state import PlanState
+from graph.record.results import StepResult
+from graph.record.review_state import ReviewState
+from graph.record.run_state import RunState
+from graph.record.spending import BudgetExhausted, Spending
+from graph.record.steps import Steps
+
+IN_FORCE = PlanState(revision=1, awaits_plan=False)
+WAITS = ReviewState(
+    held={"h": HeldCall("h", "a", "send", {}, {}, 1)}, uncertain={"w": WaitingCall("a", ("k", "gone"), 1)}
+)
+CALL = Call("k", "a", "send", {}, "d", repeatable=False, revision=1, number=0)
+
+
+def state(plan_state: PlanState = IN_FORCE, steps: Steps | None = None) -> RunState:
+    return RunState(plan_state=plan_state, review_state=WAITS, calls=Calls({"k": CALL}), steps=steps or Steps())
+
+
+def test_calls_wait_for_a_person_under_the_plan_in_force() -> None:
+    assert [held.key for held in state().waiting_calls] == ["h"]
+    assert state().uncertain_calls == {"a": [CALL]}
+
+
+@pytest.mark.parametrize(
+    "over",
+    [
+        state(PlanState(revision=2, awaits_plan=False)),
+        state(PlanState(revision=1, awaits_plan=True)),
+        state(steps=Steps({"a": StepResult("succeeded")})),
+    ],
+    ids=["another revision", "another plan is awaited", "the step succeeded"],
+)
+def test_no_call_waits_for_a_person_if_its_step_is_not_to_be_done(over: RunState) -> None:
+    assert (over.waiting_calls, over.uncertain_calls) == ([], {})
+
+
+def test_a_run_lacks_a_plan_if_the_budget_does_not_allow_to_ask_for_one() -> None:
+    short = Spending(shortage=BudgetExhausted("model_calls", ()))
+
+    assert RunState(spending=short).lacks_plan
+    assert not RunState(plan_state=IN_FORCE, spending=short).lacks_plan
+    assert not RunState().lacks_plan
+
+
+def test_a_model_begins_a_step_anew_only_if_no_call_of_it_may_have_acted() -> None:
+    failed = Steps()
+    failed.failed["a", None] = 2
+
+    assert RunState(steps=failed).begins_anew("a", None) == 2
+    acted = Calls({"k": CALL}, keys_of={"a": ["k"]})
+    assert RunState(calls=acted, steps=failed).begins_anew("a", None) == 0

@@ -1,0 +1,139 @@
+"""The results of a run's steps, and how often they failed."""
+
+from typing import Any
+
+from graph.record.events import CallFinished, PlanRevised, StepChecked, StepFinished
+from graph.record.results import StepResult
+from graph.record.steps import Steps
+from graph.record.trust_label import USER
+
+SENT = StepResult("succeeded", "sent")
+DOWN = StepResult("failed", error="down")
+
+
+def finished(result: StepResult = SENT, **fields: Any) -> CallFinished:
+    return CallFinished(result=result, call=0, **fields)
+
+
+def revised(cause: str) -> PlanRevised:
+    return PlanRevised(revision=2, plan={"steps": []}, digest="d", author="planner", cause=cause)
+
+
+def test_a_result_stands_under_its_revision() -> None:
+    steps = Steps()
+
+    assert steps.work_finished("a", finished(), 1)
+    assert not steps.work_finished("b", finished(DOWN), 1)
+
+    assert steps.succeeded == {"a"}
+    assert steps.failed_in("b", 1) and not steps.failed_in("b", 2) and not steps.failed_in("a", 1)
+
+
+def test_what_succeeded_follows_each_result() -> None:
+    steps = Steps({"a": SENT})
+    assert steps.succeeded == {"a"}
+
+    steps.work_finished("a", finished(DOWN), 1)
+
+    assert steps.succeeded == set()
+
+
+def test_a_result_with_criteria_is_held_until_it_has_been_checked() -> None:
+    steps = Steps()
+    assert not steps.work_finished("a", finished(unchecked=True), 1)
+    assert steps.results["a"].status == "interrupted"
+
+    assert steps.step_checked("a", StepChecked(met=True, revision=1))
+
+    assert (steps.results["a"], steps.unchecked) == (SENT, {})
+
+
+def test_criteria_that_are_not_met_fail_the_step_or_try_it_again() -> None:
+    steps = Steps({"a": SENT, "b": SENT})
+
+    assert not steps.step_checked("a", StepChecked(met=False, error="no", revision=1))
+    assert not steps.step_checked("b", StepChecked(met=False, error="no", revision=1, again=True))
+
+    assert steps.failed_in("a", 1) and not steps.failed_in("b", 1)
+    assert (steps.results["b"].status, steps.retries["b"], steps.retries["a"]) == ("interrupted", 1, 0)
+    assert (steps.times_failed("a", None), steps.times_failed("b", None)) == (1, 0)
+
+
+def test_items_of_a_step_fail_apart_from_it() -> None:
+    steps = Steps()
+
+    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1, items=(2,)))
+
+    assert (steps.times_failed("a", 2), steps.times_failed("a", 1), steps.times_failed("a", None)) == (1, 0, 0)
+    assert steps.inputs == {"a": "i"}
+
+
+def test_retries_are_counted_anew_under_another_revision() -> None:
+    steps = Steps()
+    steps.step_checked("a", StepChecked(met=False, revision=1, again=True))
+
+    steps.plan_revised(revised("failure"), before=1)
+
+    assert steps.retries["a"] == 0
+
+
+def test_a_refinement_leaves_failures_for_a_replan_to_answer() -> None:
+    steps = Steps({"a": DOWN, "b": DOWN}, {"a": 1, "b": 0})
+
+    steps.plan_revised(revised("refined"), before=1)
+
+    assert steps.failed_in("a", 2) and not steps.failed_in("b", 2)
+
+
+def test_any_other_revision_answers_the_failures_before_it() -> None:
+    steps = Steps({"a": DOWN}, {"a": 1})
+
+    steps.plan_revised(revised("failure"), before=1)
+
+    assert not steps.failed_in("a", 2)
+
+
+def test_what_a_person_gives_is_trusted_and_what_a_person_settles_is_still_checked() -> None:
+    steps = Steps()
+
+    steps.given("a", 1, at=5.0)
+    steps.settled("b", SENT)
+
+    assert steps.labels == {"a": USER, "b": USER}
+    assert set(steps.unchecked) == {"b"}
+    assert (steps.results["a"].value, steps.results["a"].ended_at) == (1, 5.0)
+
+
+def test_a_later_result_takes_the_place_of_one_that_was_not_checked() -> None:
+    steps = Steps()
+    steps.work_finished("a", finished(unchecked=True), 1)
+
+    steps.work_finished("a", finished(DOWN), 2)
+
+    assert (steps.unchecked, steps.results["a"]) == ({}, DOWN)
+
+
+def test_a_step_that_fails_whole_counts_for_all_its_items() -> None:
+    steps = Steps()
+
+    steps.step_finished("a", StepFinished(result=DOWN, inputs="i", revision=1, label=USER))
+
+    assert (steps.times_failed("a", None), steps.times_failed("a", 2)) == (1, 1)
+    assert steps.labels == {"a": USER}
+
+
+def test_a_result_on_record_is_the_one_that_a_check_is_of() -> None:
+    steps = Steps({"a": SENT})
+
+    steps.step_checked("a", StepChecked(met=True, revision=1))
+
+    assert steps.results["a"] == SENT
+    assert not steps.failed_in("never begun", 1)
+
+
+def test_the_result_of_a_settled_call_is_the_steps() -> None:
+    steps = Steps({"a": DOWN})
+
+    steps.settled("a", SENT)
+
+    assert (steps.results["a"], steps.succeeded) == (SENT, {"a"})
