@@ -68,11 +68,15 @@ class Difference:
 
 NONE: frozenset[str] = frozenset()
 OF_WORDING = {
-    "review_requested": frozenset({"shown", "subject"}),
+    "run_started": frozenset({"wording"}),
+    "plan_refused": frozenset({"issues"}),
+    "review_requested": frozenset({"shown", "subject", "error", "issues"}),
+    "call_refused": frozenset({"why"}),
     "model_started": frozenset({"key", "prompt", "prompt_digest", "reserved"}),
     "model_finished": frozenset({"key"}),
+    "run_ended": frozenset({"reason"}),
 }
-"""Fields that follow from the words of prompts and reviews: a record of a release with other words has others."""
+"""Fields that follow from the texts of prompts, reviews and messages, which differ in records of another wording."""
 
 
 def differing(

@@ -122,6 +122,7 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("ResultError", "path"),
         ("LedgerError", "database"),
         ("LedgerCorruptError", "run"),
+        ("UnknownEventError", "seq"),
         ("StaleRunError", "run"),
         ("MessageWaitingError", "run"),
         ("LedgerSealError", "run"),

@@ -92,7 +92,7 @@ def test_a_tool_that_declares_nothing_and_is_granted_to_a_model_brings_a_warning
         assert one.invoke({"goal": "g", "plan": plan}, CONFIG)["status"] == "succeeded"
 
     (said,) = [record.getMessage() for record in caplog.records if record.name == "planner_executor.tools"]
-    assert said.startswith("tool look_up: a model is granted it")
+    assert said.startswith("tool look_up: a model may call it")
 
 
 def test_the_review_says_so_too_and_not_of_a_call_with_arguments_that_were_shown() -> None:
@@ -104,7 +104,7 @@ def test_the_review_says_so_too_and_not_of_a_call_with_arguments_that_were_shown
 
     words = plan_description(granted, 1, None, specs)
 
-    assert words.count("Warning: look_up in a, b: a model is granted it") == 1
+    assert words.count("Warning: look_up in a, b: a model may call it") == 1
     assert "Warning" not in plan_description(called, 1, None, specs)
 
 
