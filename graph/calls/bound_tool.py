@@ -1,4 +1,4 @@
-"""A LangChain tool that is ready to be called: its specification, and how it is invoked."""
+"""A LangChain tool ready to be called: its specification and its invocation."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -21,20 +21,20 @@ from graph.errors import ToolConfigError
 from graph.plan.catalog import ToolSpec
 
 SWALLOWED = {"config", "run_manager", "callbacks", "self"}
-"""Argument names that LangChain takes for itself when it calls a function tool."""
+"""Argument names that LangChain reserves when it calls a function tool."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class BoundTool:
-    """A tool, what plans may know of it, and whether it can be awaited."""
+    """A tool with its specification for plans; awaited if it is asynchronous."""
 
     spec: ToolSpec
     tool: BaseTool
     awaitable: bool
 
     async def call(self, args: Mapping[str, JsonValue], about: Mapping[str, Any] = NOTHING) -> Any:
-        """Call the tool with exactly these arguments and return what it returns; `about` is metadata for tracers."""
+        """Call the tool with exactly these arguments and return its output; `about` is metadata for tracers."""
         if self._function is not None and SWALLOWED & set(args):
             returned = await self._made(partial(self._function, **args))
             return returned[0] if self.tool.response_format == "content_and_artifact" else returned
@@ -53,14 +53,14 @@ class BoundTool:
 
     @property
     def foresees(self) -> bool:
-        """Whether the tool can say what a call would replace: its function has a function `would_replace`."""
+        """Whether the tool can preview replaced files: its function has an attribute `would_replace`."""
         return callable(getattr(self._function, "would_replace", None))
 
     def foreseen(self, args: Mapping[str, JsonValue]) -> str | None:
-        """Return what the tool says that a call would replace, None if it says nothing; it may look at the disk.
+        """Return the tool's description of the data a call would replace, or None; the tool may read the disk.
 
         Args:
-            args: The arguments; one that is not known yet is None.
+            args: The arguments; None for one that is not known yet.
         """
         try:
             said = getattr(self._function, "would_replace")(dict(args))  # noqa: B009  (no attribute to type checkers)
@@ -69,7 +69,7 @@ class BoundTool:
         return said if isinstance(said, str) else None
 
     async def _made(self, work: Callable[[], Any]) -> Any:
-        """Do work in a context of its own: in a task, or on a thread where it cannot be awaited."""
+        """Run work in its own context: in a task, or on a thread if it is not asynchronous."""
         if not self.awaitable:
             return await run_sync(work)
 
@@ -92,14 +92,14 @@ class BoundTool:
 
 
 def bind(given: BaseTool | Callable[..., Any]) -> BoundTool:
-    """Return a tool, or a plain function with a docstring, as a bound tool.
+    """Bind a tool, or a plain function with a docstring.
 
     Raises:
-        ToolConfigError: It has no description, declares an unknown effect, or has a broken schema.
+        ToolConfigError: The tool has no description, declares an unknown effect, or has an invalid schema.
     """
     tool = given if isinstance(given, BaseTool) else _from_function(given)
     if tool.handle_tool_error or tool.handle_validation_error:
-        # Either would turn a failure into text that looks like a result.
+        # Either setting would turn a failure into text that looks like a result.
         tool = tool.model_copy(update={"handle_tool_error": False, "handle_validation_error": False})
     spec = spec_of(tool)
     if fault := spec.schema_fault():

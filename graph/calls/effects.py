@@ -1,7 +1,7 @@
-"""Calls that may not be repeated: which of them may have happened before, and whose turn it is to make one.
+"""Calls that may not be repeated: detection of earlier identical calls, and one call at a time among identical ones.
 
-What is known of a call is known of all that are the same: in this pass over the plan, in the run, and in the other runs
-of its thread, whatever the step, the revision, the item or the number is under which they were made.
+Two calls are identical if tool and arguments are equal: in this pass over the plan, in the run, and in the other runs
+of its thread, regardless of step, revision, item and number.
 """
 
 import asyncio
@@ -22,24 +22,24 @@ from graph.record.run_state import RunState
 from graph.record.values import to_text
 
 Same = tuple[str, str]
-"""Tool and digest of the arguments: what calls that are the same have in common."""
+"""Tool and digest of the arguments; equal for identical calls."""
 
 
 @dataclass(frozen=True)
 class _Known:
-    """A call on record, and what it has in common with those that are the same, as far as it was not redacted."""
+    """A call on record, and the digest it shares with identical calls unless it was redacted."""
 
     call: Call
     digest: str
     is_redacted: bool
 
     def may_be(self, call: ToolCall) -> bool:
-        """Whether a call is the same, or nobody can tell any more."""
+        """Whether a call is identical to this one; a redacted call counts as identical to any."""
         return self.is_redacted or self.digest == call.same_digest
 
 
 class Effects:
-    """What is known of calls that may not be repeated, for one pass over the plan of a run."""
+    """Index of the calls that may not be repeated, for one pass over the plan of a run."""
 
     def __init__(self, ledger: Ledger, record: RunState, specs: Mapping[str, ToolSpec]) -> None:
         self._ledger, self._record, self._specs = ledger, record, specs
@@ -51,11 +51,11 @@ class Effects:
         self._under_way: dict[Same, asyncio.Event] = {}
 
     def digest(self, tool: str, args: Mapping[str, Any]) -> str:
-        """Return what the call has in common with those that are the same."""
+        """Return the digest that identical calls share."""
         return call_digest(self._specs[tool].schema, args)
 
     async def look_up(self, tool: str) -> None:
-        """Read what is on record of a tool's calls; all that is asked afterwards is answered at once."""
+        """Load the recorded calls of a tool, so that later lookups need no I/O."""
         async with self._looking_up:
             if tool in self._known:
                 return
@@ -68,31 +68,31 @@ class Effects:
             self._known[tool] = [await self._read(call) for call in relevant]
 
     def uncertain(self, call: ToolCall) -> list[Call]:
-        """Return the calls that are the same and may have happened, which nobody has settled."""
+        """Return the identical calls that may have happened and are not settled yet."""
         on_record = [known.call for known in self._known[call.tool] if known.may_be(call)]
         found = {known.key: known for known in on_record} | self._arisen.get(_same(call), {})
         return [known for known in found.values() if known.is_uncertain]
 
     def settled(self, call: ToolCall) -> Call | None:
-        """Return a call of this run that is the same, and of which a person says that it happened."""
+        """Return the identical call of this run that a person confirmed as having happened."""
         found = (known for known in self._same(call) if not known.run)
         return next((known for known in found if known.settled and not known.is_uncertain), None)
 
     def happened_elsewhere(self, call: ToolCall) -> list[Call]:
-        """Return the calls of other runs that are the same, and of which a person says that they happened."""
+        """Return the identical calls of other runs that a person confirmed as having happened."""
         return [known for known in self._same(call) if known.run and known.settled and not known.is_uncertain]
 
     def take_turn(self, call: ToolCall) -> bool:
-        """Let the call be the one under way, if none that is the same is; return whether it may be made now."""
+        """Mark the call as in progress unless an identical one is; return whether it may be made now."""
         if _same(call) in self._under_way:
             return False
         self._under_way[_same(call)] = asyncio.Event()
         return True
 
     async def wait_for_turn(self, call: ToolCall) -> list[Call]:
-        """Wait until no call that is the same is under way; return those that now are uncertain.
+        """Wait until no identical call is in progress; return those that are uncertain by then.
 
-        The turn is the call's if there are none.
+        If there are none, the call has its turn.
         """
         while (ended := self._under_way.get(_same(call))) is not None:
             await ended.wait()
@@ -102,14 +102,14 @@ class Effects:
         return found
 
     def end_turn(self, call: ToolCall) -> None:
-        """Let the next call go on that is the same."""
+        """Give the turn to the next identical call."""
         if ended := self._under_way.pop(_same(call), None):
             ended.set()
 
     def ended(self, call: ToolCall, result: StepResult, *, nothing_happened: bool) -> None:
-        """Note how a call ended, and let the next one go on that is the same.
+        """Note the outcome of a call, and give the turn to the next identical one.
 
-        The turn of a step's own call lasts until its result has met the step's criteria, or has not; see `end_turn`.
+        A step's own call keeps its turn until its result has been checked against the step's criteria; see `end_turn`.
         """
         if self._specs[call.tool].repeatable:
             return
@@ -121,7 +121,7 @@ class Effects:
             self.end_turn(call)
 
     async def unmet(self, step: str, error: str) -> None:
-        """Note that the result of a step does not do although its calls, those of earlier passes too, succeeded."""
+        """Note that a step failed its criteria although its calls, including those of earlier passes, succeeded."""
         for made in self._made.pop(step, ()):
             result = StepResult("succeeded")
             self._arisen[_same(made)][made.key] = replace(self._call(made, result), unmet=error)

@@ -1,4 +1,4 @@
-"""What a tool or a model failed with, in words that a record can hold."""
+"""Failures of tools and models as text for the record."""
 
 from langchain_core.tools import ToolException
 
@@ -10,12 +10,12 @@ ERROR_CHARACTERS = 2_000
 
 
 def error_of(words: str) -> str:
-    """Return an error as records keep it: bounded, with its beginning and its end."""
+    """Shorten an error for the record; its beginning and its end are kept."""
     return shortened(words, ERROR_CHARACTERS)
 
 
 def failure_words(failure: BaseException) -> str:
-    """Return what was raised: by its own words where it is meant to be read, with its type otherwise; no key in it."""
+    """Return the message of an exception, with its type unless the message is written for users; keys are removed."""
     words = redacted(str(failure)).encode(errors="replace").decode()
     if words and isinstance(failure, ToolException | AgentError):
         return words

@@ -1,7 +1,7 @@
-"""Function tools that can be called straight: where LangChain's way to the function would add nothing but time.
+"""Function tools that can be called directly, because LangChain's invocation would only add time.
 
-On that way LangChain checks the arguments, tells handlers of the call, and gives the function what is not the caller's
-to give. For the last it reads the function's signature several times, at each call anew.
+LangChain's invocation validates the arguments, notifies callback handlers, and injects arguments that callers do not
+give. For the injection it inspects the function's signature several times per call.
 """
 
 import inspect
@@ -15,11 +15,11 @@ from pydantic import BaseModel, JsonValue
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 TAKEN = {"config", "run_manager", "callbacks", "self", "args", "kwargs"}
-"""Argument names that mean something of their own on LangChain's way."""
+"""Argument names with a special meaning in LangChain's invocation."""
 
 
 def is_straight(tool: BaseTool, function: Callable[..., Any] | None, offered: tuple[str, ...]) -> bool:
-    """Whether all that `function` takes are the arguments offered to callers, and what it returns is the result."""
+    """Whether `function` takes only the arguments offered to callers, and its return value is the result."""
     if type(tool) is not StructuredTool or tool.response_format != "content" or function is None:
         return False
     schema = tool.args_schema
@@ -36,15 +36,15 @@ def is_straight(tool: BaseTool, function: Callable[..., Any] | None, offered: tu
 
 
 def is_watched(tool: BaseTool, config: RunnableConfig) -> bool:
-    """Whether some handler is to be told of calls: a trace, a debugger, a callback of the tool or the graph."""
+    """Whether a handler observes calls: a tracer, a debugger, a callback of the tool or the graph."""
     return bool(AsyncCallbackManager.configure(config.get("callbacks"), tool.callbacks, tool.verbose).handlers)
 
 
 def parsed(schema: Any, args: Mapping[str, JsonValue]) -> dict[str, Any]:
-    """Return arguments as the types that the function asks for, with defaults filled in.
+    """Return arguments converted to the types of the function's signature, with defaults filled in.
 
     Raises:
-        ValidationError: They do not fit.
+        ValidationError: The arguments do not fit the schema.
     """
     model = schema.model_validate(dict(args))
     return {name: getattr(model, name) for name in schema.model_fields}

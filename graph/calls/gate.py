@@ -1,7 +1,7 @@
-"""The choke point: every tool call passes here, and is in the ledger before it has an effect.
+"""The choke point: every tool call passes here, and is in the ledger before it can have an effect.
 
-What a call has to pass: the step's grant, the tool's schema, the policy, the labels of its arguments, the budget, and
-what is on record of it.
+A call is checked against the step's grant, the tool's schema, the policy, the labels of its arguments, the budget,
+and earlier calls on record.
 """
 
 import asyncio
@@ -45,11 +45,11 @@ from tools.idempotency import calling
 OnProgress = Callable[[ToolCall, CallProgress], None]
 
 SHOWN_BYTES = 1_000_000
-"""Arguments that a person is to see stand in the ledger as they are up to this size."""
+"""Arguments for review are kept inline in the ledger up to this size."""
 
 
 class CallGate:
-    """Tool calls of one run, as the ledger knew it when the node began; `models` is where its model calls pass."""
+    """Tool calls of one run, in its recorded state at the start of the node; `models` is its gate of model calls."""
 
     def __init__(
         self,
@@ -65,19 +65,19 @@ class CallGate:
         asks: bool = True,
         on_progress: OnProgress | None = None,
     ) -> None:
-        """Stand in front of a run's calls.
+        """Create the gate of a run's tool calls.
 
         Args:
-            ledger: Where they are written.
+            ledger: The ledger that intents and outcomes are written to.
             lease: The ownership of the run.
-            record: The run.
+            record: The state of the run.
             toolbox: The tools.
-            meter: Its budget.
+            meter: The budget of the run.
             turns: Rate limits.
             models: The choke point of its model calls.
-            policy: What is denied, and which untrusted values are let in.
-            asks: Whether a person is asked about untrusted arguments.
-            on_progress: Told of what tools tell while they work, on the event loop of the run.
+            policy: The denied calls, and the untrusted values that are accepted.
+            asks: Whether untrusted arguments are held for review.
+            on_progress: Receives the progress messages of tools, on the event loop of the run.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._meter, self._turns, self._policy, self._asks = meter, turns, policy, asks
@@ -94,21 +94,21 @@ class CallGate:
         given: TrustLabel = USER,
         item: int | None = None,
     ) -> ToolCall | Finished:
-        """Return the call, which may then be committed and made, or its outcome where that is on record.
+        """Return the call, ready to be committed and made, or its outcome if that is on record.
 
         Args:
-            step: Who asks.
-            tool: What is to be called.
-            args: With what, references resolved.
-            labels: Argument -> label of its value, for those that the plan names.
-            given: TrustLabel of all others: of what the model has read that gives them.
-            item: For which item of a list, from 0, where the step is done for each.
+            step: The step that makes the call.
+            tool: The name of the tool.
+            args: The arguments, references resolved.
+            labels: Argument -> label of its value, for the arguments in the plan.
+            given: Label of all other arguments: that of the data read by the model that wrote them.
+            item: Index of the list item, if the step runs once per item.
 
         Raises:
-            Refused: The step's grant, the schema or the policy does not allow it; that it was asked for is on record.
-            CallUncertain: It might repeat an effect; that it waits is on record.
-            CallHeld: A person has to see it first; that it waits is on record.
-            BudgetReached: A limit does not allow it.
+            Refused: The step's grant, the schema or the policy does not allow the call; the refusal is on record.
+            CallUncertain: The call might repeat an effect; the wait is on record.
+            CallHeld: A person has to review the call first; the wait is on record.
+            BudgetReached: The call would exceed a limit.
         """
         try:
             call = self._granted(step, tool, args, item)
@@ -135,10 +135,10 @@ class CallGate:
         return replace(call, wait_s=wait_s, queued=queued)
 
     def again(self, call: ToolCall) -> ToolCall:
-        """Return a call that may be repeated, to be committed and made once more.
+        """Return a repeatable call, to be committed and made again.
 
         Raises:
-            BudgetReached: A limit does not allow it.
+            BudgetReached: The call would exceed a limit.
         """
         assert self._toolbox.specs[call.tool].repeatable
         self._meter.reserve_call(call.tool, call.step, begins=False)
@@ -158,7 +158,7 @@ class CallGate:
         return ToolCall(key, step.id, number, tool, bound, args_digest, item)
 
     async def _note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
-        """Write down what was asked for and is not granted: a request to amend the plan, never a call."""
+        """Record a call that was refused: a request to amend the plan, never an intent."""
         try:
             shown = keep(normalise(dict(args)))
         except ResultError as error:
@@ -171,9 +171,9 @@ class CallGate:
         await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
 
     async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> None:
-        """Hold a call with an effect until a person has seen it: its arguments are untrusted, or it happened before.
+        """Hold a call with an effect for review if its arguments are untrusted, or if it happened before.
 
-        The latter is known of a call of another run, of which a person says so: nobody said that once is enough.
+        The latter means that a person confirmed an identical call of another run, which does not rule out a second one.
         """
         unseen = self._policy.arguments_to_review(self._toolbox.specs[call.tool], labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
@@ -198,7 +198,7 @@ class CallGate:
         await self._ledger.append(self._lease, [Draft(held, call.step)], artifacts=[shown])
 
     async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> CallUncertain:
-        """Write down that a call waits until a person has settled others, and return the reason why it does."""
+        """Record that a call waits until a person has settled others, and return the exception to raise."""
         keys = tuple(known.key for known in found)
         noted = self._record.review_state.uncertain.get(call.key)
         new = [known for known in found if known.run and known != self._record.calls.elsewhere.get(known.key)]
@@ -215,7 +215,7 @@ class CallGate:
         return CallUncertain(keys)
 
     async def _recall(self, call: ToolCall) -> Finished | None:
-        """Return the outcome on record that stands for this call: its own, or that of one a person says happened."""
+        """Return the recorded outcome to reuse: the call's own, or that of an identical call confirmed by a person."""
         known = self._record.calls.finished(call.key) or self.effects.settled(call) or self._failed_within(call)
         if known is None or known.result is None:
             return None
@@ -225,7 +225,7 @@ class CallGate:
         return Finished(replace(call, label=label), known.result, keep(await self.value_of(known.result)))
 
     def _failed_within(self, call: ToolCall) -> Call | None:
-        """Return the call of an item or of a model that failed under this revision: another pass does not repeat it."""
+        """Return an item's or a model's call that failed under this revision; another pass does not repeat it."""
         within = call.item is not None or call.number > 0
         known = self._record.calls.by_key.get(call.key) if within else None
         failed = known is not None and known.result is not None and known.result.status == "failed"
@@ -234,11 +234,11 @@ class CallGate:
     async def commit(
         self, ended: Sequence[Finished | Draft], starting: Sequence[ToolCall], kept: Sequence[Kept] = ()
     ) -> None:
-        """Write outcomes, their artifacts, and intents in one transaction; when it returns the calls may be made.
+        """Write outcomes, their artifacts, and intents in one transaction; the calls may be made after it.
 
         Raises:
-            StaleRunError: What is allowed has changed since the run was looked at; nothing may start.
-            LedgerUnavailableError: It could not be written; nothing may start.
+            StaleRunError: A control event was written since the run was read; nothing may start.
+            LedgerUnavailableError: The write failed; nothing may start.
         """
         outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in ended]
         values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
@@ -257,10 +257,10 @@ class CallGate:
             raise
 
     async def commit_in_turn(self, call: ToolCall) -> None:
-        """Wait for the call's turn and write its intent; it may be made when this returns.
+        """Wait for the call's turn and write its intent; the call may be made after that.
 
         Raises:
-            CallUncertain: One that is the same was under way, and ended in a way that makes this one wait for a person.
+            CallUncertain: An identical call was in progress and its outcome needs to be settled by a person.
             StaleRunError: See `commit`.
         """
         if call.wait_s:
@@ -270,7 +270,7 @@ class CallGate:
         await self.commit([], [call])
 
     async def perform(self, call: ToolCall) -> Finished:
-        """Make a call whose intent is written; whatever the tool does ends in data."""
+        """Make a call whose intent is written; every failure of the tool is returned as data."""
         started_at = time.time()
         begun = time.perf_counter()
         kept, error, nothing = None, None, False
@@ -298,7 +298,7 @@ class CallGate:
         return Finished(call, result, kept, worked_s=self._meter.wall_s)
 
     async def value_of(self, result: StepResult) -> JsonValue:
-        """Return a succeeded result's whole value, wherever it is kept."""
+        """Return the whole value of a succeeded result, inline or from its artifact."""
         return await value_of(self._ledger, result)
 
     async def _within_time(self, call: ToolCall) -> Any:
@@ -312,7 +312,7 @@ class CallGate:
             return await (work if deadline is None else within(deadline, work, bound.awaitable))
 
     def _heard(self, call: ToolCall, deadline: Deadline | None) -> Listener:
-        """Return what a tool calls, from whatever thread, to tell of its progress."""
+        """Return the progress callback of a tool; it may be called from any thread."""
         loop, context, tells = asyncio.get_running_loop(), contextvars.copy_context(), self._on_progress
 
         def heard(progress: CallProgress) -> None:
@@ -340,7 +340,7 @@ class CallGate:
 
 
 def _told(known: Call) -> EarlierCall:
-    """Return what the ledger says of an earlier call; of one of another run that is all that this run's record has."""
+    """Return an earlier call as the ledger keeps it; this run's record has no other copy of another run's call."""
     if not known.run:
         return EarlierCall(known.key)
     error = (known.result.error or None) if known.result is not None else None

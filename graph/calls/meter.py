@@ -1,4 +1,4 @@
-"""The budget of a run as it is spent: reserved before a call, settled after it, safe under parallel steps."""
+"""Metering of a run's budget: reserved before a call, settled after it, safe under parallel steps."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from graph.record.budget import Budget, Price, Usage, reached
 
 CHARACTERS_PER_TOKEN = 4
 ANSWER_TOKENS = 1_000
-"""What a model's answer is taken to cost until it is known."""
+"""Tokens reserved for a model's answer until its usage is known."""
 
 
 class BudgetReached(Exception):
-    """A limit does not allow the call; the run checks in with a person. It never leaves the node."""
+    """The call would exceed a limit; the run asks a person. Never leaves the node."""
 
     def __init__(self, limit: str) -> None:
         self.limit = limit
@@ -21,19 +21,19 @@ class BudgetReached(Exception):
 
 @dataclass(frozen=True)
 class Reservation:
-    """What was set aside for a model call."""
+    """The part of the budget reserved for a model call."""
 
     model: str
     tokens: int
     cost_usd: float
 
     def to_json(self) -> dict[str, float]:
-        """Return it as the ledger keeps it: it stands for what the call took until that is known."""
+        """Return the reservation for the ledger; it counts as spent until the usage is known."""
         return {"tokens": self.tokens, **({"cost_usd": self.cost_usd} if self.cost_usd else {})}
 
 
 class Meter:
-    """Counts one run's spending from what the ledger knew of it; `worked_s` says how long this owner has worked."""
+    """Meter of one run's spending on top of its recorded usage; `worked_s` returns this owner's working time."""
 
     def __init__(
         self, budget: Budget, usage: Usage, prices: Mapping[str, Price], worked_s: Callable[[], float] = lambda: 0.0
@@ -44,16 +44,16 @@ class Meter:
 
     @property
     def bounded(self) -> bool:
-        """Whether there is anything to count against."""
+        """Whether the budget has any limit."""
         return bool(self.budget.names)
 
     @property
     def wall_s(self) -> float | None:
-        """Seconds of work so far, None where nothing bounds them."""
+        """Seconds of work so far, None if there is no limit on them."""
         return None if self.budget.wall_s is None else self._before_s + self._worked_s()
 
     def reserve_call(self, tool: str, step: str, *, begins: bool) -> None:
-        """Set a tool call aside, and a step where it begins one.
+        """Reserve a tool call, and a step if the call begins one.
 
         Raises:
             BudgetReached: A limit does not allow it.
@@ -65,7 +65,7 @@ class Meter:
     def reserve_model(
         self, model: str, characters: int, step: str | None = None, *, begins: bool = False
     ) -> Reservation:
-        """Set a model call aside: its prompt by its length, its answer by a guess.
+        """Reserve a model call: the prompt by its length, the answer by an estimate.
 
         Raises:
             BudgetReached: A limit does not allow it.
@@ -81,12 +81,12 @@ class Meter:
         return aside
 
     def settle(self, aside: Reservation, used: Mapping[str, Any] | None, model: str) -> float | None:
-        """Put what a call did use in the place of what was set aside; return its price, None where none is known.
+        """Replace a reservation with the actual usage; return the price of the call, None if unknown.
 
         Args:
-            aside: What was set aside.
+            aside: The reservation.
             used: Token counts of the answer.
-            model: Who gave it: a model may have stood in for another.
+            model: The model that answered, which may be a fallback.
         """
         price = self._prices.get(model)
         found = used or {}

@@ -1,4 +1,4 @@
-"""The choke point of model calls: each is within the budget, and in the ledger before it is made and after."""
+"""The choke point of model calls: each is checked against the budget, and recorded before and after it is made."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,9 +38,9 @@ KEPT_OF_AN_ANSWER = {
 
 @dataclass(frozen=True)
 class ModelCall:
-    """What a role asks its model: `label` tells calls with the same words apart, such as two rounds of replanning.
+    """A role's call of its model; `label` distinguishes calls with equal prompts, such as two rounds of replanning.
 
-    `tools` are LangChain tools that the model may ask for, `schema` is what its answer should fit, with a title.
+    `tools` are the LangChain tools offered to the model, `schema` is the JSON Schema of its answer, with a title.
     """
 
     role: str
@@ -52,13 +52,13 @@ class ModelCall:
 
     @property
     def conversation(self) -> str:
-        """What the turns of one conversation share: the label without the number of the turn."""
+        """Name of the conversation: the label without the number of the turn."""
         return self.label.rpartition(":")[0]
 
     def request(self, about: Mapping[str, Any]) -> Request:
         """Return the call for the chat model, named for tracers; `about` is metadata for them.
 
-        Plans and revisions are JSON, which a chat client is not to show as it comes.
+        Plans and revisions are JSON, which a chat client should not stream to its user.
         """
         quiet = [] if self.role == "executor" else ["nostream"]
         told = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
@@ -68,7 +68,7 @@ class ModelCall:
 
 
 class ModelGate:
-    """Model calls of one run, as the ledger knew it when the node began."""
+    """Model calls of one run, in its recorded state at the start of the node."""
 
     def __init__(
         self,
@@ -82,27 +82,27 @@ class ModelGate:
         instructions: Mapping[str, str] = NO_INSTRUCTIONS,
         constants: Collection[str] = (),
     ) -> None:
-        """Stand in front of a run's model calls.
+        """Create the gate of a run's model calls.
 
         Args:
-            ledger: Where they are written.
+            ledger: The ledger that intents and outcomes are written to.
             lease: The ownership of the run.
-            record: The run.
-            meter: Its budget.
+            record: The state of the run.
+            meter: The budget of the run.
             turns: Rate limits.
-            record_prompts: Whether the ledger is told what models are asked; what they answer it is always told.
-            instructions: Role -> what it is told beside our own words.
-            constants: Texts that the prompts of many runs have in common.
+            record_prompts: Whether prompts are recorded; answers always are.
+            instructions: Role -> instructions added to its built-in prompt.
+            constants: Texts that the prompts of many runs share.
         """
         self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
         self._prompts = Prompts(constants) if record_prompts else None
         self._instructions = instructions
 
     async def ask(self, model: RoleModel, call: ModelCall) -> AIMessage | str:
-        """Return the model's answer, or how the call failed; an answer on record is not asked for again.
+        """Return the model's answer, or the error text of a failed call; a recorded answer is reused.
 
         Raises:
-            BudgetReached: A limit does not allow the call.
+            BudgetReached: The call would exceed a limit.
         """
         call = replace(call, messages=self._instructed(call))
         prompt = prompt_of(call.messages)
@@ -143,7 +143,7 @@ class ModelGate:
     async def _asked(
         self, model: RoleModel, call: ModelCall, finished: ModelFinished
     ) -> tuple[AIMessage | str, ModelFinished]:
-        """Return the answer or the words of the failure, and the outcome with what the ledger is told of it."""
+        """Return the answer or the error text, and the outcome for the ledger."""
         try:
             with around(self._ledger, self._lease.run, (finished.key,)):
                 answer = await model.ask(
@@ -162,7 +162,7 @@ class ModelGate:
             return words, replace(finished, error=words)
 
     def _settled(self, aside: Reservation, finished: ModelFinished) -> ModelFinished:
-        """Return the outcome with what the call cost, as far as it is bounded or known."""
+        """Return the outcome with the cost of the call, as far as it is limited or known."""
         usage = finished.usage.to_json() if finished.usage is not None else None
         cost_usd = self._meter.settle(aside, usage, finished.model or aside.model)
         return replace(finished, cost_usd=cost_usd, worked_s=self._meter.wall_s)
@@ -177,5 +177,5 @@ def _characters(messages: Sequence[BaseMessage]) -> int:
 
 
 def _storable(answer: AIMessage) -> Any:
-    normalise([call["args"] for call in answer.tool_calls])  # pydantic would turn NaN into null in silence
+    normalise([call["args"] for call in answer.tool_calls])  # pydantic would silently turn NaN into null
     return normalise(answer.model_dump(mode="json", include=KEPT_OF_AN_ANSWER))

@@ -1,4 +1,4 @@
-"""What a model is asked, as the ledger keeps it: plain data, and of a conversation only what is new."""
+"""Prompts as the ledger keeps them: plain data, and only the new messages of a conversation."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -16,17 +16,17 @@ from graph.record.values import Kept, keep, keep_constant
 Prompt = list[JsonValue]
 
 CONSTANT_CHARACTERS = 200
-"""A shorter text costs less where it stands than its name would."""
+"""Shorter texts stay inline, because a reference would take more space."""
 
 
 def prompt_of(messages: Sequence[BaseMessage]) -> Prompt:
-    """Return messages as plain data: what a model reads of them, without the ids that clients make up."""
+    """Return the content of messages as plain data, without client-generated ids."""
     return [_told(message) for message in messages]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A prompt that is in the ledger: the key of its call, how many messages it has, and their digest."""
+    """A recorded prompt: the key of its call, the number of its messages, and their digest."""
 
     key: str
     messages: int
@@ -35,7 +35,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What an event holds of a prompt, and the artifacts that it names."""
+    """A prompt as an event holds it, and the artifacts it refers to."""
 
     prompt: events.Prompt
     artifacts: list[Kept]
@@ -43,16 +43,16 @@ class Recorded:
 
 @dataclass
 class Prompts:
-    """The last prompt of each conversation; a longer one of the same conversation is kept as what it adds to it.
+    """The last prompt of each conversation; the next one is kept as the messages it adds.
 
-    What system messages say, and `constants`, are texts that many runs share: each is kept once, as an artifact.
+    System messages and `constants` are shared by many runs, so each is kept once, as an artifact.
     """
 
     constants: Collection[str] = ()
     _last: dict[tuple[str, str], Asked] = field(default_factory=dict)
 
     def recorded(self, asked: Asked, role: str, conversation: str, prompt: Prompt) -> Recorded:
-        """Return what to keep of a call's prompt; `continues` is the key of the call whose prompt stands before it."""
+        """Return a call's prompt for its event; `continues` is the key of the call whose prompt it extends."""
         before = self._last.get((role, conversation))
         self._last[role, conversation] = asked
         if before is None or digest(prompt[: before.messages]) != before.digest:

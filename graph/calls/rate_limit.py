@@ -1,4 +1,4 @@
-"""Rate limits: how long a call has to wait for its turn."""
+"""Rate limits: the delay before a call may be made."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ Slot = tuple[str, float]
 
 
 class Schedule:
-    """When the next turn of each slot is, for any number of graphs and threads; what is past is forgotten."""
+    """Time of the next turn of each slot, shared by graphs and threads; past turns are removed."""
 
     def __init__(self) -> None:
         self._next: dict[Slot, float] = {}
@@ -19,9 +19,9 @@ class Schedule:
         return len(self._next)
 
     def take(self, slot: Slot, now: float) -> float:
-        """Take the next turn of a slot and return when it is."""
+        """Take the next turn of a slot and return its time."""
         with self._taking:
-            if slot not in self._next:  # a slot whose turn has come is as good as a new one
+            if slot not in self._next:  # a slot whose turn is past behaves like a new one
                 self._next = {other: turn for other, turn in self._next.items() if turn > now}
             turn = max(now, self._next.get(slot, now))
             self._next[slot] = turn + 60.0 / slot[1]
@@ -32,12 +32,12 @@ _of_this_process = Schedule()
 
 
 class RateLimiter:
-    """Gives calls of each name their turn, evenly spaced.
+    """Space the calls of each name evenly.
 
     Args:
         rates: Calls per minute by the name of a tool or a model.
-        clock: Seconds on a clock that never goes back.
-        schedule: The turns that are taken; shared by all whose rate of a name is the same.
+        clock: A monotonic clock, in seconds.
+        schedule: The turns taken so far; shared by all limiters with the same rate for a name.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class RateLimiter:
         self._schedule = Schedule() if schedule is None else schedule
 
     def wait_s(self, name: str) -> float:
-        """Take the next turn and return the seconds until it comes; 0 where nothing bounds the name."""
+        """Take the next turn and return the seconds until then; 0 if the name has no limit."""
         rate = self._rates.get(name)
         if rate is None:
             return 0.0
@@ -56,5 +56,5 @@ class RateLimiter:
 
 
 def process_rate_limiter(rates: Mapping[str, float]) -> RateLimiter:
-    """Return turns that all graphs of this process share, also one after the other."""
+    """Return a rate limiter on the schedule shared by all graphs of this process, also by successive ones."""
     return RateLimiter(rates, time.monotonic, _of_this_process)

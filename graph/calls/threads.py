@@ -1,4 +1,4 @@
-"""Blocking work on daemon threads: a tool that never returns can neither stop the event loop nor the process's end."""
+"""Blocking work on daemon threads: a tool that never returns blocks neither the event loop nor process exit."""
 
 import asyncio
 import contextvars
@@ -10,16 +10,16 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 _waits: dict[int, int] = {}
-"""Identity of an event loop -> how often something on it waits for blocking work; nothing is kept of idle loops."""
+"""Id of an event loop -> number of its waits for blocking work; idle loops have no entry."""
 
 
 def is_waiting() -> bool:
-    """Whether something on the running event loop waits for blocking work."""
+    """Whether a coroutine on the running event loop waits for blocking work."""
     return id(asyncio.get_running_loop()) in _waits
 
 
 async def run_sync(work: Callable[[], Result]) -> Result:
-    """Run blocking work on a thread of its own, in the caller's context, and return what it returns.
+    """Run blocking work on its own thread, in the caller's context, and return its result.
 
     Cancelling the caller stops waiting; the work itself cannot be stopped.
     """
@@ -31,7 +31,7 @@ async def run_sync(work: Callable[[], Result]) -> Result:
         try:
             loop.call_soon_threadsafe(lambda: None if future.done() else tell())
         except RuntimeError:
-            return  # the loop is closed: nobody waits any more
+            return  # the loop is closed, so there is no waiter
 
     def serve() -> None:
         try:
@@ -39,7 +39,7 @@ async def run_sync(work: Callable[[], Result]) -> Result:
         except (SystemExit, StopIteration, KeyboardInterrupt) as error:
             failure = RuntimeError(f"raised {type(error).__name__}: {error}")
             report(partial(future.set_exception, failure))
-        except BaseException as error:  # noqa: BLE001  (handed to the one who waits)
+        except BaseException as error:  # noqa: BLE001  (raised in the waiter)
             report(partial(future.set_exception, error))
         else:
             report(partial(future.set_result, result))

@@ -1,4 +1,4 @@
-"""A time limit on a call: what can be stopped is stopped, and nothing is said to have stopped that has not."""
+"""A time limit on a call; the error states whether the work was stopped or may still be running."""
 
 import asyncio
 import time
@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 STOP_S = 2.0
-"""How long a call may take to come to its end once it is cancelled."""
+"""Seconds that a cancelled call may take to end."""
 
 MOST_EXTENDED = 10
-"""A call that tells of progress may take this many times its limit: a server that never ends cannot hold a run."""
+"""Progress extends a call to at most this many times its limit, so that a server cannot hold a run forever."""
 
 
 class Deadline:
-    """When a call has to end: `limit_s` after it began or last told of progress, and not long after that."""
+    """Deadline of a call: `limit_s` after its start or its last progress, up to `MOST_EXTENDED` times the limit."""
 
     def __init__(self, limit_s: float) -> None:
         self.limit_s = limit_s
@@ -25,16 +25,16 @@ class Deadline:
 
     @property
     def left_s(self) -> float:
-        """Seconds until then."""
+        """Seconds until the deadline."""
         return self._at - time.monotonic()
 
     def extend(self) -> None:
-        """Give the call its whole limit again; may be called from any thread."""
+        """Restart the limit; may be called from any thread."""
         self._at, self._extended = min(time.monotonic() + self.limit_s, self._last), True
 
     @property
     def missed(self) -> str:
-        """What is said of a call that has not ended by then."""
+        """Error text of a call that missed the deadline."""
         if not self._extended:
             return f"no answer within {self.limit_s} s"
         if self._at < self._last:
@@ -43,15 +43,15 @@ class Deadline:
 
 
 async def within(limit: "Deadline | float", call: Coroutine[Any, Any, Result], stoppable: bool) -> Result:
-    """Return what a call returns, or stop it at its deadline.
+    """Return the result of a call, or stop the call at its deadline.
 
     Args:
-        limit: The deadline, or in how many seconds it is.
-        call: What is awaited. What it says last counts, also where it says so after it was cancelled.
+        limit: The deadline, or the seconds until then.
+        call: The coroutine to await. Its result counts even if it returns after it was cancelled.
         stoppable: Whether the work itself ends when `call` is cancelled; work on a thread does not.
 
     Raises:
-        TimeoutError: There was no answer in time; the text says whether the work may still go on.
+        TimeoutError: The call missed its deadline; the message states whether the work may still be running.
     """
     deadline = limit if isinstance(limit, Deadline) else Deadline(limit)
     task = asyncio.create_task(call)
@@ -71,6 +71,6 @@ async def within(limit: "Deadline | float", call: Coroutine[Any, Any, Result], s
 
 
 def _heed_nothing(task: "asyncio.Task[Any]") -> None:
-    """Take note of what comes of work that nobody waits for any more."""
+    """Retrieve the outcome of an abandoned task, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""A tool call: admitted, made, and what became of it."""
+"""A tool call and its outcome."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from graph.record.values import Kept
 class ToolCall:
     """A call that may be made; `number` is 0 for a step's own call, and counts a model's calls from 1.
 
-    `item` is the place in the list, from 0, where a step is done for each item.
-    `label` is what its result is worth, `wait_s` how many seconds its turn is away. Of a call that may not be repeated
-    `same_digest` is equal for calls that are the same, and `queued` says that one of them is under way.
+    `item` is the index of the list item, if the step runs once per item.
+    `label` is the trust label of its result, `wait_s` the seconds until its turn. For a call that may not be repeated,
+    `same_digest` is equal for identical calls, and `queued` means that one of them is in progress.
     """
 
     key: str
@@ -35,7 +35,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Finished:
-    """A call that came to an end, and its value where it succeeded; `unchecked` says that its step has not ended."""
+    """A call with its outcome, and its value if it succeeded; `unchecked` means that its step's criteria come next."""
 
     call: ToolCall
     result: StepResult
@@ -46,7 +46,7 @@ class Finished:
 
     @property
     def value(self) -> JsonValue:
-        """The whole value, inlined or not."""
+        """The whole value, inline or from its artifact."""
         return self.kept.value if self.kept else None
 
     def draft(self) -> Draft:
@@ -63,7 +63,7 @@ class Finished:
 
 
 class CallHeld(Exception):
-    """A call waits for a person to see it; `key` names it. It never leaves the node."""
+    """The call named by `key` waits for review. Never leaves the node."""
 
     def __init__(self, key: str, why: str) -> None:
         self.key = key
@@ -71,7 +71,7 @@ class CallHeld(Exception):
 
 
 class CallUncertain(Exception):
-    """A call might repeat effects that may have happened; `keys` names their calls. It never leaves the node."""
+    """The call might repeat the effects of the uncertain calls named by `keys`. Never leaves the node."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         self.keys = tuple(keys)

@@ -1,4 +1,4 @@
-"""What plans may know of a LangChain tool: its schema, and what its metadata declares."""
+"""Specification of a LangChain tool for plans: its schema, and the declarations in its metadata."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,15 +13,15 @@ from graph.plan.suggestions import did_you_mean
 from tools.mcp.hints import effect_of
 
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
-"""Entries of the metadata of a tool that an MCP server offers."""
+"""Metadata entries of a tool from an MCP server."""
 DECLARED = ("effect", "idempotent", "timeout_s", "trusted", "free_args", "folder", "place")
-"""Entries of the metadata by which a tool says what it does to the world."""
+"""Metadata entries by which a tool declares its effects."""
 TITLE = "title"
-"""What MCP adapters keep beside the hints; it decides nothing."""
+"""Entry that MCP adapters keep beside the hints; ignored."""
 
 
 def spec_of(tool: BaseTool) -> ToolSpec:
-    """Return what plans may know of a tool; what it does to the world is read from its `metadata`."""
+    """Return the specification of a tool; its effects are read from its `metadata`."""
     metadata = dict(tool.metadata or {})
     _check_keys(tool.name, metadata)
     effect, idempotent = _effect(tool.name, metadata)
@@ -41,7 +41,7 @@ def spec_of(tool: BaseTool) -> ToolSpec:
 
 
 def _check_keys(name: str, metadata: Mapping[str, Any]) -> None:
-    """Refuse an entry that nothing reads: a misspelt declaration would leave the tool undeclared without a word.
+    """Reject unknown entries: a misspelt declaration would silently leave the tool undeclared.
 
     Entries that begin with an underscore or with `ls_` belong to adapters and tracers.
     """
@@ -54,7 +54,7 @@ def _check_keys(name: str, metadata: Mapping[str, Any]) -> None:
 
 
 def _schema(tool: BaseTool) -> dict[str, Any]:
-    """Return the JSON Schema of the arguments a caller gives; LangChain's own forgets that extras are allowed."""
+    """Return the JSON Schema of a caller's arguments; LangChain's own omits that extra arguments are allowed."""
     if isinstance(tool, Tool) and tool.args_schema is None:
         return {"type": "object", "properties": tool.args, "required": list(tool.args)}
     schema: Any = tool.tool_call_schema
@@ -76,7 +76,7 @@ def _timeout_s(name: str, metadata: Mapping[str, Any]) -> float | None:
 
 
 def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
-    """Return whether the output may be believed, None where the tool does not say; servers' words may not."""
+    """Return whether the output is trusted, None if undeclared; MCP tools default to untrusted."""
     declared = metadata.get("trusted")
     if not isinstance(declared, bool | None):
         raise ToolConfigError(name, f"trusted {declared!r} is neither true nor false")

@@ -1,4 +1,4 @@
-"""The tools of a graph by name: what plans may name, and what their calls would replace."""
+"""The tools of a graph by name, and a preview of the files that a plan would replace."""
 
 import logging
 import stat
@@ -37,7 +37,7 @@ class Toolbox(Mapping[str, BoundTool]):
         self._warned: set[str] = set()
 
     def warn_of_undeclared(self, granted: Iterable[str]) -> None:
-        """Warn, once for each tool, that a model is granted one of which nothing is declared."""
+        """Warn, once per tool, if a model is granted a tool without declared effects."""
         new = sorted({name for name in granted if is_undeclared(self.specs[name])} - self._warned)
         self._warned.update(new)
         for name in new:
@@ -45,16 +45,16 @@ class Toolbox(Mapping[str, BoundTool]):
 
     @cached_property
     def kept(self) -> Kept:
-        """What plans may know of the tools, as the ledger keeps it."""
+        """The specifications of the tools, as the ledger keeps them."""
         return keep_constant(normalise(list(self.specs.values())))
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Where the tools work, as far as they say."""
+        """The folders that tools declare."""
         return tuple(dict.fromkeys(spec.folder for spec in self.specs.values() if spec.folder))
 
     async def would_replace(self, plan: Plan) -> list[str]:
-        """Return sentences on the files that calls of a plan would replace, as far as their tools foresee it."""
+        """Return sentences on the files that calls of a plan would replace, for tools that can preview it."""
         steps = {step.id: step for step in plan.steps if step.tool in self and step.for_each is None}
         foreseeing = {name: self[str(step.tool)] for name, step in steps.items() if self[str(step.tool)].foresees}
         if not foreseeing:
@@ -63,7 +63,7 @@ class Toolbox(Mapping[str, BoundTool]):
         return [f"{name}: {sentence}" for name, sentence in said.items() if sentence]
 
     def file(self, path: str) -> str | None:
-        """Say what regular file is at a path where tools work, None for none; no link is followed out."""
+        """Describe the regular file at a path in the tools' folders, None if absent; links out are not followed."""
         for folder in self.folders:
             root = Root(Path(folder), folder)
             try:
@@ -86,7 +86,7 @@ class Toolbox(Mapping[str, BoundTool]):
 
 
 def _known(step: Step) -> dict[str, JsonValue]:
-    """Return a step's arguments, with None in the place of those that hold a reference."""
+    """Return a step's arguments, with None in place of those with a reference."""
     return {
         name: value if name in step.literal or not any(references_in(value)) else None
         for name, value in step.args.items()

@@ -1,4 +1,4 @@
-"""Changed constraints: what a user adds, withdraws or says about a run that is under way."""
+"""Amendments of a run in progress: constraints added or withdrawn by a user, and feedback."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from graph.sanitize import is_utf8
 
 @dataclass(frozen=True)
 class Amendment:
-    """Constraints that come, constraints that go, and words for the planner; `by` says who wants it."""
+    """Constraints to add, constraints to withdraw, and feedback for the planner; `by` names the user."""
 
     add: tuple[str, ...] = ()
     withdraw: tuple[str, ...] = ()
@@ -19,7 +19,7 @@ class Amendment:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong with it, where it says nothing or what cannot be kept.
+        """The error in the amendment if it is empty or cannot be stored.
 
         >>> Amendment(add=(" ",)).fault
         'say what changes: a constraint that comes or goes, or words for the planner'
@@ -42,7 +42,7 @@ class Amendment:
         return json.dumps(asdict(self))
 
     def applied(self, constraints: Sequence[str]) -> tuple[str, ...]:
-        """Return the constraints as they are then.
+        """Return the constraints after the amendment.
 
         >>> Amendment(add=("be quick",), withdraw=("be cheap",)).applied(["be cheap", "be kind"])
         ('be kind', 'be quick')
@@ -50,7 +50,7 @@ class Amendment:
         return tuple(dict.fromkeys([*(one for one in constraints if one not in self.withdraw), *self.add]))
 
     def draft(self, constraints: Sequence[str]) -> Draft:
-        """Return the event that says so; `constraints` are those so far."""
+        """Return the event of the amendment; `constraints` are those so far."""
         steered = Steered(
             constraints=self.applied(constraints),
             added=self.add,
@@ -62,7 +62,7 @@ class Amendment:
 
 
 def amendment_words(added: Sequence[str], withdrawn: Sequence[str], feedback: str | None) -> str:
-    """Return what was changed, for the replanner and for people.
+    """Describe the changes, for the replanner and for people.
 
     >>> amendment_words(["spend at most 200"], [], None)
     'the user added: spend at most 200'

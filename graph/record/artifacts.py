@@ -1,4 +1,4 @@
-"""Which artifacts an event names. Only the places where we put them count: a tool's value may look like a name too."""
+"""Artifacts named by events; only known fields count, because a tool's value may look like a reference."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,11 +12,11 @@ HOLDERS = ("prompt", "shown", "answer", "brought", "tools")
 """Fields of events that hold `{"value": ...}` or `{"artifact": {...}}`."""
 
 TOLD_IN_PARTS = ("prompt", "tools")
-"""Of these the parts are told, each of them cut by itself, and not the beginning of their JSON."""
+"""Fields displayed part by part, each part cut by itself, instead of the beginning of their JSON."""
 
 
 def artifacts_named(events: Iterable[Event]) -> list[str]:
-    """Return the ids of the artifacts that events name, each once, in order; what is made of results has none."""
+    """Return the ids of the artifacts that events name, each once, in order; values derived from results have none."""
     named = (artifact for event in events for artifact in _artifacts(event.payload))
     return list(dict.fromkeys(str(artifact["id"]) for artifact in named if "id" in artifact))
 
@@ -101,7 +101,7 @@ def held_artifact(payload: Mapping[str, Any], field: str) -> Mapping[str, Any] |
     if not isinstance(holder, Mapping) or not isinstance(holder.get("artifact"), Mapping):
         return None
     if field == "args" and "args_digest" not in payload:
-        return None  # an argument that is called so
+        return None  # an argument of that name
     artifact: Mapping[str, Any] = holder["artifact"]
     return artifact
 

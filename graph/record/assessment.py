@@ -1,4 +1,4 @@
-"""Whether the result of a step will do: what its checks found, and what a judge says of its criterion in words."""
+"""Whether the result of a step meets its criteria: results of its checks, and the opinion of a judge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ WHY_CHARACTERS = 500
 
 @dataclass(frozen=True)
 class Assessment:
-    """What came of all criteria of one step; `opinion` is None where no judge was asked."""
+    """The results of all criteria of one step; `opinion` is None if no judge was asked."""
 
     findings: Sequence[CheckResult] = ()
     opinion: Opinion | None = None
@@ -23,13 +23,13 @@ class Assessment:
 
     @property
     def error(self) -> str:
-        """What is unmet, in words; it may quote the result, and is not to be trusted."""
+        """The unmet criteria as text, untrusted because it may quote the result."""
         unmet = [str(finding) for finding in self.findings if not finding.met]
         unmet += [str(self.opinion)] if self.opinion is not None and self.opinion.met is not True else []
         return f"its result will not do: {'; '.join(unmet)}"
 
     def told(self, step: str, revision: int, again: bool) -> Draft:
-        """Return the event; `again` says that the step is tried once more."""
+        """Return the event; `again` means that the step is tried once more."""
         checked = StepChecked(
             met=self.met,
             checks=tuple(self.findings),

@@ -1,4 +1,4 @@
-"""What a run is to do, and with which settings."""
+"""The goal and the settings of a run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Budgets: how much a run may spend, and what it has spent."""
+"""Budgets of runs and their usage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -15,7 +15,7 @@ UNIT: Mapping[str, str] = {
 }
 
 UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work"}
-"""Where one of them is not the plural without its last letter."""
+"""Singular forms that are not the plural without its last letter."""
 
 FRACTIONS = ("cost_usd", "wall_s")
 WHOLE, NUMBER = "is no whole number of at least 0", "is no number of at least 0"
@@ -24,7 +24,7 @@ CALLS = "is an object: tool -> how often it may be called"
 
 @dataclass(frozen=True)
 class Budget:
-    """What a run may spend, None where nothing bounds it; `calls` bounds single tools by name.
+    """Limits of a run, None for no limit; `calls` limits single tools by name.
 
     `tokens` counts prompts and answers, `wall_s` seconds in which the run is worked on.
     """
@@ -56,7 +56,7 @@ class Budget:
         return Budget(**plain, calls={tool: _lower(self.calls.get(tool), other.calls.get(tool)) for tool in tools})
 
     def beyond(self, hard: "Budget") -> list[str]:
-        """Return the limits that are higher than a hard one, or left out where that one is set."""
+        """Return the limits that are higher than a hard one, or unset if that one is set."""
         given = {name: self.of(name) for name in hard.names}
         return [name for name, limit in given.items() if limit is None or limit > (hard.of(name) or 0)]
 
@@ -87,7 +87,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run has spent, reservations for calls under way included."""
+    """Usage of a run, including reservations for calls in progress."""
 
     model_calls: int = 0
     tokens: int = 0
@@ -130,7 +130,7 @@ NO_USAGE = Usage()
 
 
 def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
-    """Return the budget that plain data describes, and (field, why) for each fault, with which it is none."""
+    """Parse a budget from plain data; return it with (field, error) for each fault, which makes it invalid."""
     if not isinstance(raw, Mapping):
         return NO_BUDGET, [("budget", f"is an object with some of {', '.join(UNIT)}, calls")]
     faults, plain = [], {}
@@ -151,7 +151,7 @@ def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
 
 
 def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
-    """Return the first limit that spending `more` would exceed, None where all hold."""
+    """Return the first limit that spending `more` would exceed, or None."""
     for name in budget.names:
         limit, asked = budget.of(name), more.of(name)
         used = usage.of(name)

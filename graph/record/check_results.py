@@ -1,4 +1,4 @@
-"""What came of the checks of a step: for each, whether the result meets it, and what was seen."""
+"""Results of the checks of a step: for each, whether it is met, and the evidence."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ CITATION = r"https?://[^\s<>()\[\]\"']+|[\pL\pN_./-]+\.\pL\w{0,7}(?::[0-9]+(?:-[
 """An address, or a file with the line or the page: `notes.md:12`, `notes.md:12-13`, `notes.pdf, page 3`."""
 
 Looks = Callable[[str], str | None]
-"""Takes a path, returns what file is there, in words, None for none."""
+"""Takes a path, returns a description of the file, None if there is no file."""
 Seen = tuple[bool, str]
 
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Whether a check is met, and what was seen; `seen` may quote the result, and is not to be trusted."""
+    """Whether a check is met, and the evidence; `seen` may quote the result and is untrusted."""
 
     check: Check
     met: bool
@@ -52,7 +52,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a judge said; `met` is None where it said nothing that could be used, which never counts as met."""
+    """The opinion of a judge; `met` is None if its answer was unusable, which never counts as met."""
 
     criterion: str
     met: bool | None
@@ -83,7 +83,7 @@ class Evidence:
 
 
 def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[CheckResult, ...]:
-    """Return what came of each check, in order; a part that is not there is null."""
+    """Return the result of each check, in order; a missing part of the value is null."""
     return tuple(_finding(check, evidence) for check in checks)
 
 

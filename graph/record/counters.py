@@ -1,4 +1,4 @@
-"""What a dashboard counts, folded from events: runs, steps, calls, tokens, cost, questions."""
+"""Counters for dashboards, folded from events: runs, steps, calls, tokens, cost, questions."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ from graph.record.summary import CHANGED
 
 Labels = tuple[tuple[str, str], ...]
 Counts = Counter[tuple[str, Labels]]
-"""Name and labels -> how many."""
+"""Name and labels -> count."""
 
 HELP: Mapping[str, str] = {
     "runs_total": "Runs that were started.",

@@ -1,4 +1,4 @@
-"""How a run ends: the status and the reason follow from the steps, never from what a model says of them."""
+"""The end of a run: status and reason are derived from the steps, never from a model's account of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EndStatus = Literal["succeeded", "partial", "failed", "rejected", "budget_exhaus
 
 @dataclass(frozen=True)
 class Ending:
-    """The end of a run, its reason in one sentence, and what it returns."""
+    """The end of a run, its reason in one sentence, and its answer."""
 
     status: EndStatus
     reason: str
@@ -32,16 +32,16 @@ def ending_of(
     dropped: Sequence[str] = (),
     lacking: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Ending:
-    """Return how a run ends that can start nothing more.
+    """Return the end of a run that cannot start another step.
 
     `partial` means that there is an answer although steps are missing; without an answer the run `failed`.
 
     Args:
         plan: The plan in force.
-        results: Step id -> what it came to.
+        results: Step id -> its result.
         values: Step id -> the value of each step that succeeded.
         dropped: Failed steps that revisions left out or changed, and that nothing in the plan makes up for.
-        lacking: Step id -> what a step that succeeded does without, such as items that failed.
+        lacking: Step id -> missing parts of a succeeded step, such as items that failed.
     """
     missing = [_missing(step.id, results.get(step.id)) for step in plan.steps if step.id not in values]
     missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
@@ -59,10 +59,10 @@ def ending_of(
 
 
 def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, bool]:
-    """Return the run's answer and whether there is one; it never comes from a step that did not succeed.
+    """Return the run's answer and whether there is one; only succeeded steps contribute to it.
 
     Raises:
-        UnresolvedReferenceError: The plan's answer points at something its results do not hold.
+        UnresolvedReferenceError: The plan's answer refers to a part that its results do not have.
     """
     if plan.answer is not None:
         try:

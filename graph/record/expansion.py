@@ -19,7 +19,7 @@ from graph.record.run_state import RunState
 
 
 def to_refine(plan: Plan, record: RunState) -> list[Step]:
-    """Return the steps that are to be refined now: all they wait for has succeeded."""
+    """Return the steps to refine now: all their dependencies have succeeded."""
     vague = [
         step
         for step in plan.steps
@@ -31,7 +31,7 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
 
 @dataclass(frozen=True)
 class Refinement:
-    """Reads what a planner makes of one step.
+    """Reads a planner's refinement of one step.
 
     `succeeded` are the steps whose results may be referred to, `deepest` how many refined steps may lie within one
     another.
@@ -109,7 +109,7 @@ class Refinement:
 
 
 def _all_of(part: Plan, names: Mapping[str, str]) -> JsonValue:
-    """Return the reference to the last step's result, or an object of them where there are several."""
+    """Return the reference to the last step's result, or an object of references if there are several."""
     last = [names[step] for step in last_steps(waits_for(part.steps))]
     found: dict[str, JsonValue] = {step: f"{{{step}_result}}" for step in last}
     return found[last[0]] if len(last) == 1 else found

@@ -1,11 +1,11 @@
-"""What a run is for."""
+"""The goal of a run."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted, under which constraints."""
+    """A goal and its constraints."""
 
     goal: str
     constraints: tuple[str, ...] = ()

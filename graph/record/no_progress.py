@@ -1,4 +1,4 @@
-"""No progress: failures that come again, and plans that were tried before."""
+"""No progress: repeated failures, and plans that were tried before."""
 
 import re
 
@@ -13,7 +13,7 @@ UNTOLD = ("id", "depends_on", "success_criteria", "parent", "replaces")
 
 
 def fingerprint(step: Step, result: StepResult) -> str:
-    """Return what tells a failure apart: work and error; neither ids nor numbers and the like in errors.
+    """Return the fingerprint of a failure: work and error, without ids, numbers and the like in errors.
 
     To a model its objective is the work; a call is the same in whatever words it is asked for.
     """
@@ -30,12 +30,12 @@ def failures_of(plan: Plan, record: RunState) -> dict[str, str]:
 
 
 def stall_of(record: RunState, current: Plan, revised: Plan | None) -> str | None:
-    """Return why a revision of `current` gets the run no further, None where it may.
+    """Return the reason why a revision of `current` makes no progress, None if it may.
 
     Args:
         record: The run, with the failures that earlier revisions answered.
-        current: The plan that met them.
-        revised: What the replanner made of it, None where it made nothing that can be used.
+        current: The plan in which they occurred.
+        revised: The replanner's plan, None if it is unusable.
     """
     failures = failures_of(current, record)
     again = [step for step, mark in failures.items() if mark in record.plan_state.failures]

@@ -10,7 +10,7 @@ from graph.record.run_state import RunState
 
 
 def calls_to_know(records: Iterable[RunState]) -> list[Call]:
-    """Return the calls that may not be repeated and are uncertain, or of which a person says that they happened.
+    """Return the calls that may not be repeated and are uncertain, or that a person confirmed as having happened.
 
     Args:
         records: Runs of one thread, in order. One may have settled a call of another: that holds for the call as it was
@@ -57,5 +57,5 @@ def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:
 
 
 def _failed(error: str | None) -> StepResult | None:
-    """Return the result of a call that raised, None for one of which nobody knows how it ended."""
+    """Return the result of a call that raised, None for one without a known outcome."""
     return StepResult("failed", error=error) if error is not None else None

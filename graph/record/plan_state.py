@@ -1,4 +1,4 @@
-"""The plan of a run: the revision in force, those before it, and what has been said of them."""
+"""The plan of a run: the revision in force, those before it, and the feedback on them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -104,7 +104,7 @@ class PlanState:
         self.replaced_before = self.replaced
 
     def _replaced_by(self, data: PlanRevised) -> tuple[Replaced, ...]:
-        """Return what became of failed steps; the first version wrote down only those that were dropped."""
+        """Return the replacements of failed steps; the first version recorded only those that were dropped."""
         if data.replaced is not None:
             return data.replaced
         ran = {step["id"]: step for step in (self.approved_plan or {}).get("steps", ())}

@@ -1,4 +1,4 @@
-"""The events of a run -> what is known of it."""
+"""Projection of a run's events to its state."""
 
 from collections.abc import Iterable
 from typing import assert_never

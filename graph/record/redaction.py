@@ -1,4 +1,4 @@
-"""Taking a value out of a run's events, and what could be used to guess it: digests over what held it.
+"""Removal of a value from a run's events, and of the digests over it, which could be used to guess it.
 
 The value is found as it is written, as people are shown it (on one line, with escapes, in a chat's Markdown), and as
 JSON text inside of text writes it, several times over. Where a text was cut, a beginning or an end of the value at the
@@ -25,14 +25,14 @@ LEAST_CHARACTERS = 4
 CUT_CHARACTERS = 8
 """How much of a value must stand at a cut for it to be taken for its beginning."""
 CUT = re.compile(r'…|\n|$|\\*"|\\+(?:u2026|n)')
-"""What comes after a text that was cut, in JSON text too."""
+"""Marks the end of a text that was cut, in JSON text too."""
 CUT_BACKWARDS = re.compile(r"…|6202u\\+")
 """What comes before the rest of a text whose middle was cut out, read backwards."""
 NESTED = 3
 """How often JSON text may stand in JSON text."""
 
 NAME = "redacted-"
-"""What the names begin with that stand in place of digests."""
+"""Prefix of the names that replace digests."""
 DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{16})\b")
 CONTENT = frozenset((
     "plan", "args", "value", "response", "prompt", "shown", "answer", "brought", "artifact", "error", "message",
@@ -41,9 +41,9 @@ CONTENT = frozenset((
 ))  # fmt: skip
 """Fields whose digests, if they hold any, are somebody's content and rest on nothing of ours."""
 RESTS_ON_MORE = frozenset({"inputs", "failures"})
-"""Fields with digests over what does not stand in the same event."""
+"""Fields with digests over data outside the same event."""
 OWN_WORDS = frozenset(("status", "by", "author", "decision", "tool", "role", "effect", "asked", "limit"))
-"""Fields that the record itself is read by."""
+"""Fields that reading the record depends on."""
 
 _UNSEEN_BEFORE = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f"
@@ -53,7 +53,7 @@ _UNSEEN_BEFORE = re.compile(
 
 
 class Unredactable(ValueError):
-    """The value cannot be taken out; its text says why."""
+    """The value cannot be removed; the message states the reason."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Redactor:
         return len(letters) >= CUT_CHARACTERS and letters in _letters(self._without_forms(text))
 
     def finds(self, value: Any) -> bool:
-        """Whether the value stands in JSON."""
+        """Whether JSON contains the value."""
         return bool(self.json(value) != value)
 
 
@@ -165,7 +165,7 @@ def redacted_payload(payload: Mapping[str, Any], redactor: Redactor) -> dict[str
 
 
 def _settings(payload: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings that an event tells of."""
+    """Return the settings in an event."""
     found: Mapping[str, Any] = payload.get("configured", payload).get("settings", {})
     return found
 

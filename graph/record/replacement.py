@@ -32,7 +32,7 @@ class Replaced:
 
     @property
     def is_made_up_for(self) -> bool:
-        """Whether the steps in its place, once they have succeeded, leave nothing to be desired."""
+        """Whether the steps in its place make up for it once they have succeeded."""
         return self.standing == "made_up"
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -46,7 +46,7 @@ class Replaced:
         return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), standing)
 
     def approved(self) -> "Replaced":
-        """Return it as it is when a person has approved the plan."""
+        """Return the replaced step after a person has approved the plan."""
         return Replaced(self.step, self.tools, self.by, "made_up") if self.standing == "asked" else self
 
 
@@ -62,8 +62,8 @@ def replaced_in(
     Args:
         plan: The new plan.
         before: The plan that was approved last, which is the one that ran.
-        results: Step id -> what it came to.
-        earlier: What was known of `before`.
+        results: Step id -> its result.
+        earlier: The replaced steps of `before`.
         tools: The tools as they are now.
     """
     ran = before or Plan()
@@ -71,7 +71,7 @@ def replaced_in(
     found: dict[tuple[str, tuple[str, ...]], Replaced] = {}
     for old in earlier:
         if old.is_made_up_for and all(_succeeded(name, results) for name in old.by):
-            continue  # what has succeeded never leaves the plan
+            continue  # a succeeded step never leaves the plan
         steps = _in_place_of({old.step, *old.by}, plan)
         same = tuple(step.id for step in steps) == old.by and all(
             step.same_as(ran.by_id.get(step.id)) for step in steps
@@ -85,7 +85,7 @@ def replaced_in(
 
 
 def replaces_issues(plan: Plan, planned: Collection[str], succeeded: Collection[str]) -> list[Issue]:
-    """Return what is wrong with the steps that a plan says are replaced; `planned` are the ids of all revisions."""
+    """Return the issues with a plan's `replaces`; `planned` are the ids of all revisions."""
     issues = []
     for step in plan.steps:
         name = step.replaces
@@ -102,7 +102,7 @@ def replaces_issues(plan: Plan, planned: Collection[str], succeeded: Collection[
 
 
 def replaced_in_words(replaced: Iterable[Replaced], plan: Plan) -> list[str]:
-    """Return what a review says of failed steps: what stands in their place, and what a person approves by that."""
+    """Describe, for a review, the replacements of failed steps and the consequence of approving them."""
     return [_in_words(one, plan) for one in replaced]
 
 

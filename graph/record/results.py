@@ -1,4 +1,4 @@
-"""What a step came to."""
+"""The result of a step."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What waits for a person in a run, and what was decided."""
+"""Open requests of a run, and its decisions."""
 
 from dataclasses import dataclass, field, replace
 
@@ -90,5 +90,5 @@ class ReviewState:
 
 
 def refusal_digest(step: str | None, refused: CallRefused) -> str:
-    """Return what tells refusals apart, at whichever checkpoint they were written."""
+    """Return the digest of a refusal; it does not depend on the checkpoint."""
     return digest([step, replace(refused, checkpoint=None).to_json()])

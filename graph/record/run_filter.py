@@ -1,11 +1,11 @@
-"""Which runs of a list are wanted."""
+"""Filter and page of a list of runs."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class RunFilter:
-    """What all runs of a page have in common; what is left out does not matter.
+    """Conditions that all runs of a page meet; unset ones are ignored.
 
     `status` is one of the statuses that a run shows, `since` the earliest start in Unix seconds, `text` a part of
     the goal or of the thread's name, in any case of ASCII letters at least. The page holds at most `limit` runs,

@@ -1,4 +1,4 @@
-"""What is known of a run: six values, each with the events that change it and the questions it answers."""
+"""The state of a run: six values, each with the events that change it and its queries."""
 
 from dataclasses import dataclass, field
 
@@ -50,7 +50,7 @@ class RunState:
 
     @property
     def lacks_plan(self) -> bool:
-        """Whether there is no plan to go on with, because the budget does not allow to ask for one."""
+        """Whether the run has no plan to execute because the budget does not allow a planner call."""
         return self.plan_state.awaits_plan and self.spending.shortage is not None
 
     @property

@@ -1,4 +1,4 @@
-"""What a run may spend, and what it has spent."""
+"""The budget of a run and its usage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""What a run's events say of each step beside its result: what it cost, and whether anybody judged its criterion."""
+"""Costs of a run's steps, and the steps whose natural-language criterion was not judged."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class StepCost:
 
 
 def step_costs(events: Iterable[Event]) -> dict[str, StepCost]:
-    """Return step id -> what it cost, in the order of their first calls; `planning` is what belongs to no step."""
+    """Return step id -> cost, in the order of first calls; `planning` has the calls that belong to no step."""
     found: dict[str, StepCost] = {}
     for event in events:
         before = found.get(event.step or PLANNING, StepCost())
@@ -64,7 +64,7 @@ def step_costs(events: Iterable[Event]) -> dict[str, StepCost]:
 
 
 def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:
-    """Return the steps that succeeded with a criterion in words that nobody judged, in the order of the plan."""
+    """Return the succeeded steps whose natural-language criterion was not judged, in the order of the plan."""
     succeeded: set[str] = set()
     judged: set[str] = set()
     for event in events:

@@ -17,7 +17,7 @@ class Steps:
     """The results of a run's steps, by their ids; changed by events only.
 
     `result_revision` has the revision under which a step got its result. `unchecked` are results that still have to
-    meet their step's criteria. `inputs` are digests of what model steps were given, `labels` say whether a result is
+    meet their step's criteria. `inputs` are digests of the inputs of model steps, `labels` say whether a result is
     trusted, `missing` names what a step that succeeded does without. `retries` counts how often the revision in force
     tried a step again, `failed` how often a step, or an item of it, failed for good.
     """

@@ -1,4 +1,4 @@
-"""A run in one row: what lists, searches and dashboards show of it, folded from its events one by one."""
+"""A run in one row, for lists, searches and dashboards; folded from its events one by one."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -27,18 +27,18 @@ GOAL_CHARACTERS = 300
 PEOPLE = 20
 """At most this many people are named."""
 PERSON = "person"
-"""What a run waits for that has an open review request."""
+"""Value of `waits_for` if a review request is open."""
 
 
 DAMAGED = "damaged"
-"""Status of a run with an event that is not as this package writes it."""
+"""Status of a run with a malformed event."""
 CHANGED = (KeyError, TypeError, ValueError, AttributeError)
-"""What reading such an event ends in."""
+"""Exceptions raised by reading such an event."""
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run as its events describe it; whether a process works on it, they do not say.
+    """A run as its events describe it; they do not show if a process works on it.
 
     A waiting run `waits_for` a person, and `asks` names the requests that are open, such as `run_plan`. `people` are
     those who decided or steered. `steps` counts the steps of the plan in force, `succeeded` those of them that

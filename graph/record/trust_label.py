@@ -32,7 +32,7 @@ class TrustLabel:
 
     @property
     def by_model(self) -> "TrustLabel":
-        """The label of what a model gives a call after it has read this: nobody vouches for that."""
+        """The label of arguments written by a model that has read this value; no approval vouches for them."""
         return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -49,7 +49,7 @@ class TrustLabel:
 
 USER = TrustLabel()
 PLAN = TrustLabel("untrusted", ("a plan made after reading untrusted results",))
-"""Of what a model wrote into a plan after it had read untrusted results."""
+"""Label of values that a model wrote into a plan after it had read untrusted results."""
 
 
 def joined(labels: Iterable[TrustLabel]) -> TrustLabel:
@@ -67,7 +67,7 @@ def joined(labels: Iterable[TrustLabel]) -> TrustLabel:
 
 
 def label_of_tool(tool: ToolSpec) -> TrustLabel:
-    """Return the label of a tool's own words."""
+    """Return the label of a tool's output."""
     return TrustLabel(tool.trust, (tool.name,))
 
 

@@ -69,7 +69,7 @@ class Artifact:
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """A value, and the artifact that stands for it where it is not inlined."""
+    """A value, and its artifact if it is not inlined."""
 
     value: JsonValue
     text: str
@@ -97,14 +97,14 @@ def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
 
 
 def keep_constant(value: JsonValue) -> Kept:
-    """Return how a value is kept that many runs share: as an artifact, however small, so that it is stored once."""
+    """Keep a value shared by many runs: as an artifact of any size, so that it is stored once."""
     text = to_text(value)
     data = text.encode()
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), ""))
 
 
 def keep_anything(value: Any) -> Kept:
-    """Return how something is kept that may be no JSON at all; what JSON cannot hold is kept in words."""
+    """Keep any object; one that is not JSON is kept as text."""
     try:
         return keep(normalise(value))
     except ResultError:

@@ -72,7 +72,7 @@ class CallFinished(Payload):
     """The outcome of the call of that number and item.
 
     `nothing_happened`: it failed and surely had no effect. `unchecked`: its step has criteria, which come next.
-    `worked_s` is how many seconds the run has been worked on.
+    `worked_s` is the working time of the run in seconds.
     """
 
     kind: ClassVar[Literal["call_finished"]] = "call_finished"
@@ -147,8 +147,8 @@ class CallRefused(Payload):
 class EarlierCall:
     """A call that another one waits for, or comes after.
 
-    `run`, `step` and `seq` say where it was begun, if that is another run of the thread; `error` is how it failed,
-    `unmet` why its step failed although it succeeded.
+    `run`, `step` and `seq` locate its intent, if that is in another run of the thread; `error` is its failure, `unmet`
+    the reason why its step failed although it succeeded.
     """
 
     key: str
@@ -174,7 +174,7 @@ class EarlierCall:
 class StepHeld(Payload):
     """A call waits for a person to see it.
 
-    `labels` says which of its arguments are untrusted, `before` names calls of other runs that were the same.
+    `labels` are those of its untrusted arguments, `before` names identical calls of other runs.
     """
 
     kind: ClassVar[Literal["step_held"]] = "step_held"
@@ -218,7 +218,7 @@ class StepHeld(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepUncertain(Payload):
-    """A call waits until a person has said of others whether they happened; what is known of those stands here."""
+    """A call waits until a person has settled others, which are copied here as far as they are known."""
 
     kind: ClassVar[Literal["step_uncertain"]] = "step_uncertain"
 

@@ -12,9 +12,9 @@ from graph.record.values import Kept
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A value, or the artifact that stands for it: an object with `id`, and, if it is told here, `size` and `preview`.
+    """A value, or the artifact that stands for it: an object with `id`, and optionally `size` and `preview`.
 
-    What can be made again from other values has `of` in place of `id`.
+    A value that can be derived from others has `of` in place of `id`.
     """
 
     value: Any = None
@@ -51,7 +51,7 @@ def content_in(raw: Json, name: str) -> Content | None:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What a tool is called with; `digest_beside` is there if `shown` holds the artifact of larger arguments."""
+    """Arguments of a tool call; `digest_beside` is there if `shown` holds the artifact of larger arguments."""
 
     shown: Any = field(default_factory=dict)
     digest_beside: str | None = None
@@ -74,12 +74,12 @@ class Arguments:
 
     @property
     def digest(self) -> str:
-        """What tells arguments apart."""
+        """The digest of the arguments."""
         return digest(self.shown) if self.digest_beside is None else self.digest_beside
 
     @property
     def artifact(self) -> Json | None:
-        """The artifact that holds the arguments; an argument that is called so is none."""
+        """The artifact that holds the arguments; an argument named `artifact` does not count."""
         if self.digest_beside is None or not isinstance(self.shown, Mapping):
             return None
         artifact = self.shown.get("artifact")

@@ -37,7 +37,7 @@ EventData = (
     | ValueRedacted
     | RunEnded
 )
-"""What an event says, by its kind; whoever tells kinds apart names each of them, or mypy complains."""
+"""The data of an event, by its kind; code that branches on it names every kind, or mypy reports it."""
 
 TYPES: Mapping[str, type[EventData]] = {kind.kind: kind for kind in get_args(EventData)}
 """Kind -> class."""
@@ -46,7 +46,7 @@ CONTROL: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is
 """Events that change what is allowed: an intent is refused when one of these came after its author last looked."""
 
 ASIDE: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_aside)
-"""Events that say nothing of where the run stands."""
+"""Events that do not change the status of the run."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Draft:
 
     @cached_property
     def payload(self) -> Json:
-        """What the ledger keeps."""
+        """The payload as the ledger keeps it."""
         return self.data.to_json()
 
     def of_run(self, thread: str, n: int) -> "Draft":
@@ -108,11 +108,11 @@ class Event:
 
     @property
     def data(self) -> EventData:
-        """What the event says.
+        """The data of the event.
 
         Raises:
             UnknownEventError: A newer release wrote it.
-            KeyError, TypeError, ValueError, AttributeError: It is not as this package writes it.
+            KeyError, TypeError, ValueError, AttributeError: The payload is malformed.
         """
         found: EventData | None = vars(self).get("_data")  # a cached property takes a lock in Python 3.11
         if found is None:
@@ -129,7 +129,7 @@ class Event:
 
     @property
     def data_if_known(self) -> EventData | None:
-        """What the event says, None if a newer release wrote it."""
+        """The data of the event, None if a newer release wrote it."""
         try:
             return self.data
         except UnknownEventError:

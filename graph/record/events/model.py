@@ -1,4 +1,4 @@
-"""Events of model calls: intents with their prompts, and outcomes with what they cost."""
+"""Events of model calls: intents with their prompts, and outcomes with their costs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,9 @@ from graph.record.events.payload import Json, Payload, given, number, numbers
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """What a model was asked: messages as plain data.
+    """The prompt of a model call: messages as plain data.
 
-    `continues` is the key of the call whose prompt stands before it, `constants` are the artifacts of texts that many
+    `continues` is the key of the call whose prompt it extends, `constants` are the artifacts of texts that many
     prompts share and that messages name by number.
     """
 
@@ -34,7 +34,7 @@ class Prompt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelStarted(Payload):
-    """The intent of a model call; `reserved` is what of the budget is set aside for it, None if no prompt is kept."""
+    """The intent of a model call; `reserved` is the budget reserved for it, None if no prompt is kept."""
 
     kind: ClassVar[Literal["model_started"]] = "model_started"
 
@@ -75,7 +75,7 @@ class ModelStarted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tokens:
-    """What an answer cost in tokens; `estimated` if the server did not count."""
+    """Token counts of an answer; `estimated` if the server reported none."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -99,7 +99,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """A request that brought no answer: of which kind the failure was, and how many seconds were waited after it."""
+    """A request without an answer: the kind of the failure, and the delay after it in seconds."""
 
     model: str
     kind: str
@@ -118,10 +118,10 @@ class FailedAttempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelFinished(Payload):
-    """The outcome of a model call: the answer, or why there is none, and what it cost.
+    """The outcome of a model call: the answer or the error, and the cost.
 
     `model` and `usage` are there if a model answered; with `error` too, its answer could not be kept. `attempts` failed
-    before. `worked_s` is how many seconds the run has been worked on.
+    before. `worked_s` is the working time of the run in seconds.
     """
 
     kind: ClassVar[Literal["model_finished"]] = "model_finished"

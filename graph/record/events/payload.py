@@ -1,4 +1,4 @@
-"""What every kind of event has: a name, a version, and a payload that is written as JSON and read back."""
+"""Common part of all kinds of events: a name, a version, and a payload that is written as JSON and read back."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Payload:
-    """What an event says; each kind of event is a subclass.
+    """The data of an event; each kind of event is a subclass.
 
     It is no ABC, whose instance checks are slow: mypy refuses a subclass that lacks a method all the same.
 
     `is_control`: the event changes what is allowed, so an intent whose author has not seen it is refused. `is_aside`:
-    it says nothing of where the run stands. `checkpoint` is the one at which a node wrote the event; what others write
-    has none.
+    it does not change the status of the run. `checkpoint` is the one at which a node wrote the event; other writers
+    leave it out.
     """
 
     kind: ClassVar[str]
@@ -40,7 +40,7 @@ class Payload:
     def from_json(cls, raw: Json) -> Self:
         """Read a payload; a field that an earlier release did not write has its default.
 
-        Texts may be what a redaction left, and so may numbers that are only told.
+        Texts, and numbers that are only displayed, may have been replaced by a redaction.
 
         Raises:
             KeyError, TypeError, ValueError, AttributeError: The payload is not as this package writes it.
@@ -53,7 +53,7 @@ class Payload:
 
 
 def given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that have something to say: neither None, nor false, nor an empty list.
+    """Return the fields that are not None, false or an empty list.
 
     >>> given(item=0, unchecked=False, notes=[], error=None, checkpoint="")
     {'item': 0, 'checkpoint': ''}
@@ -62,7 +62,7 @@ def given(**fields: Any) -> dict[str, Any]:
 
 
 def whole(raw: Json, name: str) -> int:
-    """Return a number that the record is read by.
+    """Return an integer that reading the record depends on.
 
     Raises:
         KeyError, TypeError: It is missing, or no integer.
@@ -74,7 +74,7 @@ def whole(raw: Json, name: str) -> int:
 
 
 def number(value: Any) -> Any:
-    """Return a number that is only told, None if a redaction left something else in its place.
+    """Return a number that is only displayed, None if a redaction replaced it.
 
     >>> number(2.5), number("[redacted]")
     (2.5, None)

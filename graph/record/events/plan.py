@@ -50,7 +50,7 @@ class PlanRevised(Payload):
 
     @property
     def answers_failure(self) -> bool:
-        """Whether a replanner made it because a step had failed."""
+        """Whether a replanner wrote it because a step had failed."""
         return self.author == "replanner" and self.cause == "failure"
 
     def own_json(self) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class PlanRevised(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanRefused(Payload):
-    """There is no plan that can run; `brought` is what the caller brought."""
+    """No valid plan was found; `brought` is the plan of the caller, if any."""
 
     kind: ClassVar[Literal["plan_refused"]] = "plan_refused"
 
@@ -124,7 +124,7 @@ class PlanRefused(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Steered(Payload):
-    """Constraints came or went, or somebody had words for the planner; `constraints` are those from here on."""
+    """A user changed constraints or left feedback for the planner; `constraints` are those in force from here on."""
 
     kind: ClassVar[Literal["steered"]] = "steered"
     is_control: ClassVar[bool] = True

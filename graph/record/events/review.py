@@ -1,4 +1,4 @@
-"""Events of reviews: what was asked, and what was decided."""
+"""Events of reviews: requests and decisions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class ReviewRequested(Payload):
 
     `actions` are the requested actions as data, without the plan that stands in the revision. `answer` is the response
     before, which was turned down with `error` and `issues`; `unseen` says that nobody had looked at what was asked.
-    `skip` responses that are stored at the checkpoint were given before this request.
+    `skip` is the number of responses stored at the checkpoint before this request.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -80,7 +80,7 @@ class ReviewRequested(Payload):
 
 @dataclass(frozen=True, slots=True)
 class SettledCall:
-    """What a person said of an uncertain call; `run` names the run that made it, if that is another one."""
+    """An uncertain call as a person settled it; `run` names the run that made it, if that is another one."""
 
     key: str
     happened: bool

@@ -9,7 +9,7 @@ from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, number, whole
 
 WORDING = 3
-"""Which words prompts and reviews are written in; it changes with a release that changes them. Absent means 1."""
+"""Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
 """`setup_by` of a run whose setup the facade gave; a setup without it may be a client's."""
@@ -20,7 +20,7 @@ ASKED, INTERRUPTED = "asked to pause", "interrupted"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configuration:
-    """What decisions rest on beside the record: settings, role -> names of models, and the tools.
+    """Inputs of decisions beside the record: settings, role -> names of models, and the tools.
 
     `executors` has the models that steps may name.
     """
@@ -107,7 +107,7 @@ class RunStarted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configured(Payload):
-    """The run goes on with other settings, models or tools: what decisions rest on from here on."""
+    """The run continues with other settings, models or tools."""
 
     kind: ClassVar[Literal["configured"]] = "configured"
     is_aside: ClassVar[bool] = True
@@ -180,7 +180,7 @@ class ValueRedacted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunEnded(Payload):
-    """The run ended: how, why, and with which answer; `read_as` says what a planner's answer was read as."""
+    """The run ended: status, reason and answer; `read_as` lists corrections made in reading a planner's answer."""
 
     kind: ClassVar[Literal["run_ended"]] = "run_ended"
     is_control: ClassVar[bool] = True
@@ -197,7 +197,7 @@ class RunEnded(Payload):
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether somebody cancelled the run."""
+        """Whether the run was cancelled."""
         return (self.status, self.reason, self.answer) == ("cancelled", "cancelled", NO_CONTENT)
 
     def own_json(self) -> dict[str, Any]:
@@ -218,5 +218,5 @@ class RunEnded(Payload):
 
 
 def cancelled(checkpoint: str | None = None) -> RunEnded:
-    """Return the end of a run that somebody cancelled."""
+    """Return the end of a cancelled run."""
     return RunEnded(status="cancelled", reason="cancelled", checkpoint=checkpoint)

@@ -1,4 +1,4 @@
-"""Events of steps: what they came to, whether that will do, and what the budget does not allow."""
+"""Events of steps: results, checks of their criteria, and limits of the budget."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -13,9 +13,9 @@ from graph.record.trust_label import TrustLabel
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepFinished(Payload):
-    """What a step came to that is more than one call.
+    """The result of a step that is more than one call.
 
-    `inputs` is the digest of all that it rests on, `label` how far its result may be believed. `missing` is what a step
+    `inputs` is the digest of its inputs, `label` the trust label of its result. `missing` is what a step
     that succeeded does without, `items` are the places in its list, from 0, of those that failed. `unchecked`: its
     criteria come next.
     """
@@ -58,7 +58,7 @@ class StepFinished(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepChecked(Payload):
-    """Whether the result of a step meets its criteria; `again` says that the step is tried once more."""
+    """Whether the result of a step meets its criteria; `again` means that the step is tried once more."""
 
     kind: ClassVar[Literal["step_checked"]] = "step_checked"
 
