@@ -156,7 +156,7 @@ def test_a_person_answers_a_question_passes_a_gate_and_lets_a_call_be_made(
     at.type("y\n")
     at.says("Your answer to name (Ctrl-D: later): ")
     at.type("\nAda\n")
-    assert "Is this the note?" in at.says("Continue after look? y: go on, n: end the run, other words: plan again")
+    assert "Is this the note?" in at.says("Continue after look? y: continue, n: end the run")
     at.type("y\n")
     assert "Not to be trusted: path from read_file" in at.says("Let copy call write_file with these arguments? y: call")
     assert not (folder / "workspace/there.txt").exists()
