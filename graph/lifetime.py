@@ -128,7 +128,7 @@ class LoopThread:
     """An event loop on a daemon thread of its own, until `stop` or until this object is dropped.
 
     Its tasks are cancelled then, once each. It is the one way to run a coroutine from synchronous code here, and not
-    anyio's portal; see docs/decisions/0031.
+    anyio's portal; see docs/decisions/0031-lifetimes.md.
     """
 
     def __init__(self) -> None:
