@@ -69,7 +69,7 @@ def _bounded(given: Any) -> Any:
 
 
 class Node(Protocol):
-    """What the graph runs."""
+    """The nodes and edges of the graph."""
 
     async def __call__(self, state: State, config: RunnableConfig) -> StateUpdate:
         """Return the node's update."""
@@ -93,7 +93,7 @@ def build_graph(
     """Return the compiled graph; `.invoke` and `.ainvoke` both work, with any mix of tools.
 
     Args:
-        planner: `provider:model`, `ModelSettings` or a chat model. What is left out is looked for in the environment
+        planner: `provider:model`, `ModelSettings` or a chat model. If omitted, it is read from the environment
             and in the settings file; named nowhere, it is the embedded rules that need no key.
         executor: Does model steps; the planner's model by default.
         replanner: Revises plans; the planner's model by default.
@@ -105,7 +105,7 @@ def build_graph(
         tools: LangChain tools or functions with a docstring; None means the project's own.
         checkpointer: Where the graph's state is kept; without one a run cannot wait for a person.
         ledger: A database file (or an open ledger); by default the one behind a SQLite checkpointer, else memory.
-        observers: Told of each event as it is written to the ledger, such as `graph.observing.otel.OtelObserver()`;
+        observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`;
             with PLANNER_EXECUTOR_OTEL=1 such a one is added.
         settings: Fields of `graph.context.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`; by
             default the file that PLANNER_EXECUTOR_POLICY or the settings file names), `budget` (such as
@@ -205,7 +205,7 @@ def own_tools() -> Sequence[BaseTool]:
 def _warn_if_lax(checkpointer: Any) -> None:
     """A serializer that revives any type lets a planted checkpoint row run code; a user's own is left as it is.
 
-    What a saver keeps in this process's memory alone, nobody can plant.
+    A checkpoint kept only in this process's memory cannot be forged.
     """
     if isinstance(checkpointer, InMemorySaver) and type(checkpointer.storage) is defaultdict:
         return

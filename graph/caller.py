@@ -1,4 +1,4 @@
-"""Who invokes the graph: what the facade says of an invocation, on a way that no client's data can take.
+"""The caller of the graph: the facade's data on an invocation, passed on a channel closed to clients.
 
 A client of a graph server, and whoever invokes the compiled graph, can write input, `configurable`, context, state and
 metadata. None of these is read here: the facade sets a context variable around its own invocations.
@@ -17,7 +17,7 @@ NO_SETUP: Mapping[str, Any] = {"setup": {}}
 
 @dataclass(frozen=True)
 class Caller:
-    """What is known of the caller on one thread.
+    """The known properties of the caller on one thread.
 
     `started` goes into the event `run_started` of a run that begins: the setup, and who gave it. `unseen` says that a
     decision was given beforehand, with nobody looking.
@@ -29,7 +29,7 @@ class Caller:
 
     @classmethod
     def facade(cls, thread: str, setup: Mapping[str, Any] | None = None, *, unseen: bool = False) -> "Caller":
-        """Return the facade as caller; `setup` is what a run that it starts needs to be resumed elsewhere."""
+        """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere."""
         started = {"setup": dict(setup), "setup_by": BY_FACADE} if setup else NO_SETUP
         return cls(thread, started, unseen)
 

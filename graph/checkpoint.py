@@ -1,4 +1,4 @@
-"""Where a graph keeps its records: the checkpointer, and the ledger that belongs to it."""
+"""Storage of a graph: the checkpointer and its ledger."""
 
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""What a graph is configured with, checked before anything starts."""
+"""The configuration of a graph, checked before anything starts."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
 
 
 def policy_named(given: Any, config: str | Path | None = None) -> Any:
-    """Return what the policy is given as: here, by PLANNER_EXECUTOR_POLICY, or by `policy` in the settings file.
+    """Return the source of the policy: here, by PLANNER_EXECUTOR_POLICY, or by `policy` in the settings file.
 
     Args:
         given: A path, plain data or a `Policy`; None to use the environment or the settings file.
@@ -92,7 +92,7 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
     """Return the tools that a settings file names as `module:name`.
 
     Raises:
-        ConfigError: It names something else, or nobody named or trusted the file.
+        ConfigError: It names something else, or the user neither named nor trusted the file.
     """
     file = settings_file(config)
     named = file.said.get("tools", [])
@@ -104,7 +104,7 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
 
 
 def _check_policy_of_a_folder(policy: Path, file: SettingsFile) -> None:
-    """Refuse a policy that nobody named or trusted, if it allows anything that would not be allowed without it.
+    """Refuse a policy neither named nor trusted, if it allows anything that would not be allowed without it.
 
     It has a digest of its own: that of the settings file does not cover it.
     """
@@ -154,8 +154,8 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
     """Check that models, tools and policy are consistent, and that no tool can write policy, settings or ledger.
 
     Args:
-        services: What the graph is built with.
-        policy: What the policy was given as; a path is a file that tools must not reach.
+        services: Services of the graph.
+        policy: The source of the policy; a path is a file that tools must not reach.
         config: The settings file; neither must they reach that, or the place where it would be looked for.
 
     Raises:

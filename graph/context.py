@@ -1,4 +1,4 @@
-"""What a graph is built with: its settings, and the live things that nodes use."""
+"""Settings of a graph, and the live objects that its nodes use."""
 
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -129,7 +129,7 @@ class Context(BaseModel):
         return said
 
     def layer(self, models: RoleModels) -> Layer:
-        """Return what is said of models here.
+        """Return the client's model settings.
 
         Raises:
             ModelConfigError: A model is none that clients may choose, an address none that the graph's own settings
@@ -165,13 +165,13 @@ class Services:
 
     @cached_property
     def configuration(self) -> tuple[Configuration, Kept]:
-        """What decisions rest on beside the record, as the ledger keeps it, and the artifact that keeps the tools."""
+        """The configuration that decisions depend on, as the ledger keeps it, and the artifact with the tools."""
         tools = self.toolbox.kept
         models: dict[str, Any] = {role: list(model.names) for role, model in self.models.by_role.items()}
         executors = {name: list(model.names) for name, model in self.models.named.items()}
         settings = {field.name: getattr(self.settings, field.name) for field in fields(self.settings)}
         settings["policy"] = self.settings.policy.to_json()
-        del settings["budget"]  # each run has its own, which is told where it starts
+        del settings["budget"]  # each run has its own, recorded when it starts
         plain: Any = normalise(settings)
         named = Content(artifact=tools.named)
         return Configuration(settings=plain, models=models, executors=executors, tools=named), tools

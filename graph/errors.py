@@ -1,12 +1,12 @@
 """Every error this package raises on purpose.
 
 AgentError
-├── ConfigError                 what the caller configured cannot work
+├── ConfigError                 the configuration cannot work
 │   ├── ModelConfigError        .model
 │   │   ├── MissingPackageError     the provider's package is not installed
 │   │   ├── ModelKeyError           no key, or one that the server refuses
 │   │   ├── UnknownModelError       the server has no such model
-│   │   └── UnreachableModelError   nobody answers at the server's address
+│   │   └── UnreachableModelError   no server answers at the address
 │   ├── ToolConfigError         .tool
 │   ├── PolicyError             .line
 │   ├── SuiteError              .suite
@@ -16,7 +16,7 @@ AgentError
 ├── AgentClosedError            an agent is used after its end   .database
 ├── ModelCallError              no chat model of a role gave an answer   .model, .attempts
 ├── RunPausedError              the run was asked to pause; it can be resumed   .run
-├── InputError                  what the caller gave to a run cannot work   .field
+├── InputError                  the input of a run cannot work   .field
 │   ├── UnknownRunError         .run
 │   ├── MissingToolsError       .run, .tools
 │   └── NothingToDecideError    .run
@@ -30,7 +30,7 @@ AgentError
     ├── StaleRunError           another decision came first   .run
     │   └── MessageWaitingError somebody asks the run to pause or to end   .run
     ├── LedgerSealError         the run is sealed with another key, or with none   .run
-    ├── ExportError             an exported file is not what was written   .line
+    ├── ExportError             an exported file has been changed   .line
     ├── RunOwnedError           somebody else works on the run   .run
     └── LeaseLostError          somebody else has taken the run over   .run
 
@@ -47,7 +47,7 @@ class AgentError(Exception):
 
 
 class ConfigError(AgentError):
-    """What the caller configured cannot work; nothing has been started."""
+    """The configuration cannot work; nothing has been started."""
 
 
 class ModelConfigError(ConfigError):
@@ -71,7 +71,7 @@ class UnknownModelError(ModelConfigError):
 
 
 class UnreachableModelError(ModelConfigError):
-    """Nobody answers at the address of the model's server."""
+    """No server answers at the address of the model."""
 
 
 class ToolConfigError(ConfigError):
@@ -83,7 +83,7 @@ class ToolConfigError(ConfigError):
 
 
 class PolicyError(ConfigError):
-    """A policy cannot be read, or says something that is not understood; nothing starts under it."""
+    """A policy cannot be read, or contains an unknown setting; nothing starts under it."""
 
     def __init__(self, policy: str, why: str, line: int | None = None) -> None:
         self.line = line
@@ -92,7 +92,7 @@ class PolicyError(ConfigError):
 
 
 class SuiteError(ConfigError):
-    """A suite of cases cannot be read, or says what cannot be; nothing of it is tried."""
+    """A suite of cases cannot be read, or is invalid; none of its cases is run."""
 
     def __init__(self, suite: str, why: str) -> None:
         self.suite = suite
@@ -189,7 +189,7 @@ class LedgerUnavailableError(LedgerError):
 
 
 class LedgerCorruptError(LedgerError):
-    """A recorded event is not what was written."""
+    """A recorded event differs from the event written."""
 
     def __init__(self, database: str, run: str, seq: int, why: str) -> None:
         self.run = run
@@ -217,7 +217,7 @@ class LedgerSealError(LedgerError):
 
 
 class ExportError(LedgerError):
-    """An exported run cannot be read: a line of the file is not what was written."""
+    """An exported run cannot be read: a line of the file has been changed."""
 
     def __init__(self, file: str, line: int, why: str) -> None:
         self.line = line
@@ -261,7 +261,7 @@ class AgentClosedError(AgentError):
 
 
 class ModelCallError(AgentError):
-    """No chat model of a role gave an answer; the run is told so, in words."""
+    """No chat model of a role gave an answer; the run receives the message."""
 
     def __init__(self, model: str, attempts: Sequence[Mapping[str, Any]]) -> None:
         self.model = model

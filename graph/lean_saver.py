@@ -1,7 +1,7 @@
-"""LangGraph's SQLite saver with small rows and few of them; it reads what LangGraph's own has written.
+"""LangGraph's SQLite saver with small rows and few of them; it reads the rows of LangGraph's own saver.
 
 A run of one step would leave 19 KB behind with LangGraph's own saver: each checkpoint names a version for each key of
-the state three times over, and what a node returned is kept twice.
+the state three times over, and a node's result is kept twice.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ Put = tuple[Writes, str, str]
 
 START = "__start__"
 RUN_KEYS = {"thread", "n", "id", "seq"}
-"""What our nodes name their run by."""
+"""Key under which our nodes name their run."""
 
 HELD = 64
 """Number of checkpoints whose node results are held in memory."""
@@ -72,13 +72,13 @@ class PackedSerializer(JsonPlusSerializer):
 
 
 LEAST_BYTES = 64
-"""What is shorter is kept as it is."""
+"""Shorter values are kept unchanged."""
 
 
 class LeanSaver(AsyncSqliteSaver):
     """Stores checkpoints and interrupts; results of our nodes are stored once, by the checkpoint that follows.
 
-    If the process dies between the two, the node runs again and finds in the ledger what it did. LangGraph keeps what a
+    If the process dies between the two, the node runs again and finds its work in the ledger. LangGraph keeps what a
     node returned since another node of the same step may fail or wait. If one does, it is kept here too.
     """
 

@@ -38,10 +38,10 @@ class _Life(Generic[Value]):
 
 
 class OpenOnUse(Generic[Value]):
-    """What a context manager yields, entered on first use.
+    """The value of a context manager, entered on first use.
 
     It is left at `close`, at the end of the event loop (another loop enters it again), or once this object is dropped.
-    `name` tells messages what is open.
+    `name` identifies the resource in messages.
     """
 
     def __init__(self, name: str, enter: Open[Value]) -> None:
@@ -78,7 +78,7 @@ class OpenOnUse(Generic[Value]):
 
     @property
     def value(self) -> Value:
-        """What is open.
+        """The open value.
 
         Raises:
             AgentClosedError: It is not open.
@@ -121,14 +121,14 @@ async def _live(enter: Open[Value], ready: "asyncio.Future[Value]", over: asynci
         if ready.done():
             raise
         ready.set_exception(error)
-        ready.exception()  # whoever asked may be gone
+        ready.exception()  # the caller may be gone
 
 
 class LoopThread:
     """An event loop on a daemon thread of its own, until `stop` or until this object is dropped.
 
     Its tasks are cancelled then, once each. It is the one way to run a coroutine from synchronous code here, and not
-    anyio's portal; decision 31 tells why.
+    anyio's portal; see docs/decisions/0031-lifetimes.md.
     """
 
     def __init__(self) -> None:
@@ -143,7 +143,7 @@ class LoopThread:
 
     @property
     def is_current(self) -> bool:
-        """Whether the caller is on the loop's thread, where waiting for the loop would deadlock."""
+        """Whether the caller is on the loop's thread; waiting for the loop there would deadlock."""
         return threading.current_thread() is self._thread
 
     @property

@@ -1,6 +1,6 @@
 r"""Text from outside in a chat: a client reads Markdown, and words of strangers must not become markup there.
 
-What is to be read word by word stands in a fence that nothing in it can close. Answers keep their headings, lists,
+Verbatim text stands in a fence that its content cannot close. Answers keep their headings, lists,
 tables and code, but no image, no HTML, and no link that hides where it leads; they are written anew from what a
 parser finds, with every other sign escaped, so that a client with another dialect finds nothing else in them.
 """
@@ -50,7 +50,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 
 def unfenced(text: str) -> str:
-    """Return what `fenced` was given; any other text as it is.
+    """Return the text given to `fenced`; any other text unchanged.
 
     >>> unfenced(fenced("one line"))
     'one line'
@@ -165,7 +165,7 @@ def _joined(lines: str) -> str:
 
 
 def _inline(node: "SyntaxTreeNode") -> str:
-    """Return what stands in a line: text with its signs escaped, emphasis, code, and where links lead."""
+    """Return the content of a line: escaped text, emphasis, code, and link targets."""
     if node.type == "text":
         return _plain(node.content)
     if node.type == "softbreak":

@@ -32,7 +32,7 @@ FLAWS: Mapping[Flaw, str] = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan and what was read otherwise than written, or why there is none."""
+    """A plan and its normalized fields, or the reason why there is none."""
 
     plan: Plan | None
     reason: str = ""
@@ -40,7 +40,7 @@ class Proposal:
     notes: tuple[str, ...] = ()
 
     def refusal(self, author: str) -> PlanRefused:
-        """Return the event that says why there is no plan."""
+        """Return the event with the reason why there is no plan."""
         return PlanRefused(author=author, issues=self.issues)
 
 

@@ -1,4 +1,4 @@
-"""What was made last, kept for whoever asks for the same once more."""
+"""A small cache of the values made last."""
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -8,7 +8,7 @@ MOST = 64
 
 
 class Recent(Generic[Value]):
-    """Values by what they rest on, at most `most` of them."""
+    """Values by their inputs, at most `most` of them."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most

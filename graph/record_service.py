@@ -36,7 +36,7 @@ async def verified(runs: Runs, name: str, head: str | None = None, key: SealKey 
     """Verify a run's record; faults are returned as data, not raised.
 
     Args:
-        runs: Where the run is.
+        runs: Runs of the ledger that holds the run.
         name: Its id, or its thread.
         head: A hash that was noted of one of its events: the record must still hold it.
         key: The key that it must be sealed with; the environment's by default.

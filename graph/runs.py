@@ -1,4 +1,4 @@
-"""Runs as the ledger tells them: to list, look at and cancel them no model, no tool and no graph is needed."""
+"""Runs read from the ledger: listing, viewing and cancelling need no model, tool or graph."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -40,7 +40,7 @@ END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted"
 class Run:
     """A run as it stood when it was looked at.
 
-    `request` is the open review request where the run waits for a decision and the graph was asked, `results` has an
+    `request` is the open review request if the run waits for a decision and the graph was asked, `results` has an
     entry for each step that has begun. Times are Unix seconds. `setup` is what the facade said that the run needs to
     be resumed elsewhere; `unproven_setup` stands in an older record, and a client may have written it.
     """
@@ -114,7 +114,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Log:
-    """What the ledger says of a run, event by event."""
+    """The events of a run, in the ledger's order."""
 
     run: Run
     events: Sequence[Event]
@@ -139,7 +139,7 @@ class Log:
 
 @dataclass(frozen=True)
 class RunPage(Sequence[RunSummary]):
-    """Some runs, the latest first; `next` is what to give as `before` for the page behind, None after the last."""
+    """Some runs, the latest first; `next` is the value of `before` for the next page, None after the last."""
 
     runs: tuple[RunSummary, ...]
     next: str | None = None
@@ -232,11 +232,11 @@ class Runs:
         return RunPage(runs, runs[-1].id if more else None)
 
     async def counters(self) -> Counters:
-        """Return what is counted over all runs."""
+        """Return counts over all runs."""
         return await self.ledger.counters()
 
     async def cancel(self, name: str) -> Run:
-        """End a run: at once, or before its next call where somebody works on it. One that has ended stays so."""
+        """End a run: at once, or before its next call if a process executes it. An ended run is left unchanged."""
         key = await self.find(name)
         if await self.ledger.is_worked_on(key):
             await self.ledger.post(key, "cancel")
@@ -248,7 +248,7 @@ class Runs:
         return await self.show(key)
 
     async def steer(self, name: str, steer: Amendment) -> bool:
-        """Tell a run that constraints have changed, or what is wanted; it plans again before it goes on.
+        """Change the constraints or the goal of a run; it plans again before it continues.
 
         Returns:
             Whether somebody works on it, who reads it before the next call; else it stands in the ledger.
@@ -277,7 +277,7 @@ class Runs:
         return False
 
     async def pause(self, name: str) -> Run:
-        """Ask whoever works on a run to stop before its next call; a run that nobody works on stays as it is."""
+        """Ask the process that executes a run to stop before its next call; an idle run is left unchanged."""
         key = await self.find(name)
         if await self.ledger.is_worked_on(key):
             await self.ledger.post(key, "pause")
@@ -325,7 +325,7 @@ def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:
 
 
 def _uncertain(record: RunState) -> dict[str, StepResult]:
-    """Return steps that wait until a person has said whether a call happened."""
+    """Return steps that wait for a person to confirm or deny a call."""
     return dict.fromkeys(record.uncertain_calls, StepResult("uncertain"))
 
 
@@ -335,7 +335,7 @@ async def open_runs(database: str | Path) -> AsyncIterator[Runs]:
 
     Raises:
         LedgerKeyError: The key that seals runs cannot be used.
-        LedgerUnavailableError: On first use, where the file cannot be opened.
+        LedgerUnavailableError: On first use, if the file cannot be opened.
     """
     ledger = open_ledger(database, key_from_environment())
     try:

@@ -19,7 +19,7 @@ from typing import Any
 MOST_MARKS = 4
 """How many marks without width one letter carries; Hebrew, Tibetan and Burmese need as many."""
 TAB = 4
-"""How many spaces a tab stands for at most, where lines of a document stay lines."""
+"""How many spaces a tab stands for at most, if lines of a document stay lines."""
 
 _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufffc\U00013441\U00013442\U00016fe4\U0001d159"
@@ -174,7 +174,7 @@ def _combines(letter: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _carries(base: str, mark: str) -> bool:
-    """Whether a mark is at home on the character before it: a letter, and one of its own script where it has one.
+    """Whether a mark is at home on the character before it: a letter, and one of its own script if it has one.
 
     The names of characters begin with their script; marks for all scripts are named "combining". Some scripts have
     joiners that cannot be seen and are marks by category: on letters of other scripts they are none.

@@ -18,7 +18,7 @@ from graph.ledger.sqlite.file import RESTORE, advice
 from graph.ledger.sqlite.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
 
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
-"""What LangGraph's reading of a damaged row ends in."""
+"""Errors that LangGraph raises on a damaged row."""
 PRUNING: Mapping[str, Callable[[str], Sequence[Statement]]] = {
     "keep_latest": thinned_thread,
     "delete": removed_thread,
@@ -64,7 +64,7 @@ class SharingSaver(LeanSaver):
             return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def put_writes_now(self, place: Place, writes: Writes, task_id: str, task_path: str) -> None:
-        """Keep what has to be kept of a node; see `LeanSaver.aput_writes`."""
+        """Keep the required writes of a node; see `LeanSaver.aput_writes`."""
         async with self._turn():
             await super().put_writes_now(place, writes, task_id, task_path)
 

@@ -18,10 +18,10 @@ TABLES = ("models", "policy", "tools")
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """What a settings file says, nothing where there is none.
+    """Content of a settings file, empty if there is none.
 
-    `is_named` says that the user named it, in Python, by --config or by PLANNER_EXECUTOR_CONFIG. Another lies in the
-    current folder, and whoever made the folder may have written it; `is_trusted` says that the user trusted it.
+    `is_named`: the user named it, in Python, by --config or by PLANNER_EXECUTOR_CONFIG. Another lies in the
+    current folder, and whoever made the folder may have written it; `is_trusted`: the user trusted it.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class SettingsFile:
     is_trusted: bool = False
 
     def require_trust(self, act: str) -> None:
-        """Refuse a file that nobody named or trusted.
+        """Refuse a file neither named nor trusted.
 
         Args:
             act: What the file does that needs it, for the sentence: "models.planner sends A_KEY to https://example.com".
@@ -43,7 +43,7 @@ class SettingsFile:
 
     @property
     def next_move(self) -> str:
-        """What makes the file count as the user's own."""
+        """The reason why the file counts as the user's own."""
         return f"read it, then run `planner-executor trust {quote(str(self.path))}`, or name it by --config"
 
 
@@ -54,7 +54,7 @@ def settings_file(named: str | Path | None) -> SettingsFile:
         named: Its path; None means the one that PLANNER_EXECUTOR_CONFIG names, or the one of the current folder.
 
     Raises:
-        ConfigError: The file is not there although it was named, cannot be read, or holds what is none of `TABLES`.
+        ConfigError: The file is not there although it was named, cannot be read, or holds a name outside `TABLES`.
     """
     named = named or os.environ.get(FILE_VARIABLE)
     path = Path(named or FILE)

@@ -84,16 +84,16 @@ StateUpdate = dict[str, Any]
 TAGS = 20
 TAG_CHARACTERS = 64
 PROVEN = ("goal", "constraints", "status", "reason", "answer", "plan", "digest", "revision", "results", "issues")
-"""What the proof of an end is about, beside the run."""
+"""Keys that the proof of an end covers, beside the run."""
 _SECRET = token_bytes(32)
 REVIEW = "review"
-"""Name of the messages that show a plan or say what is asked."""
+"""Name of the messages that show a plan or a question."""
 END = "-end"
-"""What the ids of messages end with that tell how a run ended."""
+"""Suffix of the ids of messages that state how a run ended."""
 
 
 def proof_of(state: Mapping[str, Any]) -> str:
-    """Return what shows that a node of this process left the end of a run as the state has it.
+    """Return the proof that a node of this process wrote the end of a run in the state.
 
     A client can write any key of the state, this one too, but cannot make another proof. After the process has ended
     nothing is proven, and what is written then is looked at by review, which knows the ledger.
@@ -118,7 +118,7 @@ def stated_goal(state: Mapping[str, Any]) -> Goal:
 
 
 def goal_of(state: Mapping[str, Any]) -> Goal:
-    """Return the goal that the input names; in a chat it is the last thing the user said.
+    """Return the goal that the input names; in a chat it is the user's last message.
 
     Raises:
         InputError: There is none, or it is no text.
@@ -163,7 +163,7 @@ def last_words(messages: Sequence[BaseMessage]) -> str | None:
 def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]:
     """Return the chat before the user's words that became the goal; nothing if no chat led to it.
 
-    What reviews said is left out: plans, digests and questions help nobody to understand the goal.
+    Texts of reviews are left out: plans, digests and questions do not help to understand the goal.
     """
     for place in reversed(range(len(messages))):
         message = messages[place]

@@ -1,4 +1,4 @@
-"""What the state shows of a run: as the ledger has it, and nothing that a client wrote there."""
+"""The state's view of a run, taken from the ledger and never from a client's input."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ def state_update(run: RunContext, route: Route, **keys: Any) -> StateUpdate:
 
 
 def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
-    """Return what the state shows of a run that has ended, all of it as the ledger has it."""
+    """Return the state of a run that has ended, all of it from the ledger."""
     end, record = run.record.ended, run.record
     assert end is not None
     answer = end.answer.shown
@@ -50,7 +50,7 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
 
 
 def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
-    """Return what the state shows of a run beside its plan and status while `plan` waits for a decision."""
+    """Return the state of a run beside its plan and status while `plan` waits for a decision."""
     record = run.record
     results = results_shown(run, plan) if plan is not None and record.steps.results else {}
     return {
@@ -66,7 +66,7 @@ def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
 
 
 def state_with_plan(run: RunContext, plan: Plan, route: Route, **keys: Any) -> StateUpdate:
-    """Return what the state shows of a run that goes on with `plan`, which is not written twice."""
+    """Return the state of a run that continues with `plan`, which is not written twice."""
     told = plan.to_json()
     shown: dict[str, Any] = {**state_while_waiting(run, plan), "digest": plan.digest}
     if repr(told) != repr(run.shown):  # to Python alone 1 and true are equal
@@ -84,7 +84,7 @@ def results_shown(run: RunContext, plan: Plan, results: Mapping[str, StepResult]
 def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) -> bool:
     """Whether the state shows the run as it waits, and nothing that a client wrote there.
 
-    Of a step that has come to no end, or may have, the executor says more than the ledger has as its result.
+    Of a step that has come to no end, or may have, the executor states more than the ledger's result.
     Checkpoints of versions before the key have no route.
     """
     told = state_while_waiting(run, plan)
@@ -106,5 +106,5 @@ def _untimed(entry: Any) -> Any:
 
 
 def _is_open(entry: Any) -> bool:
-    """Whether an entry of the results says that a step has come to no end, and nothing else."""
+    """Whether an entry of the results states only that a step has not ended."""
     return isinstance(entry, dict) and entry.get("status") not in CLOSED and entry.get("value") is None

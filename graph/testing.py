@@ -34,7 +34,7 @@ class ScriptedModel(BaseChatModel):
 
     @property
     def prompts(self) -> Sequence[list[BaseMessage]]:
-        """What the model was asked, call by call."""
+        """The prompts of the model, call by call."""
         return self._prompts
 
     @property
@@ -105,7 +105,7 @@ def on_thread(name: str = "thread") -> Any:
 
 
 def asked(state: dict[str, Any]) -> dict[str, Any]:
-    """Return the review request that a graph's output shows; fails where it shows none."""
+    """Return the review request that a graph's output shows; fails if there is none."""
     (interrupt,) = state["__interrupt__"]
     request: dict[str, Any] = interrupt.value
     return request
@@ -120,7 +120,7 @@ def step(name: str, tool: str | None = None, /, *, after: Sequence[str] = (), **
 
 
 class PassingClock:
-    """A clock on which nobody waits: sleeping moves it on. `waits` keeps the seconds, `clock` is what to hand out."""
+    """A clock without real waiting: sleeping advances it. `waits` keeps the seconds, `clock` is the object to pass."""
 
     def __init__(self, now: float = 0.0) -> None:
         self.now, self.waits = now, list[float]()
@@ -161,7 +161,7 @@ NOTHING: Mapping[str, Any] = {}
 def drafted(kind: str, payload: Mapping[str, Any] = NOTHING, step: str | None = None) -> Draft:
     """Return an event to be written, with the least that its kind needs beside what is given of its payload.
 
-    What no class of events has is written too: a ledger keeps whatever it is given.
+    Unknown fields are written too: a ledger keeps any payload.
     """
     whole = whole_payload(kind, payload)
     draft = Draft(TYPES[kind].from_json(whole), step)
@@ -170,5 +170,5 @@ def drafted(kind: str, payload: Mapping[str, Any] = NOTHING, step: str | None = 
 
 
 def whole_payload(kind: str, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload with the least that its kind needs beside what is given."""
+    """Return a payload with the least that its kind needs beside the given fields."""
     return {**LEAST.get(kind, {}), **payload}

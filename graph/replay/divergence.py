@@ -1,4 +1,4 @@
-"""What a replay may do after it has left the record: calls that are on record all the same, and nothing else."""
+"""Moves of a replay after its first divergence: only calls that are on record."""
 
 from functools import cached_property
 

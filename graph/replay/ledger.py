@@ -39,9 +39,9 @@ class _Unwritten(Exception):
 class ReplayLedger:
     """See `graph.ledger.protocol.Ledger`; holds the one run that is replayed.
 
-    What is not on record stops the graph (`stopped`, `dead`). Where it may differ it goes on instead: `first` is then
-    where it first did, `refusal` says of an event why it cannot be, and `halt` keeps the first such reason. `started`
-    and `asked` tell where calls stand on record: by the key of a tool call, by the digest of a prompt. `held_up` are
+    An event not on record stops the graph (`stopped`, `dead`). If it may differ it continues: `first` is then
+    the first difference, `refusal` why an event cannot be, and `halt` keeps the first such reason. `started`
+    and `asked` map calls to their place on record: by the key of a tool call, by the digest of a prompt. `held_up` are
     steps that wait for the others of their pass.
     """
 

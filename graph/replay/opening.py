@@ -13,14 +13,14 @@ from graph.replay.report import Replay
 from graph.runs import Runs
 
 STRANGE = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
-"""What comes of events that hold something else than ours do."""
+"""Errors raised by events of another shape than ours."""
 
 
 async def replayed_run(runs: Runs, name: str, planner: Given | None = None) -> Replay:
     """Replay a run from its record alone and return the first difference; no tool is called.
 
     Args:
-        runs: Where the run is.
+        runs: Runs of the ledger that holds the run.
         name: Its id, or its thread.
         planner: A model that plans instead of the one on record.
 

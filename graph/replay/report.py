@@ -1,4 +1,4 @@
-"""What a replay came to."""
+"""Result of a replay."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from graph.sanitize import escaped
 class Replay:
     """How far a run came out the same: `played` of its `events` came again, then came the `difference`, if any.
 
-    `after` says, where another planner was asked, what its plan would have come to. `redacted` says that values were
+    `after` describes the result of another planner's plan, if one was asked. `redacted`: values were
     taken out of the record, so what rests on them can be compared by name only.
     """
 
