@@ -33,7 +33,7 @@ studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser
 
 test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
-	$(BIN)/pytest -m "not e2e"
+	$(BIN)/pytest -n auto --dist loadfile -m "not e2e"
 
 check: static ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
 	$(BIN)/pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
