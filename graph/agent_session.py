@@ -1,5 +1,6 @@
 """An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -13,14 +14,19 @@ from langgraph.types import Command
 from graph.builder import Graph, build_graph, own_tools
 from graph.caller import Caller, calling
 from graph.checkpoint import open_checkpointer
-from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
+from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError
+from graph.ledger.protocol import RunKey
 from graph.own_tools import name_of
+from graph.record.projection import project
 from graph.record.run_state import run_name
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
 from graph.tool_servers import Servers, Tools, awith_servers
 
 Progress = Callable[[Mapping[str, Any]], None]
+
+NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
+"""Such as `openai:gpt-5`; a drive of Windows has one letter."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,17 @@ class Opened:
             await self.drive(None, Caller.facade(run.thread), None)
             run = await self.stands(run.thread)
         if run.request is None:
-            raise NothingToDecideError(run.id, run.status)
+            raise NothingToDecideError(run.id, run.status, await self._decided_first(run))
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
+
+    async def _decided_first(self, run: Run) -> str:
+        """Return who decided the last request of a run, and what became of it; nothing if nobody did."""
+        record = project(await self.runs.ledger.events(RunKey(run.thread, run.n)))
+        decided = list(record.review_state.decided_at.values())
+        if not decided:
+            return ""
+        came_to = f"; it has ended: {run.status}" if run.ended else "; look at it again"
+        return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision}){came_to}"
 
     async def drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
         """Run the graph with an input until it stops; None resumes."""
@@ -93,11 +108,27 @@ class Opened:
         return run.with_request(asked[0]) if asked and run.status == "waiting" else run
 
 
+def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
+    """Check what an agent is opened with, before a file of a strange name is created.
+
+    Raises:
+        ConfigError: The database is no path, or an option belongs to `build_graph` alone.
+    """
+    if not isinstance(database, str | Path):
+        raise ConfigError(f"database must be the path of an SQLite file, got {type(database).__name__}")
+    if NAMES_A_MODEL.fullmatch(str(database)) and not Path(database).exists():
+        raise ConfigError(f"database {str(database)!r} looks like a model; name the model with planner={database!r}")
+    if own := [name for name in ("checkpointer", "ledger") if name in options]:
+        why = "an agent opens it in its database; to bring one, use build_graph and AsyncAgent.over"
+        raise ConfigError(f"{own[0]} cannot be given: {why}")
+
+
 @asynccontextmanager
 async def opened(
     database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
 ) -> AsyncIterator[Opened]:
     """Open a database and build the graph over it."""
+    check_arguments(database, options)
     others = own_tools() if tools is None else tools
     async with (
         open_runs(database) as runs,

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from pydantic import JsonValue
 
@@ -15,7 +16,7 @@ from graph.caller import Caller
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE
-from graph.errors import InputError
+from graph.errors import ConfigError, InputError
 from graph.identity import local_user
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
@@ -30,6 +31,14 @@ from graph.text.audit import Audit
 from graph.text.event_text import Section
 from graph.text.notebook import draw_plans
 from graph.tool_servers import Servers, Tools
+
+EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decision out to look at the run"
+
+
+class NotGiven(Enum):
+    """The default of `decision`: the run goes on without one."""
+
+    DECISION = "not given"
 
 
 class AsyncAgent:
@@ -80,6 +89,14 @@ class AsyncAgent:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+    def __enter__(self) -> NoReturn:
+        raise ConfigError("AsyncAgent needs `async with AsyncAgent.open(...)`; in synchronous code use graph.Agent")
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __await__(self) -> NoReturn:
+        raise ConfigError("AsyncAgent.open(...) is not awaited; use `async with`, or await its methods, such as start")
 
     @property
     def graph(self) -> Graph:
@@ -136,14 +153,14 @@ class AsyncAgent:
         return await (await self._open.get()).stands(thread)
 
     async def resume(
-        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: Progress | None = None
+        self, run: str, decision: Any = NotGiven.DECISION, *, unseen: bool = False, on_progress: Progress | None = None
     ) -> Run:
         """Resume a run, with a decision if it waits for one, and return it when it stops again.
 
         Args:
             run: Its id, or its thread.
             decision: An answer to the review request: `"approve"`, `"reject"`, feedback, a changed plan, or the
-                long form `{"decisions": [...]}`; `Run.decide` puts it together.
+                long form `{"decisions": [...]}`; `Run.decide` puts it together. Left out, a waiting run stays as it is.
             unseen: Whether the decision was made in advance, without seeing the request. It then approves only a plan:
                 it is marked in the ledger, and neither settles an uncertain call nor approves a value.
             on_progress: Called with each step's changes as they happen.
@@ -151,7 +168,7 @@ class AsyncAgent:
         Raises:
             UnknownRunError: There is no such run.
             NothingToDecideError: A decision was given, but the run does not wait for one.
-            InputError: The decision is `{}`, or the thread has a later run.
+            InputError: The decision is None or `{}`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
         """
         key = await (await self._all_runs()).find(run)
@@ -159,7 +176,9 @@ class AsyncAgent:
         if before.n != key.n:
             raise InputError("run", f"{run} cannot go on: {before.id} has taken its thread since")
         (await self._open.get()).require_tools(before)
-        if decision is not None:
+        if decision is None and before.request is not None:
+            raise InputError("decision", f"None decides nothing, and {before.id} waits; {EXPECTED}")
+        if decision is not None and decision is not NotGiven.DECISION:
             await (await self._open.get()).decide(before, decision, unseen, on_progress)
         elif not before.ended and before.request is None:
             await (await self._open.get()).drive(None, Caller.facade(key.thread), on_progress)

@@ -34,6 +34,9 @@ AgentError
     ├── RunOwnedError           somebody else works on the run   .run
     └── LeaseLostError          somebody else has taken the run over   .run
 
+`ConfigError` and `InputError` are `ValueError`s too: the LangGraph server passes the text of a `ValueError` on to its
+client, and answers with "An internal error occurred" for any other error.
+
 A plan that is refused, a step that fails and a model that answers nonsense are data, not errors.
 """
 
@@ -46,7 +49,7 @@ class AgentError(Exception):
     """Base class: catch this to catch every deliberate error of the agent."""
 
 
-class ConfigError(AgentError):
+class ConfigError(AgentError, ValueError):
     """The configuration cannot work; nothing has been started."""
 
 
@@ -124,7 +127,7 @@ class ShadowedPackageError(ConfigError):
         )
 
 
-class InputError(AgentError):
+class InputError(AgentError, ValueError):
     """The input of a run is unusable."""
 
     def __init__(self, field: str, why: str) -> None:
@@ -151,9 +154,10 @@ class MissingToolsError(InputError):
 class NothingToDecideError(InputError):
     """The run does not wait for a decision."""
 
-    def __init__(self, run: str, status: str) -> None:
+    def __init__(self, run: str, status: str, decided: str = "") -> None:
         self.run = run
-        super().__init__("decision", f"run {run} is {status} and waits for no decision")
+        why = f"waits for no decision: {decided}" if decided else f"is {status} and waits for no decision"
+        super().__init__("decision", f"run {run} {why}")
 
 
 class UnresolvedReferenceError(AgentError):

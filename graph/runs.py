@@ -172,6 +172,8 @@ class Runs:
             UnknownRunError: There is none.
             InputError: Several threads begin so.
         """
+        if not isinstance(name, str):
+            raise InputError("run", f"name a run by its id or its thread, got {type(name).__name__}")
         found = await self.ledger.named(name)
         if not found:
             raise UnknownRunError(name, self.ledger.name)
