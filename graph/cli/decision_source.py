@@ -30,6 +30,7 @@ class DecisionSource:
     digest: str | None = None
     _response_sent: bool = False
     _approved_digest: str | None = None
+    _prompter: Prompter | None = None
 
     @property
     def has_response(self) -> bool:
@@ -56,7 +57,8 @@ class DecisionSource:
         if self.yes and self._can_approve_by_yes(run):
             return self._approve_unseen
         if self.screen.interactive:
-            return Prompter(self.screen, self.database).reply
+            self._prompter = self._prompter or Prompter(self.screen, self.database)
+            return self._prompter.reply
         return self._leave_open
 
     def _reply_from_options(self, run: Run) -> Reply:
