@@ -39,9 +39,9 @@ class Proposal:
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def refusal(self, author: str) -> PlanRefused:
-        """Return the event with the reason why there is no plan."""
-        return PlanRefused(author=author, issues=self.issues)
+    def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
+        """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
+        return PlanRefused(author=author, issues=self.issues, stays=self.reason if stays else None)
 
 
 async def propose(

@@ -126,7 +126,10 @@ class Planner:
         return state_at_end(run, **shown)
 
     async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run without a plan, and record the reason."""
+        """End the run without a plan, and record the reason; a plan that was waiting waits again instead."""
+        if brought is None and writer.run.recorded_plan() is not None and writer.run.terms.mode != "never":
+            await writer.write(Draft(proposal.refusal("planner", stays=True)), last=True)
+            return self._shown(writer.run)
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
@@ -143,7 +146,7 @@ class Planner:
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
-        label = f"{record.plan_state.revision}:{len(record.plan_state.feedback)}"
+        label = f"{record.plan_state.revision}:{record.plan_state.feedback_rounds}"
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
         names = tuple(tool["name"] for tool in offered)
         if current is not None and record.steps.succeeded:

@@ -84,7 +84,7 @@ async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict
     """Return to the planner with feedback, at most `max_feedback` times."""
     run, words = writer.run, verdict.feedback
     most = run.services.settings.max_feedback
-    if len(run.record.plan_state.feedback) >= most:
+    if run.record.plan_state.feedback_rounds >= most:
         stop = Decision("reject", message=f"no agreement after {most} rounds")
         return await _stop(writer, subject, verdict, stop)
     await writer.write(decided(run, subject.plan, "feedback", verdict, message=words))

@@ -15,6 +15,7 @@ from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
 from graph.review.request import ReviewAction, ReviewRequest
 from graph.run_context import RunContext
+from graph.sanitize import escaped
 from graph.text.review import (
     budget_description,
     gate_description,
@@ -24,6 +25,8 @@ from graph.text.review import (
     question_description,
     uncertain_description,
 )
+
+UNCHANGED = "the plan stays as it was"
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
@@ -49,6 +52,8 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     )
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)
+    if record.plan_state.unchanged is not None:
+        return request.again(escaped(f"{UNCHANGED}: {record.plan_state.unchanged}"), record.plan_state.issues)
     return request
 
 

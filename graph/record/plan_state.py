@@ -20,8 +20,10 @@ class PlanState:
     content. `replaced` are failed steps that revisions left out or changed, `replaced_before` those as a plan was
     approved last. `replans` counts revisions that answer a failure, `rounds` plans that were made step by step.
     `digests` are those of all revisions, `failures` the fingerprints of failures that were answered, and `stalled`
-    says why the plan makes no progress. `feedback` is a person's, `steered` says what the user has changed since the
-    last plan, `issues` are those of the plan refused last. `revised_at` has revisions by their checkpoints.
+    says why the plan makes no progress. `feedback` is a person's, as far as a plan may come of it, `feedback_rounds`
+    counts all of it. `steered` says what the user has changed since the last plan. `issues` are those of the plan
+    refused last, and `unchanged` the reason why the plan stays although another one was asked for. `revised_at` has
+    revisions by their checkpoints.
     """
 
     revision: int = 0
@@ -41,6 +43,9 @@ class PlanState:
     failures: set[str] = field(default_factory=set)
     stalled: str | None = None
     feedback: list[str] = field(default_factory=list)
+    feedback_rounds: int = 0
+    feedback_answered: int = 0
+    unchanged: str | None = None
     steered: str | None = None
     issues: tuple[Issue, ...] = ()
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
@@ -65,7 +70,8 @@ class PlanState:
         self.revised_at[data.checkpoint or ""] = data
         self.replans += data.answers_failure
         self.rounds += data.cause in ("step", "horizon")
-        self.steered = None
+        self._answered(len(self.feedback))
+        self.issues, self.unchanged = (), None
         self.digests.append(data.digest)
         self.tainted = set(data.tainted)
         self.failures.update(data.failures)
@@ -73,15 +79,20 @@ class PlanState:
         self.would_replace = data.would_replace
 
     def plan_refused(self, data: PlanRefused) -> None:
-        """Keep what is wrong with a plan that cannot run."""
+        """Keep what is wrong with a plan that cannot run; if the one before stays, forget the feedback on it."""
         self.issues = data.issues
+        if data.stays is not None:
+            self._answered(self.feedback_answered)
+            self.unchanged, self.awaits_plan = data.stays, False
 
     def decided(self, data: Decided) -> None:
         """Keep what was approved, or the feedback that asks for another plan."""
+        if self.unchanged is not None:
+            self.issues, self.unchanged = (), None
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
         if data.decision == "feedback":
-            self.feedback.append(data.message or "")
+            self._said(data.message or "")
             self.awaits_plan = True
 
     def amended(self, data: Steered) -> None:
@@ -89,12 +100,21 @@ class PlanState:
         words = amendment_words(data.added, data.withdrawn, data.feedback)
         self.steered = f"{self.steered}; {words}" if self.steered else words
         if data.feedback:
-            self.feedback.append(data.feedback)
+            self._said(data.feedback)
 
     def call_happened(self, call: Call) -> None:
         """Take back that a step failed, if its work was this call: nothing has to make up for it."""
         self.replaced = _without(self.replaced, call)
         self.replaced_before = _without(self.replaced_before, call)
+
+    def _said(self, feedback: str) -> None:
+        self.feedback.append(feedback)
+        self.feedback_rounds += 1
+
+    def _answered(self, kept: int) -> None:
+        """Nothing is left to answer; the first `kept` texts of the feedback still count."""
+        del self.feedback[kept:]
+        self.feedback_answered, self.steered = kept, None
 
     def _approved(self, *, by_person: bool) -> None:
         self.approved_plan, self.stalled = self.plan, None

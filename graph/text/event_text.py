@@ -238,6 +238,8 @@ def step_words(step: Mapping[str, Any]) -> str:
 
 def _plan_refused(data: PlanRefused) -> Words:
     yield f"no plan by the {data.author} that can run"
+    if data.stays is not None:
+        yield f"so the plan stays as it was: {data.stays}"
     yield from _issues(data.issues)
     if data.brought is not None:
         yield f"brought: {content(data.brought)}"

@@ -98,18 +98,29 @@ class PlanRevised(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanRefused(Payload):
-    """No valid plan was found; `brought` is the plan of the caller, if any."""
+    """No valid plan was found; `brought` is the plan of the caller, if any.
+
+    `stays` is the reason if a plan was waiting and waits again: feedback or a changed constraint led to no other one.
+    Only such an event is of version 2.
+    """
 
     kind: ClassVar[Literal["plan_refused"]] = "plan_refused"
+    version: ClassVar[int] = 2
 
     author: str
     issues: tuple[Issue, ...] = ()
     brought: Content | None = None
+    stays: str | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         told = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
-        return {**told, **given(brought=self.brought and self.brought.to_json())}
+        return {**told, **given(brought=self.brought and self.brought.to_json(), stays=self.stays)}
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        told = Payload.to_json(self)
+        return told if self.stays is not None else {name: told[name] for name in told if name != "version"}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -118,6 +129,7 @@ class PlanRefused(Payload):
             author=raw["author"],
             issues=tuple(map(Issue.from_json, raw.get("issues", ()))),
             brought=content_in(raw, "brought"),
+            stays=raw.get("stays"),
             checkpoint=raw.get("checkpoint"),
         )
 

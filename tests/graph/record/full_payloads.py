@@ -47,7 +47,13 @@ FULL: dict[str, dict[str, Any]] = {
         "read_as": ["steps was a bare list"],
         "would_replace": ["report.md exists"],
     },
-    "plan_refused": {"author": "caller", "issues": [ISSUE], "brought": {"value": {"steps": "none"}}},
+    "plan_refused": {
+        "author": "caller",
+        "issues": [ISSUE],
+        "brought": {"value": {"steps": "none"}},
+        "stays": "no rule fits",
+        "version": 2,
+    },
     "review_requested": {
         "request": 3,
         "digest": "d" * 64,
