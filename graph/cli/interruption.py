@@ -7,6 +7,7 @@ from pathlib import Path
 
 from graph.cli.command_line import command
 from graph.cli.screen import Screen
+from graph.cli.signals import Interrupted
 from graph.errors import UnknownRunError
 from graph.runs import Run, open_runs
 
@@ -19,7 +20,7 @@ def report_interruption(screen: Screen, database: Path, name: str) -> Iterator[N
     except KeyboardInterrupt:
         screen.say()
         screen.say(_message(database, name))
-        raise
+        raise Interrupted from None
 
 
 def _message(database: Path, name: str) -> str:

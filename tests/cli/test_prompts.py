@@ -152,6 +152,7 @@ def test_a_fault_of_an_edited_plan_is_said_and_stands_in_place_at_the_next_edit(
         ("text = ''", "the file is empty; nothing is decided"),
         ("text = text.replace('    tool: calculator', '    tool: [calculator')", "of the edited plan: "),
         ("sys.exit(3)", "ended with code 3"),
+        ("file.write_bytes(b'\\xff'); sys.exit()", "cannot be read"),
     ],
 )
 def test_an_edit_that_comes_to_nothing_says_why_and_decides_nothing(
@@ -166,6 +167,19 @@ def test_an_edit_that_comes_to_nothing_says_why_and_decides_nothing(
 
     assert at.ends()[1] == 3
     assert not (folder / "workspace").exists()
+
+
+def test_ctrl_c_in_an_editor_that_does_not_keep_it_for_itself_leaves_the_question_open(
+    terminal: Callable[..., Terminal], editor: Callable[[str], Path], folder: Path
+) -> None:
+    editor("import os, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); os.killpg(0, signal.SIGINT)")
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("e\n")
+
+    said, code = at.ends()
+    assert code == 130 and "it waits for your decision; continue with" in said
+    assert not Path((folder / "place").read_text()).parent.exists()
 
 
 def test_an_edited_plan_that_is_not_confirmed_waits_for_the_next_edit(
@@ -204,7 +218,9 @@ def test_other_words_are_feedback(terminal: Callable[..., Terminal], cli: Cli, l
     at = terminal("run", "add", "--plan", "plan.json")
     at.says(QUESTION)
     at.type("multiply them\n")
-    at.ends()
+    assert "Asked again: the plan stays as it was" in at.says(QUESTION)
+    at.type("\x04")
+    assert at.ends()[1] == 3
 
     assert f"feedback by a person, os:{getpass.getuser()}, revision 1" in cli("show", latest()).stdout
     assert ": multiply them" in cli("show", latest()).stdout
