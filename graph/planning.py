@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 
 from graph.calls.model_gate import ModelCall, ModelGate
-from graph.chat_models.answer import Flaw, flaw_of
+from graph.chat_models.answer import Flaw, flaw_of, is_explanation
 from graph.chat_models.json_text import NoJson, Piece, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
@@ -32,12 +32,16 @@ FLAWS: Mapping[Flaw, str] = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan and its normalized fields, or the reason why there is none."""
+    """A plan and its normalized fields, or the reason why there is none.
+
+    `explained` means that the reason is the embedded rules' own sentence, which needs no other before it.
+    """
 
     plan: Plan | None
     reason: str = ""
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
+    explained: bool = False
 
     def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
         """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
@@ -53,7 +57,7 @@ async def propose(
 ) -> Proposal:
     """Return the first answer that can be read, after at most `max_repairs` rounds of corrections."""
     issues: tuple[Issue, ...] = ()
-    words = ""
+    words, explained = "", False
     for attempt in range(max_repairs + 1):
         answer = await gate.ask(model, replace(call, label=f"{call.label}:{attempt}"))
         if isinstance(answer, str):
@@ -62,10 +66,12 @@ async def propose(
         reading = _read(answer, read)
         if reading.plan is not None:
             return Proposal(reading.plan, notes=reading.notes)
-        issues = reading.issues
+        issues, explained = reading.issues, is_explanation(answer)
         if flaw_of(answer) == "refused":  # asking again would not be answered otherwise
             break
         call = replace(call, messages=_corrected(call.messages, answer, issues))
+    if explained:
+        return Proposal(None, cut(words.strip(), WORDS_CHARACTERS), issues, explained=True)
     return Proposal(None, _reason(call.role, words, issues), issues)
 
 
@@ -75,7 +81,8 @@ def _read(answer: AIMessage, read: Callable[[Any], Reading]) -> Reading:
     try:
         pieces = pieces_from(str(answer.text), looks_like_plan, PLAN_KEYS)
     except NoJson as error:
-        return Reading(None, (Issue(None, "plan", str(error)),))
+        message = str(answer.text) if is_explanation(answer) else str(error)
+        return Reading(None, (Issue(None, "plan", message),))
     return _read_piece(pieces[0], read) if len(pieces) == 1 else _read_several(pieces, read)
 
 

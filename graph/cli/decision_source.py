@@ -47,13 +47,11 @@ class DecisionSource:
         if self._response_sent and run.request["error"]:
             raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
         self._response_sent = False
+        reply = self._reply_from_options(run) if self.has_response else None  # wrong ones are refused in one sentence
         show_request(self.screen, run)
-        decide = self._decider(run)
-        return decide(run)
+        return reply or self._decider(run)(run)
 
     def _decider(self, run: Run) -> Callable[[Run], Reply | None]:
-        if self.has_response:
-            return self._reply_from_options
         if self.yes and self._can_approve_by_yes(run):
             return self._approve_unseen
         if self.screen.interactive:

@@ -31,6 +31,7 @@ def ending_of(
     values: Mapping[str, JsonValue],
     dropped: Sequence[str] = (),
     lacking: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    unjudged: Sequence[str] = (),
 ) -> Ending:
     """Return the end of a run that cannot start another step.
 
@@ -42,6 +43,7 @@ def ending_of(
         values: Step id -> the value of each step that succeeded.
         dropped: Failed steps that revisions left out or changed, and that nothing in the plan makes up for.
         lacking: Step id -> missing parts of a succeeded step, such as items that failed.
+        unjudged: Succeeded steps whose natural-language criterion nobody judged; the reason names them.
     """
     missing = [_missing(step.id, results.get(step.id)) for step in plan.steps if step.id not in values]
     missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
@@ -52,10 +54,12 @@ def ending_of(
         return Ending("failed", f"the answer cannot be given: {error}")
     if not answered:
         return Ending("failed", listed(missing))
+    note = f"; success criteria that nobody judged: {listed(unjudged)}" if unjudged else ""
     if missing:
-        return Ending("partial", f"missing: {listed(missing)}", answer)
+        return Ending("partial", f"missing: {listed(missing)}{note}", answer)
     count = len(plan.steps)
-    return Ending("succeeded", f"{count} of {count} steps succeeded" if count else "answered without a plan", answer)
+    reason = f"{count} of {count} steps succeeded" if count else "answered without a plan"
+    return Ending("succeeded", f"{reason}{note}", answer)
 
 
 def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, bool]:

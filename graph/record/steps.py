@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
+from graph.plan.schema import Plan
 from graph.record.events import CallFinished, PlanRevised, StepChecked, StepFinished
 from graph.record.results import StepResult, StepStatus
 from graph.record.trust_label import USER, TrustLabel
@@ -18,8 +19,9 @@ class Steps:
 
     `result_revision` has the revision under which a step got its result. `unchecked` are results that still have to
     meet their step's criteria. `inputs` are digests of the inputs of model steps, `labels` say whether a result is
-    trusted, `missing` names what a step that succeeded does without. `retries` counts how often the revision in force
-    tried a step again, `failed` how often a step, or an item of it, failed for good.
+    trusted, `missing` names what a step that succeeded does without, `judged` are the steps on whose natural-language
+    criterion a judge has an opinion. `retries` counts how often the revision in force tried a step again, `failed` how
+    often a step, or an item of it, failed for good.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -28,6 +30,7 @@ class Steps:
     inputs: dict[str, str] = field(default_factory=dict)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    judged: set[str] = field(default_factory=set)
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     _succeeded: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
@@ -38,6 +41,10 @@ class Steps:
         if self._succeeded is None:
             self._succeeded = frozenset(step for step, result in self.results.items() if result.status == "succeeded")
         return self._succeeded
+
+    def unjudged(self, plan: Plan) -> list[str]:
+        """Return the succeeded steps whose natural-language criterion was not judged, in the order of the plan."""
+        return [step.id for step in plan.steps if step.success_criteria and step.id in self.succeeded - self.judged]
 
     def failed_in(self, step: str, revision: int) -> bool:
         """Return whether the step failed under this revision, and so waits for another one."""
@@ -78,6 +85,7 @@ class Steps:
 
     def step_checked(self, step: str, data: StepChecked) -> bool:
         """Set a step's result once its criteria have been checked; return whether the step has succeeded."""
+        (self.judged.add if data.judged is not None and data.judged.met is not None else self.judged.discard)(step)
         result = self.unchecked.pop(step, None) or self.results.get(step) or StepResult("succeeded")
         self.result_revision[step] = data.revision
         if data.met:

@@ -10,6 +10,7 @@ from langgraph.types import Command
 
 from graph import Agent
 from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
+from tools import default_tools
 
 Build = Callable[..., Any]
 
@@ -108,3 +109,18 @@ def test_after_a_question_was_answered_with_useless_feedback_the_plan_is_asked_a
 
     assert [action["name"] for action in again["action_requests"]] == ["run_plan", "answer_question"]
     assert "the plan stays as it was" in again["error"] and len(tools.calls) == 1
+
+
+def test_the_embedded_rules_give_their_reason_without_another_before_it(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    tools = default_tools(documents=tmp_path / "docs", workspace=tmp_path / "out")
+    with Agent.open(tmp_path / "runs.db", tools=tools) as agent:
+        run = agent.start("Research wind and write a brief report")
+        stopped = agent.resume(run.id, "approve")
+        useless = agent.start("Hello there").reason or ""
+
+    assert stopped.request is not None
+    (action,) = stopped.request["action_requests"]
+    assert "The offline rules have no other way to go on: documents folder" in action["description"]
+    assert "No progress" not in action["description"] and "JSON object" not in action["description"]
+    assert useless.startswith("This is the offline model") and "JSON object" not in useless
