@@ -12,8 +12,10 @@ from graph.context import Services
 from graph.errors import InputError
 from graph.fork import is_fork
 from graph.identity import approver
+from graph.ledger.values import content_value
 from graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wants_to_go_on
 from graph.nodes.review_message import message_about, message_without_plan
+from graph.pictures import pictures_of
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.reading import read_plan
@@ -59,9 +61,21 @@ class Planner:
                 return await self._continue(writer, state)
         goal = goal_to_begin(state, thread_of(state, config))
         if brought_plan(state, goal) is None:
+            self._check_pictures(state)
             await self.services.models.check()
         async with begin_run(self.services, state, config, goal) as writer:
             return await self._continue(writer, state)
+
+    def _check_pictures(self, state: State) -> None:
+        """Refuse pictures beside the goal if the planner's model takes none.
+
+        Raises:
+            InputError: It takes none, or there is another medium, or a picture that cannot be kept.
+        """
+        model = self.services.models.planner
+        if pictures_of(state.get("messages") or ()) and not model.may_take_pictures:
+            why = "takes no pictures; say in words what they show, or name another model"
+            raise InputError("goal", f"the planner's model {model.name} {why}")
 
     async def _continue(self, writer: RunWriter, state: State) -> StateUpdate:
         """Plan if the run still needs a plan; the run is owned."""
@@ -157,7 +171,8 @@ class Planner:
             )
             schema = revision_schema(names)
         else:
-            messages = planner_messages(goal, offered, record, limits, replan_policy.horizon)
+            pictures = await content_value(run.ledger, record.assignment.attached) or []
+            messages = planner_messages(goal, offered, record, limits, replan_policy.horizon, pictures)
             read = partial(read_plan, tools=specs, max_steps=most)
             schema = plan_schema(names)
         call = ModelCall("planner", label, messages, schema=schema)

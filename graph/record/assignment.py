@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.events import NO_CONFIGURATION, Configuration, Configured, RunStarted, Steered
+from graph.record.events import NO_CONFIGURATION, Configuration, Configured, Content, RunStarted, Steered
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Assignment:
 
     `setup` is what the run needs to be resumed elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`;
     records of earlier versions have none, and their setup may be a client's. `history` has earlier turns of the
-    thread.
+    thread, `attached` the pictures beside the goal.
     """
 
     thread: str = ""
@@ -23,6 +23,7 @@ class Assignment:
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
+    attached: Content | None = None
     configuration: Configuration = NO_CONFIGURATION
 
     def run_started(self, data: RunStarted) -> "Assignment":
@@ -35,6 +36,7 @@ class Assignment:
             setup=data.setup,
             setup_by=data.setup_by,
             history=data.history,
+            attached=data.attached,
             configuration=data.configured or self.configuration,
         )
 

@@ -53,7 +53,8 @@ NO_CONFIGURATION = Configuration()
 class RunStarted(Payload):
     """A run began: the goal, and all that decisions rest on; the ledger fills in `thread` and `n`.
 
-    `history` are messages of the chat before the goal. `setup` is what the run needs to be resumed elsewhere; only if
+    `history` are messages of the chat before the goal. `pictures` are type, size and digest of the pictures beside the
+    goal, `attached` their bytes. `setup` is what the run needs to be resumed elsewhere; only if
     `setup_by` is `BY_FACADE`, the facade gave it.
     """
 
@@ -64,6 +65,8 @@ class RunStarted(Payload):
     tags: tuple[str, ...] = ()
     wording: int = 1
     history: tuple[Mapping[str, str], ...] = ()
+    pictures: tuple[Mapping[str, Any], ...] = ()
+    attached: Content | None = None
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     configured: Configuration | None = None
@@ -79,6 +82,7 @@ class RunStarted(Payload):
             **given(tags=list(self.tags)),
             **({"wording": self.wording} if self.wording > 1 else {}),
             "history": list(self.history),
+            **given(pictures=list(self.pictures), attached=self.attached and self.attached.to_json()),
             "setup": self.setup,
             **given(setup_by=self.setup_by, configured=self.configured and self.configured.to_json()),
             "budget": self.budget.to_json(),
@@ -95,6 +99,8 @@ class RunStarted(Payload):
             tags=tuple(raw.get("tags", ())),
             wording=number(raw.get("wording")) or 1,
             history=tuple(raw.get("history", ())),
+            pictures=tuple(raw.get("pictures", ())),
+            attached=content_in(raw, "attached"),
             setup=raw.get("setup") or {},
             setup_by=raw.get("setup_by"),
             configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,

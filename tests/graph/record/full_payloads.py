@@ -22,6 +22,8 @@ FULL: dict[str, dict[str, Any]] = {
         "tags": ["nightly"],
         "wording": 3,
         "history": [{"user": "hello"}],
+        "pictures": [{"mime_type": "image/png", "size": 8, "sha256": "0" * 64}],
+        "attached": {"artifact": ARTIFACT},
         "setup": {"approval": "always"},
         "setup_by": "facade",
         "configured": CONFIGURED,
