@@ -79,6 +79,10 @@ class Agent:
         """See `AsyncAgent.resume`."""
         return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, on_progress=on_progress))
 
+    def retry(self, run: str, **changes: Any) -> Run:
+        """See `AsyncAgent.retry`."""
+        return self._do(lambda: self._agent.retry(run, **changes))
+
     def show(self, run: str) -> Run:
         """See `AsyncAgent.show`."""
         return self._do(lambda: self._agent.show(run))

@@ -37,7 +37,7 @@ class Opened:
         Raises:
             MissingToolsError: A tool is missing.
         """
-        if self.tools is None or run.ended or run.plan is None:
+        if self.tools is None or run.plan is None:
             return
         left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
         missing = {name for step in left for name in step.tool_names} - self.tools

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -11,7 +12,7 @@ from pydantic import JsonValue
 
 from graph.agent_session import Opened, Progress, opened
 from graph.builder import Graph
-from graph.caller import Caller
+from graph.caller import Caller, Changes
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE
@@ -154,16 +155,51 @@ class AsyncAgent:
             InputError: The decision is `{}`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
         """
-        key = await (await self._all_runs()).find(run)
-        before = await (await self._open.get()).stands(key.thread)
-        if before.n != key.n:
-            raise InputError("run", f"{run} cannot go on: {before.id} has taken its thread since")
-        (await self._open.get()).require_tools(before)
+        agent = await self._open.get()
+        before = await self._latest(run)
+        if not before.ended:
+            agent.require_tools(before)
         if decision is not None:
-            await (await self._open.get()).decide(before, decision, unseen, on_progress)
+            await agent.decide(before, decision, unseen, on_progress)
         elif not before.ended and before.request is None:
-            await (await self._open.get()).drive(None, Caller.facade(key.thread), on_progress)
-        return await (await self._open.get()).stands(key.thread)
+            await agent.drive(None, Caller.facade(before.thread), on_progress)
+        return await agent.stands(before.thread)
+
+    async def retry(
+        self,
+        run: str,
+        *,
+        limits: Mapping[str, Any] | None = None,
+        feedback: str | None = None,
+        plan: JsonValue = None,
+        on_progress: Progress | None = None,
+    ) -> Run:
+        """Reopen a run that ended, and return it when it waits for a decision or has ended again.
+
+        Steps that succeeded stay as they are; failed and blocked steps are tried again. A raised limit keeps the
+        approval, any other change is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            limits: Limits of the budget to change, such as `{"tool_calls": 20}`.
+            feedback: Feedback; the planner then revises what is left.
+            plan: Another plan for what is left.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: It has not ended, ended as `succeeded` or `rejected`, or the thread has a later run.
+            MissingToolsError: A tool of the remaining steps is missing.
+        """
+        agent = await self._open.get()
+        before = await self._latest(run)
+        if not before.ended:
+            raise InputError("run", f"{before.id} has not ended; continue it instead")
+        agent.require_tools(before)
+        given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
+        changes = Changes(limits or {}, feedback)
+        await agent.drive(given, replace(Caller.facade(before.thread), changes=changes), on_progress)
+        return await agent.stands(before.thread)
 
     async def show(self, run: str) -> Run:
         """Return a run's current state, with the open review request if it waits for a decision.
@@ -293,12 +329,25 @@ class AsyncAgent:
             InputError: It has ended, or has no such constraint.
         """
         before = await self.show(run)
-        (await self._open.get()).require_tools(before)
+        if not before.ended:
+            (await self._open.get()).require_tools(before)
         steer = Amendment(tuple(add), tuple(withdraw), feedback, local_user())
         worked_on = await (await self._all_runs()).steer(run, steer)
         if not worked_on and before.request is not None:
             await (await self._open.get()).drive(None, Caller.facade(before.thread), on_progress)
         return await self.show(run)
+
+    async def _latest(self, run: str) -> Run:
+        """Return a run as it stands.
+
+        Raises:
+            InputError: The thread has a later run.
+        """
+        key = await (await self._all_runs()).find(run)
+        stands = await (await self._open.get()).stands(key.thread)
+        if stands.n != key.n:
+            raise InputError("run", f"{run} cannot go on: {stands.id} has taken its thread since")
+        return stands
 
     async def _all_runs(self) -> Runs:
         return (await self._open.get()).runs

@@ -152,6 +152,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [], "by": "os:ada", "reason": "r"},
     "run_ended": {"status": "succeeded", "reason": "r"},
+    "run_reopened": {"again": ["s"], "approver": "os:ada"},
 }
 """Kind of event -> the least that its payload holds."""
 

@@ -21,6 +21,7 @@ from graph.cli.commands.policy import policy
 from graph.cli.commands.redact import redact
 from graph.cli.commands.replay import replay
 from graph.cli.commands.resume import resume
+from graph.cli.commands.retry import retry
 from graph.cli.commands.run import run
 from graph.cli.commands.runs import runs
 from graph.cli.commands.show import show
@@ -46,6 +47,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "runs": runs,
     "show": show,
     "resume": resume,
+    "retry": retry,
     "pause": pause,
     "steer": steer,
     "cancel": cancel,

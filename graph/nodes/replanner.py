@@ -124,7 +124,8 @@ class Replanner:
         schema = revision_schema(tuple(tool["name"] for tool in offered))
         models, most = self.services.models, settings.max_repairs
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
-        call = ModelCall(role, f"{record.plan_state.revision}:{len(record.steps.succeeded)}", messages, schema=schema)
+        label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
+        call = ModelCall(role, label, messages, schema=schema)
         return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), most)
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:

@@ -20,6 +20,7 @@ from graph.record.events import (
     PlanRevised,
     ReviewRequested,
     RunEnded,
+    RunReopened,
     RunStarted,
     SettledCall,
     Steered,
@@ -109,6 +110,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case RunEnded():
             record.ended = data
             record.review_state.close()
+        case RunReopened():
+            _run_reopened(record, data)
         case Executing() | Paused() | ValueRedacted():
             pass
         case _:
@@ -119,6 +122,14 @@ def _run_started(record: RunState, event: Event, data: RunStarted) -> None:
     record.started_at = event.at
     record.assignment = record.assignment.run_started(data)
     record.spending.run_started(data)
+
+
+def _run_reopened(record: RunState, data: RunReopened) -> None:
+    record.ended = None
+    record.plan_state.run_reopened()
+    record.review_state.run_reopened(data)
+    record.steps.run_reopened(data)
+    record.spending.run_reopened(data)
 
 
 def _plan_revised(record: RunState, data: PlanRevised) -> None:

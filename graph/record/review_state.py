@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
 from graph.record.call import HeldCall, WaitingCall
-from graph.record.events import CallRefused, Decided, Event, ReviewRequested, StepHeld, StepUncertain
+from graph.record.events import CallRefused, Decided, Event, ReviewRequested, RunReopened, StepHeld, StepUncertain
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,11 @@ class ReviewState:
         if data.decision == "approve":
             self.approval = Approval(event.seq, data.digest or "", data.binding or "", data.by, data.approver)
         elif data.budget is not None and self.approval is not None:
+            self.approval = replace(self.approval, binding=data.binding or "")
+
+    def run_reopened(self, data: RunReopened) -> None:
+        """Bind the approval in force to a raised budget."""
+        if data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 
     def close(self) -> None:

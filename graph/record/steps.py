@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from graph.record.events import CallFinished, PlanRevised, StepChecked, StepFinished
+from graph.record.events import CallFinished, PlanRevised, RunReopened, StepChecked, StepFinished
 from graph.record.results import StepResult, StepStatus
 from graph.record.trust_label import USER, TrustLabel
 
@@ -97,6 +97,15 @@ class Steps:
         self._set(step, result)
         self.unchecked[step] = result
         self.labels[step] = USER
+
+    def run_reopened(self, data: RunReopened) -> None:
+        """Forget the results of the steps that are tried again; how often they failed still counts."""
+        for step in data.again:
+            self.results.pop(step, None)
+            self.result_revision.pop(step, None)
+            self.missing.pop(step, None)
+        self.retries = Counter()
+        self._succeeded = None
 
     def _set(self, step: str, result: StepResult) -> bool:
         self.results[step] = result

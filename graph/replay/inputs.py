@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import Command
 
+from graph.caller import NO_CHANGES, Changes
 from graph.record.events import (
     Configured,
     Content,
@@ -16,7 +17,9 @@ from graph.record.events import (
     PlanRefused,
     PlanRevised,
     ReviewRequested,
+    RunReopened,
     RunStarted,
+    Steered,
 )
 
 Artifacts = Mapping[str, str]
@@ -72,12 +75,13 @@ def plan_in_state(event: Event) -> Any:
 class Given:
     """One input of the graph; `unseen` marks a decision made in advance, without seeing the request.
 
-    `checkpoint` is the checkpoint to continue from, the latest by default.
+    `checkpoint` is the checkpoint to continue from, the latest by default. `changes` come with a retry.
     """
 
     value: Any = None
     unseen: bool = False
     checkpoint: str | None = None
+    changes: Changes = NO_CHANGES
 
     @classmethod
     def answer(cls, value: Any, unseen: bool) -> "Given":
@@ -88,6 +92,28 @@ class Given:
     def message(cls, words: str) -> "Given":
         """Return a message in the chat."""
         return cls({"messages": [HumanMessage(words)]})
+
+
+def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> Given:
+    """Return the input of a retry, with the changes that came with it.
+
+    Args:
+        reopened: The event on record.
+        following: The events after it.
+    """
+    given: dict[str, Any] = {"operation": "retry"}
+    limits = reopened.budget.to_json() if reopened.budget is not None else {}
+    feedback: str | None = None
+    for event in following:
+        match event.data_if_known:
+            case Configured():
+                continue
+            case Steered(checkpoint=str()) as steered:
+                feedback = steered.feedback
+            case PlanRevised(author="state" | "caller", plan=plan):
+                given["plan"] = plan
+        break
+    return Given(given, changes=Changes(limits, feedback))
 
 
 def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifacts: Artifacts) -> Given | None:

@@ -27,6 +27,7 @@ from graph.record.events import (
     Event,
     PlanRevised,
     RunEnded,
+    RunReopened,
     RunStarted,
     Steered,
     ValueRedacted,
@@ -34,7 +35,15 @@ from graph.record.events import (
 from graph.replay.comparison import Difference
 from graph.replay.divergence import OffRecord
 from graph.replay.graph_factory import staged
-from graph.replay.inputs import NOT_ASKED, Given, answer_on_record, first_input, plan_in_state, state_of_fork
+from graph.replay.inputs import (
+    NOT_ASKED,
+    Given,
+    answer_on_record,
+    first_input,
+    plan_in_state,
+    retry_on_record,
+    state_of_fork,
+)
 from graph.replay.ledger import ReplayLedger, ReplayStopped
 from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
@@ -127,6 +136,8 @@ class Player:
             return Given()
         if isinstance(event.data_if_known, Configured):
             self._graph = self._staged(event.data_if_known.configuration)
+        if isinstance(event.data_if_known, RunReopened):
+            return retry_on_record(event.data_if_known, self._recording.ahead(LOOK_AHEAD)[1:])
         if isinstance(event.data_if_known, Steered):
             return Given.message(f"steer: {event.data_if_known.added[0]}")
         coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != "configured"]
@@ -148,7 +159,7 @@ class Player:
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
-        with calling(Caller(self._transcript.thread, self._started, given.unseen)):
+        with calling(Caller(self._transcript.thread, self._started, given.unseen, given.changes)):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, config, durability="sync")
             )

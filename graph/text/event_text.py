@@ -36,6 +36,7 @@ from graph.record.events import (
     PlanRevised,
     ReviewRequested,
     RunEnded,
+    RunReopened,
     RunStarted,
     Steered,
     StepChecked,
@@ -129,6 +130,8 @@ def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:
             return SECTIONS, _redacted(data)
         case RunEnded():
             return SECTIONS, _run_ended(data)
+        case RunReopened():
+            return ("run", "steps", "decisions", "budget"), _run_reopened(data)
         case _:
             assert_never(data)
 
@@ -396,6 +399,14 @@ def _run_ended(data: RunEnded) -> Words:
     if data.answer != Content():
         yield f"answer: {content(data.answer)}"
     yield from _read_as(data)
+
+
+def _run_reopened(data: RunReopened) -> Words:
+    yield f"reopened by {data.approver}"
+    if data.again:
+        yield f"tried again: {', '.join(data.again)}"
+    if data.budget is not None and data.budget.names:
+        yield f"the budget is now {_limits(data.budget)}"
 
 
 def _read_as(data: PlanRevised | RunEnded) -> Words:

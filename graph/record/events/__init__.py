@@ -9,6 +9,7 @@ from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, Event
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested, SettledCall
 from graph.record.events.run import (
     ASKED,
@@ -61,6 +62,7 @@ __all__ = [
     "Prompt",
     "ReviewRequested",
     "RunEnded",
+    "RunReopened",
     "RunStarted",
     "SettledCall",
     "Steered",

@@ -10,6 +10,7 @@ from graph.record.events.call import CallFinished, CallRefused, CallStarted, Ste
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested
 from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, ValueRedacted
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
@@ -36,6 +37,7 @@ EventData = (
     | Paused
     | ValueRedacted
     | RunEnded
+    | RunReopened
 )
 """The data of an event, by its kind; code that branches on it names every kind, or mypy reports it."""
 

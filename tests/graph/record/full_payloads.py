@@ -164,6 +164,12 @@ FULL: dict[str, dict[str, Any]] = {
     },
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
+    "run_reopened": {
+        "again": ["step_2"],
+        "approver": "os:ada",
+        "budget": {"tool_calls": 20},
+        "binding": "e" * 64,
+    },
     "run_ended": {
         "status": "partial",
         "reason": "missing: step_2",
