@@ -40,9 +40,10 @@ USER = {"identity": "boss", "is_authenticated": True, "display_name": "boss"}
 SERVER = {"base_url": "http://127.0.0.1:9/v1"}
 ROWS = (
     row(
-        "goal, constraints, tags, chat, `steer`, `continue`",
+        "goal, constraints, tags, chat, `steer`, `continue`, `retry`",
         *(YES, YES, NO, NO, NO),
         goal="another",
+        operation="retry",
         constraints=["c"],
         tags=["another"],
     ),
