@@ -123,6 +123,18 @@ class Agent:
         """See `AsyncAgent.steer`."""
         return self._do(lambda: self._agent.steer(run, **changes))
 
+    def skip(self, run: str, step: str, why: str = "") -> Run:
+        """See `AsyncAgent.skip`."""
+        return self._do(lambda: self._agent.skip(run, step, why))
+
+    def supply(self, run: str, step: str, value: JsonValue) -> Run:
+        """See `AsyncAgent.supply`."""
+        return self._do(lambda: self._agent.supply(run, step, value))
+
+    def edit(self, run: str, plan: JsonValue) -> Run:
+        """See `AsyncAgent.edit`."""
+        return self._do(lambda: self._agent.edit(run, plan))
+
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""
         return self._do(lambda: self._agent.cancel(run))

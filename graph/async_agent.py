@@ -27,6 +27,7 @@ from graph.record_service import audited, exported, redacted, verified, verified
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
 from graph.runs import Log, Run, RunPage, Runs
+from graph.step_changes import skip_step, supply_result
 from graph.text.audit import Audit
 from graph.text.event_text import Section
 from graph.text.notebook import draw_plans
@@ -294,6 +295,52 @@ class AsyncAgent:
             RunOwnedError: A run of the thread is executing.
         """
         return await redacted(await self._all_runs(), run, value, reason, by)
+
+    async def skip(self, run: str, step: str, why: str = "") -> Run:
+        """Leave a step of a waiting or paused run out, and with it the steps that need it; then `resume` the run.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            why: The reason, for the record.
+
+        Raises:
+            InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
+        """
+        return await skip_step(await self._all_runs(), run, step, why, local_user())
+
+    async def supply(self, run: str, step: str, value: JsonValue) -> Run:
+        """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            value: The result.
+
+        Raises:
+            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; or the run
+                has ended or is executing.
+        """
+        return await supply_result(await self._all_runs(), run, step, value, local_user())
+
+    async def edit(self, run: str, plan: JsonValue, *, on_progress: Progress | None = None) -> Run:
+        """Propose another plan for what is left of a waiting or paused run; it is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            plan: The plan.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            InputError: The run has ended, is executing, or its thread has a later run.
+        """
+        agent, before = await self._open.get(), await self._latest(run)
+        if before.ended:
+            raise InputError("run", f"{before.id} has ended; retry it with the plan, or start a new run")
+        if before.status in ("running", "planning"):
+            raise InputError("run", f"{before.id} is executing; pause it first")
+        await agent.propose(before, plan, on_progress)
+        return await agent.stands(before.thread)
 
     async def cancel(self, run: str) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""

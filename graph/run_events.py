@@ -10,6 +10,7 @@ from graph.policy.replanning import Cause
 from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
 from graph.record.events import ASKED, BudgetReached, Draft, Paused, PlanRevised, cancelled
+from graph.record.remaining import steps_left
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
 
@@ -55,7 +56,7 @@ def revision(
 
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
     """Return the event of a reached limit, with the node that reached it and the remaining steps."""
-    left = [step.id for step in plan.steps if step.id not in run.record.steps.succeeded] if plan else []
+    left = [step.id for step in steps_left(plan, run.record.steps.results)] if plan else []
     bounds, usage = run.terms.bounds, run.record.spending.usage
     return Draft(BudgetReached(limit=limit, by=by, budget=bounds, spent=usage, left=tuple(left)))
 

@@ -152,6 +152,8 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [], "by": "os:ada", "reason": "r"},
     "run_ended": {"status": "succeeded", "reason": "r"},
+    "step_skipped": {"why": "not needed", "approver": "os:ada"},
+    "result_supplied": {"value": 1, "approver": "os:ada"},
     "run_reopened": {"again": ["s"], "approver": "os:ada"},
 }
 """Kind of event -> the least that its payload holds."""

@@ -25,7 +25,9 @@ from graph.cli.commands.retry import retry
 from graph.cli.commands.run import run
 from graph.cli.commands.runs import runs
 from graph.cli.commands.show import show
+from graph.cli.commands.skip import skip
 from graph.cli.commands.steer import steer
+from graph.cli.commands.supply import supply
 from graph.cli.commands.tools import tools
 from graph.cli.commands.trust import trust
 from graph.cli.commands.verify import verify
@@ -50,6 +52,8 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "retry": retry,
     "pause": pause,
     "steer": steer,
+    "skip": skip,
+    "supply": supply,
     "cancel": cancel,
     "draw": draw,
     "audit": audit,

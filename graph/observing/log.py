@@ -27,6 +27,8 @@ MILESTONES = (
     "paused",
     "run_ended",
     "run_reopened",
+    "step_skipped",
+    "result_supplied",
 )
 PROBLEMS = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain")
 

@@ -18,6 +18,7 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
+    ResultSupplied,
     ReviewRequested,
     RunEnded,
     RunReopened,
@@ -27,6 +28,7 @@ from graph.record.events import (
     StepChecked,
     StepFinished,
     StepHeld,
+    StepSkipped,
     StepUncertain,
     ValueRedacted,
 )
@@ -67,7 +69,7 @@ def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
     return record
 
 
-def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912  (a case for each kind)
+def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912, PLR0915  (a case for each kind)
     """Give an event to the values that it changes; an event that changes several has a function of its own below."""
     match data:  # those first of which a run has most
         case CallStarted():
@@ -109,6 +111,12 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.spending.budget_reached(data)
         case RunEnded():
             record.ended = data
+            record.review_state.close()
+        case StepSkipped():
+            record.steps.step_skipped(event.step or "", data)
+            record.review_state.close()
+        case ResultSupplied():
+            record.steps.result_supplied(event, data)
             record.review_state.close()
         case RunReopened():
             _run_reopened(record, data)

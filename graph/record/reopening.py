@@ -1,5 +1,7 @@
 """Whether an ended run can be retried, and which of its steps are then tried again."""
 
+from graph.plan.schema import Plan
+from graph.record.remaining import steps_left
 from graph.record.run_state import RunState
 
 RETRIED = ("failed", "partial", "budget_exhausted", "cancelled")
@@ -37,5 +39,4 @@ def retry_fault(record: RunState, *, changed: bool) -> str | None:
 def _is_done(record: RunState) -> bool:
     if record.plan_state.awaits_plan:
         return False
-    planned = (record.plan_state.plan or {}).get("steps", ())
-    return all(step["id"] in record.steps.succeeded for step in planned)
+    return not steps_left(Plan.model_validate(record.plan_state.plan), record.steps.results)

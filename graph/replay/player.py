@@ -26,10 +26,12 @@ from graph.record.events import (
     Configured,
     Event,
     PlanRevised,
+    ResultSupplied,
     RunEnded,
     RunReopened,
     RunStarted,
     Steered,
+    StepSkipped,
     ValueRedacted,
 )
 from graph.replay.comparison import Difference
@@ -196,7 +198,7 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(data, ValueRedacted)
+    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied)
 
 
 def _about_plans(found: Difference) -> str | None:

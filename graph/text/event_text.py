@@ -34,6 +34,7 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
+    ResultSupplied,
     ReviewRequested,
     RunEnded,
     RunReopened,
@@ -42,6 +43,7 @@ from graph.record.events import (
     StepChecked,
     StepFinished,
     StepHeld,
+    StepSkipped,
     StepUncertain,
     ValueRedacted,
 )
@@ -130,6 +132,11 @@ def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:
             return SECTIONS, _redacted(data)
         case RunEnded():
             return SECTIONS, _run_ended(data)
+        case StepSkipped():
+            because = f": {data.why}" if data.why else ""
+            return ("plans", "steps", "decisions"), iter([f"{step} is skipped by {data.approver}{because}"])
+        case ResultSupplied():
+            return ("steps", "decisions"), iter([f"{data.approver} gave the result of {step}: {content(data.result)}"])
         case RunReopened():
             return ("run", "steps", "decisions", "budget"), _run_reopened(data)
         case _:

@@ -3,6 +3,7 @@
 A new kind is a class in one of these files and a line of the union `EventData`; mypy then names what lacks it.
 """
 
+from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
 from graph.record.events.content import Arguments, Content
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
@@ -60,6 +61,7 @@ __all__ = [
     "PlanRefused",
     "PlanRevised",
     "Prompt",
+    "ResultSupplied",
     "ReviewRequested",
     "RunEnded",
     "RunReopened",
@@ -69,6 +71,7 @@ __all__ = [
     "StepChecked",
     "StepFinished",
     "StepHeld",
+    "StepSkipped",
     "StepUncertain",
     "Tokens",
     "ValueRedacted",

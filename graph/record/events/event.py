@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from graph.errors import UnknownEventError
+from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
@@ -38,6 +39,8 @@ EventData = (
     | ValueRedacted
     | RunEnded
     | RunReopened
+    | StepSkipped
+    | ResultSupplied
 )
 """The data of an event, by its kind; code that branches on it names every kind, or mypy reports it."""
 

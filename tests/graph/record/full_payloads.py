@@ -164,6 +164,8 @@ FULL: dict[str, dict[str, Any]] = {
     },
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
+    "step_skipped": {"why": "not needed", "approver": "os:ada"},
+    "result_supplied": {"value": {"text": "a value"}, "approver": "os:ada"},
     "run_reopened": {
         "again": ["step_2"],
         "approver": "os:ada",
