@@ -83,6 +83,10 @@ class Agent:
         """See `AsyncAgent.retry`."""
         return self._do(lambda: self._agent.retry(run, **changes))
 
+    def fork(self, run: str, step: str, **options: Any) -> Run:
+        """See `AsyncAgent.fork`."""
+        return self._do(lambda: self._agent.fork(run, step, **options))
+
     def show(self, run: str) -> Run:
         """See `AsyncAgent.show`."""
         return self._do(lambda: self._agent.show(run))

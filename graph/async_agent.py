@@ -17,6 +17,7 @@ from graph.calls.threads import run_sync
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE
 from graph.errors import InputError
+from graph.forking import fork_of
 from graph.identity import local_user
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
@@ -201,6 +202,38 @@ class AsyncAgent:
         changes = Changes(limits or {}, feedback)
         await agent.drive(given, replace(Caller.facade(before.thread), changes=changes), on_progress)
         return await agent.stands(before.thread)
+
+    async def fork(
+        self,
+        run: str,
+        step: str,
+        *,
+        values: Mapping[str, JsonValue] | None = None,
+        thread: str | None = None,
+        on_progress: Progress | None = None,
+    ) -> Run:
+        """Start a run on a new thread with copies of the results that do not depend on a step; return it as it waits.
+
+        It inherits no approval. A call that may not be repeated and was made in the forked run is reviewed by itself
+        before it is made again.
+
+        Args:
+            run: The run to fork: its id, or its thread.
+            step: The step from which on everything is done anew.
+            values: Step id -> result that you set; these steps are not executed.
+            thread: The thread to start on; a new one by default.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: There is no such step, or a value does not fit its `output`.
+        """
+        agent, thread = await self._open.get(), thread or token_hex(4)
+        fork = await fork_of(await self._all_runs(), run, step, values or {}, local_user())
+        given = {"goal": fork.goal, "constraints": list(fork.constraints), "plan": fork.plan}
+        caller = replace(Caller.facade(thread, fork.setup), inherited=fork.drafts, values=fork.values)
+        await agent.drive(given, caller, on_progress)
+        return await agent.stands(thread)
 
     async def show(self, run: str) -> Run:
         """Return a run's current state, with the open review request if it waits for a decision.

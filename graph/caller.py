@@ -10,7 +10,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.record.events import BY_FACADE
+from graph.record.events import BY_FACADE, Draft
+from graph.record.values import Kept
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,16 @@ class Caller:
     """The known properties of the caller on one thread.
 
     `started` goes into the event `run_started` of a run that begins: the setup, and who gave it. `unseen` says that a
-    decision was given beforehand, with nobody looking. `changes` come with a retry.
+    decision was given beforehand, with nobody looking. `changes` come with a retry,
+    `inherited` are the events with which a fork begins, `values` are stored with them.
     """
 
     thread: str
     started: Mapping[str, Any] = field(default_factory=lambda: NO_SETUP)
     unseen: bool = False
     changes: Changes = NO_CHANGES
+    inherited: tuple[Draft, ...] = ()
+    values: tuple[Kept, ...] = ()
 
     @classmethod
     def facade(cls, thread: str, setup: Mapping[str, Any] | None = None, *, unseen: bool = False) -> "Caller":

@@ -79,7 +79,11 @@ def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:
     record, before = run.record, run.recorded_plan()
     kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
     specs = run.services.toolbox.specs
-    read = joined(label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs)
+    made = [label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs]
+    read = joined([*made, *(record.steps.labels[step] for step in record.steps.supplied)])
     heard = any(UNTRUSTED in said for said in record.assignment.history)
     new = (read.untrusted or heard) and author in ("planner", "replanner")
-    return [step.id for step in plan.steps if (step.id in record.plan_state.tainted if step.id in kept else new)]
+    tainted = record.plan_state.tainted
+    if before is None and tainted:  # a fork, whose steps are those of the forked run
+        return [step.id for step in plan.steps if step.id in tainted]
+    return [step.id for step in plan.steps if (step.id in tainted if step.id in kept else new)]

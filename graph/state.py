@@ -63,6 +63,11 @@ class Input(TypedDict, total=False):
         Field(description="Instead of a goal: continue the thread's unfinished run, or retry the one that has ended."),
         EphemeralValue(str, guard=False),
     ]
+    fork_from: Annotated[
+        dict[str, Any],
+        Field(description='Take results over from a run of this thread: {"run": "thread.1", "step": "step_3"}.'),
+        EphemeralValue(dict, guard=False),
+    ]
     run: Annotated[
         Any, Field(description="With an operation: the id of the run, such as thread.1; usually left out."), furthest
     ]

@@ -56,9 +56,7 @@ async def supply_result(runs: Runs, name: str, step: str, value: Any, by: str) -
     """
     key = await runs.find(name)
     found = await _changeable(runs, key, step)
-    if found.step.kind == "gate":
-        raise InputError("step", f"{step} is a gate, which only a decision in its review passes")
-    kept = keep(_fitting(found.step, value))
+    kept = keep(fitting_result(found.step, value))
     supplied = ResultSupplied(result=Content.of(kept), approver=by)
     return await _changed(runs, key, step, Draft(supplied, step), [kept])
 
@@ -102,12 +100,14 @@ def _step_to_change(record: RunState, step: str) -> Step:
     return plan.by_id[step]
 
 
-def _fitting(step: Step, value: Any) -> JsonValue:
+def fitting_result(step: Step, value: Any) -> JsonValue:
     """Return a value as the step's output schema requires it.
 
     Raises:
-        InputError: It is no JSON, or does not fit.
+        InputError: It is no JSON, or does not fit; or the step is a gate.
     """
+    if step.kind == "gate":
+        raise InputError("step", f"{step.id} is a gate, which only a decision in its review passes")
     try:
         told, fault = fit_answer(normalise(value), step.output)
     except ResultError as error:

@@ -13,6 +13,7 @@ from graph.cli.commands.doctor import doctor
 from graph.cli.commands.draw import draw
 from graph.cli.commands.eval import evaluate
 from graph.cli.commands.export import export
+from graph.cli.commands.fork import fork
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
@@ -50,6 +51,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "show": show,
     "resume": resume,
     "retry": retry,
+    "fork": fork,
     "pause": pause,
     "steer": steer,
     "skip": skip,

@@ -12,6 +12,7 @@ from graph.context import Services
 from graph.errors import InputError
 from graph.fork import is_fork
 from graph.identity import approver
+from graph.nodes.fork_source import fork_source
 from graph.nodes.planner_input import (
     Operation,
     brought_plan,
@@ -61,6 +62,10 @@ class Planner:
             InputError: There is no goal.
             ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
+        thread = thread_of(state, config)
+        source = await fork_source(self.services, state, thread)
+        if source.plan is not None and state.get("plan") in (None, ""):
+            state = {**state, "plan": source.plan, "digest": None}
         run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):
             await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
@@ -70,10 +75,10 @@ class Planner:
                 if wants_to_retry(state) and run.record.ended and not run.here_before:
                     await reopen(writer, brings_plan=_brings_plan(run, state))
                 return await self._continue(writer, state)
-        goal = goal_to_begin(state, thread_of(state, config))
+        goal = source.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:
             await self.services.models.check()
-        async with begin_run(self.services, state, config, goal) as writer:
+        async with begin_run(self.services, state, config, goal, source.drafts, source.values) as writer:
             return await self._continue(writer, state)
 
     async def _continue(self, writer: RunWriter, state: State) -> StateUpdate:
@@ -262,6 +267,8 @@ def _is_announced(run: RunContext, state: State) -> bool:
 
 
 def _why(run: RunContext, brought: Any) -> str:
+    if brought is not None and run.record.assignment.forked_from is not None:
+        return f"forked from {run.record.assignment.forked_from}"
     if brought is not None:
         return "brought by the caller"
     if run.record.plan_state.steered:

@@ -7,7 +7,7 @@ from typing import Any
 from graph.plan.issues import Issue
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, RunForked, Steered
 from graph.record.replacement import Replaced
 
 
@@ -78,6 +78,10 @@ class PlanState:
         self.failures.update(data.failures)
         self.stalled = data.stalled
         self.would_replace = data.would_replace
+
+    def run_forked(self, data: RunForked) -> None:
+        """Keep which steps of the source's plan were planned with untrusted content."""
+        self.tainted = set(data.tainted)
 
     def run_reopened(self) -> None:
         """Let models be asked anew for what they were asked before the end."""

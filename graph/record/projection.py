@@ -6,6 +6,7 @@ from typing import assert_never
 from graph.record.events import (
     BudgetReached,
     CallFinished,
+    CallInherited,
     CallRefused,
     CallStarted,
     Configured,
@@ -13,6 +14,7 @@ from graph.record.events import (
     Event,
     EventData,
     Executing,
+    Inherited,
     ModelFinished,
     ModelStarted,
     Paused,
@@ -21,6 +23,7 @@ from graph.record.events import (
     ResultSupplied,
     ReviewRequested,
     RunEnded,
+    RunForked,
     RunReopened,
     RunStarted,
     SettledCall,
@@ -112,6 +115,13 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case RunEnded():
             record.ended = data
             record.review_state.close()
+        case RunForked():
+            record.assignment = record.assignment.run_forked(data)
+            record.plan_state.run_forked(data)
+        case Inherited():
+            record.steps.inherited(event.step or "", data)
+        case CallInherited():
+            record.calls.call_inherited(event.step or "", data)
         case StepSkipped():
             record.steps.step_skipped(event.step or "", data)
             record.review_state.close()

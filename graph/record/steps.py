@@ -8,6 +8,7 @@ from pydantic import JsonValue
 from graph.record.events import (
     CallFinished,
     Event,
+    Inherited,
     PlanRevised,
     ResultSupplied,
     RunReopened,
@@ -29,7 +30,7 @@ class Steps:
     meet their step's criteria. `inputs` are digests of the inputs of model steps, `labels` say whether a result is
     trusted, `missing` names what a step that succeeded does without. `retries` counts how often the revision in force
     tried a step again, `failed` how often a step, or an item of it, failed for good. `supplied` are
-    steps whose results a person gave.
+    steps whose results a person gave, or that a fork inherited.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -120,6 +121,12 @@ class Steps:
         self._set(step, result)
         self.unchecked[step] = result
         self.labels[step] = USER
+
+    def inherited(self, step: str, data: Inherited) -> None:
+        """Set the result that the step has in the run that this one is a fork of."""
+        self._set(step, data.result)
+        self.labels[step] = data.label
+        self.supplied.add(step)
 
     def step_skipped(self, step: str, data: StepSkipped) -> None:
         """Leave a step out."""

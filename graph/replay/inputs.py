@@ -1,5 +1,6 @@
 """The inputs of a recorded run: the goal, a plan brought by the caller, and people's decisions."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +11,18 @@ from langgraph.types import Command
 
 from graph.caller import NO_CHANGES, Changes
 from graph.record.events import (
+    CallInherited,
     Configured,
     Content,
     Decided,
+    Draft,
     Event,
+    Inherited,
     PlanRefused,
     PlanRevised,
+    ResultSupplied,
     ReviewRequested,
+    RunForked,
     RunReopened,
     RunStarted,
     Steered,
@@ -47,6 +53,15 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
             case PlanRevised():
                 return given
     return given
+
+
+def inherited_on_record(events: Sequence[Event]) -> tuple[Draft, ...]:
+    """Return the events that a run inherited as a fork, with the results that its user set; they follow the first."""
+    if len(events) < 2 or events[1].kind != "run_forked":
+        return ()
+    kinds = RunForked | Inherited | CallInherited | ResultSupplied
+    begun = itertools.takewhile(lambda event: isinstance(event.data_if_known, kinds), events[1:])
+    return tuple(Draft(event.data, event.step) for event in begun)
 
 
 def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any] | None:

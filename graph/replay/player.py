@@ -42,6 +42,7 @@ from graph.replay.inputs import (
     Given,
     answer_on_record,
     first_input,
+    inherited_on_record,
     plan_in_state,
     retry_on_record,
     state_of_fork,
@@ -86,6 +87,7 @@ class Player:
         self._ledger.refusal = OffRecord(self._recording, self._scheduler.given).refusal
         self._saver = InMemorySaver(serde=strict_serializer())
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
+        self._inherited = inherited_on_record(self._events)
         self._started = {"setup": started.setup, "setup_by": started.setup_by}
         self._graph = self._staged(started.configured)
 
@@ -161,7 +163,7 @@ class Player:
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
-        with calling(Caller(self._transcript.thread, self._started, given.unseen, given.changes)):
+        with calling(Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited)):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, config, durability="sync")
             )

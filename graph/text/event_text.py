@@ -20,6 +20,7 @@ from graph.record.events import (
     Arguments,
     BudgetReached,
     CallFinished,
+    CallInherited,
     CallRefused,
     CallStarted,
     Configuration,
@@ -29,6 +30,7 @@ from graph.record.events import (
     Event,
     EventData,
     Executing,
+    Inherited,
     ModelFinished,
     ModelStarted,
     Paused,
@@ -37,6 +39,7 @@ from graph.record.events import (
     ResultSupplied,
     ReviewRequested,
     RunEnded,
+    RunForked,
     RunReopened,
     RunStarted,
     Steered,
@@ -132,6 +135,14 @@ def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:
             return SECTIONS, _redacted(data)
         case RunEnded():
             return SECTIONS, _run_ended(data)
+        case RunForked():
+            return SECTIONS, iter([f"forked from {data.source}", f"done anew: {', '.join(data.again)}"])
+        case Inherited():
+            return ("steps",), iter([f"{step} has its result of {data.source}: {_outcome(data.result)}"])
+        case CallInherited():
+            made = "made" if data.happened else "begun, and may have happened"
+            words = f"{step} called {data.tool} in {data.source} with {_arguments(data.args)}"
+            return ("steps", "decisions"), iter([words, f"the call was {made}"])
         case StepSkipped():
             because = f": {data.why}" if data.why else ""
             return ("plans", "steps", "decisions"), iter([f"{step} is skipped by {data.approver}{because}"])

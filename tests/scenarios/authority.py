@@ -47,6 +47,11 @@ ROWS = (
         constraints=["c"],
         tags=["another"],
     ),
+    row(
+        "`fork_from`: a run to take results over from",
+        *("of the thread", "of the thread", NO, NO, NO),
+        fork_from={"run": "another.1", "step": "x"},
+    ),
     row("a plan, which is reviewed", YES, YES, YES, NO, NO, plan={"steps": [{"id": "x", "objective": "o"}]}),
     row(
         "a decision: approve, edit, reject, answer, settle, raise a budget",

@@ -7,6 +7,7 @@ from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
 from graph.record.events.content import Arguments, Content
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
+from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
@@ -41,6 +42,7 @@ __all__ = [
     "Arguments",
     "BudgetReached",
     "CallFinished",
+    "CallInherited",
     "CallRefused",
     "CallStarted",
     "Configuration",
@@ -53,6 +55,7 @@ __all__ = [
     "EventData",
     "Executing",
     "FailedAttempt",
+    "Inherited",
     "LeftPayload",
     "ModelFinished",
     "ModelStarted",
@@ -64,6 +67,7 @@ __all__ = [
     "ResultSupplied",
     "ReviewRequested",
     "RunEnded",
+    "RunForked",
     "RunReopened",
     "RunStarted",
     "SettledCall",

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from graph.errors import UnknownEventError
 from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
+from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
@@ -41,6 +42,9 @@ EventData = (
     | RunReopened
     | StepSkipped
     | ResultSupplied
+    | RunForked
+    | Inherited
+    | CallInherited
 )
 """The data of an event, by its kind; code that branches on it names every kind, or mypy reports it."""
 
