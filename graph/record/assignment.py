@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.events import NO_CONFIGURATION, Configuration, Configured, Content, RunStarted, Steered
+from graph.record.events import (
+    NO_CONFIGURATION,
+    Configuration,
+    Configured,
+    Content,
+    RunForked,
+    RunStarted,
+    Steered,
+)
 
 
 @dataclass(frozen=True)
@@ -13,7 +21,7 @@ class Assignment:
 
     `setup` is what the run needs to be resumed elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`;
     records of earlier versions have none, and their setup may be a client's. `history` has earlier turns of the
-    thread, `attached` the pictures beside the goal.
+    thread, `attached` the pictures beside the goal. `forked_from` names the run that this one began as a fork of.
     """
 
     thread: str = ""
@@ -25,6 +33,7 @@ class Assignment:
     history: tuple[Mapping[str, str], ...] = ()
     attached: Content | None = None
     configuration: Configuration = NO_CONFIGURATION
+    forked_from: str | None = None
 
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment as the run was started with it; settings on record stay if it brings none."""
@@ -39,6 +48,10 @@ class Assignment:
             attached=data.attached,
             configuration=data.configured or self.configuration,
         )
+
+    def run_forked(self, data: RunForked) -> "Assignment":
+        """Return the assignment of a fork."""
+        return replace(self, forked_from=data.source)
 
     def configured(self, data: Configured) -> "Assignment":
         """Return the assignment with other settings."""
