@@ -9,7 +9,7 @@ from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands, show_request
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
-from graph.review.request import digest_of_all
+from graph.review.request import UNCHANGED, digest_of_all
 from graph.review.response import ReviewResponse, asked, build_response
 from graph.runs import Run
 
@@ -44,7 +44,8 @@ class DecisionSource:
             InputError: The options do not fit the request, or the review refused them.
         """
         assert run.request is not None
-        if self._response_sent and run.request["error"]:
+        refused = run.request["error"] and not run.request["error"].startswith(UNCHANGED)
+        if self._response_sent and refused:
             raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
         self._response_sent = False
         reply = self._reply_from_options(run) if self.has_response else None  # wrong ones are refused in one sentence

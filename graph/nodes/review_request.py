@@ -14,7 +14,7 @@ from graph.record.spending import BudgetExhausted
 from graph.record.values import to_text
 from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
-from graph.review.request import ReviewAction, ReviewRequest
+from graph.review.request import UNCHANGED, ReviewAction, ReviewRequest
 from graph.run_context import RunContext
 from graph.sanitize import escaped
 from graph.text.review import (
@@ -26,8 +26,6 @@ from graph.text.review import (
     question_description,
     uncertain_description,
 )
-
-UNCHANGED = "the plan stays as it was"
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
