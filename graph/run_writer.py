@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.calls.gate import CallGate, OnProgress
+from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
+from graph.calls.tool_runner import OnProgress
 from graph.errors import RunPausedError, UnresolvedReferenceError
 from graph.ledger.protocol import Lease, News
 from graph.ledger.values import answer_from_results
