@@ -1,0 +1,95 @@
+"""The text of each event, in sentences for people.
+
+One file for each family of events, as in `graph/record/events/`. A new kind gets a case here and in the file of
+its family; mypy reports a missing one. An event of a newer release is shown by its name and its fields.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from graph.errors import UnknownEventError
+from graph.record.events import (
+    BudgetReached,
+    CallFinished,
+    CallRefused,
+    CallStarted,
+    Configured,
+    Decided,
+    Event,
+    EventData,
+    Executing,
+    ModelFinished,
+    ModelStarted,
+    Paused,
+    PlanRefused,
+    PlanRevised,
+    ReviewRequested,
+    RunEnded,
+    RunStarted,
+    Steered,
+    StepChecked,
+    StepFinished,
+    StepHeld,
+    StepUncertain,
+    ValueRedacted,
+)
+from graph.text.drawing.labels import plain
+from graph.text.event_text.call import call_text
+from graph.text.event_text.model import model_text
+from graph.text.event_text.plan import plan_text, step_words
+from graph.text.event_text.review import review_text
+from graph.text.event_text.run import run_text
+from graph.text.event_text.sections import SECTIONS, Formatted, Section, Words
+from graph.text.event_text.step import step_text
+from graph.text.event_text.values import value_text
+
+__all__ = ["SECTIONS", "EventText", "Section", "event_line", "event_text", "step_words"]
+
+
+@dataclass(frozen=True)
+class EventText:
+    """The text of an event: a sentence, lines of detail, and the sections of the audit that it belongs to."""
+
+    sections: tuple[Section, ...]
+    sentence: str
+    details: tuple[str, ...] = ()
+
+
+def event_text(event: Event) -> EventText:
+    """Return the text of an event, with invisible characters escaped."""
+    try:
+        sections, words = _formatted(event.data, event.step or "")
+    except UnknownEventError:
+        sections, words = SECTIONS, _unknown(event)
+    sentence, *details = (plain(line) for line in words)
+    return EventText(sections, sentence, tuple(details))
+
+
+def _formatted(data: EventData, step: str) -> Formatted:
+    """Return the sections and the text of an event."""
+    match data:
+        case RunStarted() | Configured() | Paused() | ValueRedacted() | RunEnded():
+            return run_text(data)
+        case PlanRevised() | PlanRefused() | Steered() | Executing():
+            return plan_text(data)
+        case ReviewRequested() | Decided():
+            return review_text(data)
+        case CallStarted() | CallFinished() | CallRefused() | StepHeld() | StepUncertain():
+            return call_text(data, step)
+        case StepFinished() | StepChecked() | BudgetReached():
+            return step_text(data, step)
+        case ModelStarted() | ModelFinished():
+            return model_text(data, step)
+        case _:
+            assert_never(data)
+
+
+def event_line(event: Event) -> str:
+    """Return an event as one numbered line."""
+    return f"{event.seq:>4} {event_text(event).sentence}"
+
+
+def _unknown(event: Event) -> Words:
+    where = f" in {event.step}" if event.step else ""
+    yield f"{event.kind}{where}: a kind of event that this version does not know"
+    yield from (f"{name}: {value_text(value)}" for name, value in event.payload.items())
