@@ -24,7 +24,7 @@ Progress = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Opened:
+class AgentSession:
     """The graph, runs and tool names of an open agent; drives runs of the graph."""
 
     graph: Graph
@@ -44,7 +44,21 @@ class Opened:
         if missing:
             raise MissingToolsError(run.id, sorted(missing))
 
-    async def decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
+    async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
+        """Resume a run, with a decision unless that is None; without one, only an interrupted run goes on.
+
+        Raises:
+            MissingToolsError: A tool of the remaining steps is missing.
+            InputError: The decision is `{}`.
+            NothingToDecideError: A decision was given, but the run does not wait for one.
+        """
+        self.require_tools(run)
+        if decision is not None:
+            await self._decide(run, decision, unseen, on_progress)
+        elif not run.ended and run.request is None:
+            await self.drive(None, Caller.facade(run.thread), on_progress)
+
+    async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
         """Resume a run with a decision.
 
         Raises:
@@ -56,7 +70,7 @@ class Opened:
         if run.request is None and run.status == "waiting":
             # The process died before the request reached the checkpoint; running the graph raises it again.
             await self.drive(None, Caller.facade(run.thread), None)
-            run = await self.stands(run.thread)
+            run = await self.latest(run.thread)
         if run.request is None:
             raise NothingToDecideError(run.id, run.status)
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
@@ -84,7 +98,7 @@ class Opened:
         state = {"run": run, **headed("plan"), "messages": [HumanMessage("resume")]}
         await self.graph.aupdate_state(config, state, as_node="review")
 
-    async def stands(self, thread: str) -> Run:
+    async def latest(self, thread: str) -> Run:
         """Return the thread's latest run, with its open review request."""
         key = await self.runs.latest(thread)
         run = await self.runs.show(key)
@@ -94,9 +108,9 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(
+async def open_session(
     database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
     others = own_tools() if tools is None else tools
     async with (
@@ -105,4 +119,4 @@ async def opened(
         awith_servers(mcp, others) as all_tools,
     ):
         graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
-        yield Opened(graph, runs, frozenset(map(name_of, all_tools)))
+        yield AgentSession(graph, runs, frozenset(map(name_of, all_tools)))
