@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.calls.threads import run_sync
-from graph.chat_models.settings import Given
+from graph.chat_models.settings import ModelSpec
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
@@ -75,8 +75,8 @@ class AgentRecords(ABC):
         """Write a run's whole record to a new file, which `verify` and `replay` take without the database."""
         return await exported(await self._all_runs(), run, Path(file))
 
-    async def replay(self, run: str | Path, *, planner: Given | None = None) -> Replay:
-        """Replay a run from its record alone and return the first difference; no recorded model or tool is called.
+    async def replay(self, run: str | Path, *, planner: ModelSpec | None = None) -> Replay:
+        """Replay a run from its record alone and return the first divergence; no recorded model or tool is called.
 
         Args:
             run: Its id, its thread, or the `Path` of an exported file.

@@ -11,7 +11,7 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
 from graph.builder import Graph, build_graph, own_tools
-from graph.caller import Caller, calling
+from graph.caller import Caller, invoked_by
 from graph.checkpoint import open_checkpointer
 from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
 from graph.own_tools import name_of
@@ -20,7 +20,7 @@ from graph.route import headed
 from graph.runs import Run, Runs, open_runs
 from graph.tool_servers import Servers, Tools, awith_servers
 
-Progress = Callable[[Mapping[str, Any]], None]
+ProgressCallback = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class AgentSession:
         if missing:
             raise MissingToolsError(run.id, sorted(missing))
 
-    async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
+    async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
         """Resume a run, with a decision unless that is None; without one, only an interrupted run goes on.
 
         Raises:
@@ -58,7 +58,7 @@ class AgentSession:
         elif not run.ended and run.request is None:
             await self.drive(None, Caller.facade(run.thread), on_progress)
 
-    async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
+    async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
         """Resume a run with a decision.
 
         Raises:
@@ -75,17 +75,17 @@ class AgentSession:
             raise NothingToDecideError(run.id, run.status)
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
 
-    async def drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
+    async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
         """Run the graph with an input until it stops; None resumes."""
         config: Any = {"configurable": {"thread_id": caller.thread}}
-        with suppress(RunPausedError), calling(caller):
+        with suppress(RunPausedError), invoked_by(caller):
             try:
                 await self._stream(given, config, on_progress)
             except EmptyInputError:
                 await self._restore(caller.thread, config)
                 await self._stream(given, config, on_progress)
 
-    async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:
+    async def _stream(self, given: Any, config: Any, on_progress: ProgressCallback | None) -> None:
         async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
             if on_progress is not None:
                 on_progress(change)

@@ -10,7 +10,7 @@ from typing import Any, Self
 from pydantic import JsonValue
 
 from graph.agent_records import AgentRecords
-from graph.agent_session import AgentSession, Progress, open_session
+from graph.agent_session import AgentSession, ProgressCallback, open_session
 from graph.builder import Graph
 from graph.caller import Caller
 from graph.checkpoint import DATABASE
@@ -103,7 +103,7 @@ class AsyncAgent(AgentRecords):
         plan: JsonValue = None,
         thread: str | None = None,
         setup: Mapping[str, Any] | None = None,
-        on_progress: Progress | None = None,
+        on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Start a run and return it when it waits for a decision or has ended.
 
@@ -128,7 +128,7 @@ class AsyncAgent(AgentRecords):
         return await session.latest(thread)
 
     async def resume(
-        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: Progress | None = None
+        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: ProgressCallback | None = None
     ) -> Run:
         """Resume a run, with a decision if it waits for one, and return it when it stops again.
 
@@ -180,7 +180,7 @@ class AsyncAgent(AgentRecords):
         add: Sequence[str] = (),
         withdraw: Sequence[str] = (),
         feedback: str | None = None,
-        on_progress: Progress | None = None,
+        on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Change a run's constraints, or send feedback; the run plans again before it goes on.
 

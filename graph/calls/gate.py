@@ -217,7 +217,9 @@ class CallGate:
         try:
             events = [*outcomes, *intents]
             stored = [*values, *shown]
-            await self._ledger.append(self._lease, events, artifacts=stored, control_seq=guard, heed=bool(starting))
+            await self._ledger.append(
+                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=bool(starting)
+            )
         except StaleRunError:
             for call in starting:
                 self.effects.end_turn(call)

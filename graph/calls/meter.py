@@ -11,7 +11,7 @@ ANSWER_TOKENS = 1_000
 """Tokens reserved for a model's answer until its usage is known."""
 
 
-class BudgetReached(Exception):
+class LimitReached(Exception):
     """The call would exceed a limit; the run asks a person. Never leaves the node."""
 
     def __init__(self, limit: str) -> None:
@@ -104,7 +104,7 @@ class Meter:
         if (worked_s := self.wall_s) is not None:
             self.usage = self.usage.plus(wall_s=worked_s - self.usage.wall_s)
         if limit := reached(self.budget, self.usage, more):
-            raise BudgetReached(limit)
+            raise LimitReached(limit)
         self.usage = self.usage.plus(
             model_calls=more.model_calls,
             tokens=more.tokens,

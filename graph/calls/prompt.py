@@ -13,13 +13,13 @@ from graph.record.artifacts import without_constants
 from graph.record.events import Content
 from graph.record.values import Kept, keep, keep_constant
 
-Prompt = list[JsonValue]
+PromptMessages = list[JsonValue]
 
 CONSTANT_CHARACTERS = 200
 """Shorter texts stay inline, because a reference would take more space."""
 
 
-def prompt_of(messages: Sequence[BaseMessage]) -> Prompt:
+def prompt_of(messages: Sequence[BaseMessage]) -> PromptMessages:
     """Return the content of messages as plain data, without client-generated ids."""
     return [_told(message) for message in messages]
 
@@ -51,7 +51,7 @@ class Prompts:
     constants: Collection[str] = ()
     _last: dict[tuple[str, str], Asked] = field(default_factory=dict)
 
-    def recorded(self, asked: Asked, role: str, conversation: str, prompt: Prompt) -> Recorded:
+    def recorded(self, asked: Asked, role: str, conversation: str, prompt: PromptMessages) -> Recorded:
         """Return a call's prompt for its event; `continues` is the key of the call whose prompt it extends."""
         before = self._last.get((role, conversation))
         self._last[role, conversation] = asked
@@ -59,7 +59,7 @@ class Prompts:
             return self._kept(prompt, None)
         return self._kept(prompt[before.messages :], before.key)
 
-    def _kept(self, prompt: Prompt, continues: str | None) -> Recorded:
+    def _kept(self, prompt: PromptMessages, continues: str | None) -> Recorded:
         shared = [text for text in (*_system_texts(prompt), *self.constants) if len(text) >= CONSTANT_CHARACTERS]
         used = [text for text in dict.fromkeys(shared) if any(text in _content(message) for message in prompt)]
         messages = keep(without_constants(prompt, {text: number for number, text in enumerate(used)}))
@@ -69,7 +69,7 @@ class Prompts:
         return Recorded(told, [messages, *constants])
 
 
-def _system_texts(prompt: Prompt) -> list[str]:
+def _system_texts(prompt: PromptMessages) -> list[str]:
     return [_content(one) for one in prompt if isinstance(one, dict) and one["type"] == "system"]
 
 

@@ -16,9 +16,9 @@ from graph.observing.observed import around
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.record.values import keep, normalise
-from tools.call_progress import CallProgress, Listener, told_of_progress
+from tools.call_progress import CallProgress, ProgressListener, told_of_progress
 from tools.errors import NothingHappened
-from tools.idempotency import calling
+from tools.idempotency import with_idempotency_key
 
 OnProgress = Callable[[ToolCall, CallProgress], None]
 
@@ -62,13 +62,13 @@ class ToolRunner:
         bound = self._toolbox[call.tool]
         limit_s = bound.spec.timeout_s
         deadline = None if limit_s is None else Deadline(limit_s)
-        with calling(call.key), told_of_progress(self._progress_callback(call, deadline)):
+        with with_idempotency_key(call.key), told_of_progress(self._progress_callback(call, deadline)):
             work = bound.call(
                 call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
             )
             return await (work if deadline is None else within(deadline, work, bound.awaitable))
 
-    def _progress_callback(self, call: ToolCall, deadline: Deadline | None) -> Listener:
+    def _progress_callback(self, call: ToolCall, deadline: Deadline | None) -> ProgressListener:
         """Return the progress callback of a tool; it may be called from any thread."""
         loop, context, notify = asyncio.get_running_loop(), contextvars.copy_context(), self._on_progress
 

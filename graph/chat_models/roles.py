@@ -11,10 +11,10 @@ from graph.chat_models.role_model import RoleModel
 from graph.chat_models.settings import (
     OFFLINE,
     ClientSettings,
-    Given,
     Layer,
     ModelSettings,
     ModelSource,
+    ModelSpec,
     Role,
     layer,
     resolved,
@@ -140,9 +140,9 @@ class RoleModels:
 
 
 def role_models(
-    given: Mapping[Role, Given | None],
+    given: Mapping[Role, ModelSpec | None],
     file: str | Path | None = None,
-    executors: Mapping[str, Given] | None = None,
+    executors: Mapping[str, ModelSpec] | None = None,
     for_clients: Sequence[str] | None = None,
 ) -> RoleModels:
     """Return the models of all roles; arguments win over the environment, which wins over the file.
@@ -184,7 +184,7 @@ def create_models(layers: Sequence[Layer]) -> RoleModels:
     )
 
 
-def role_model(given: Given) -> RoleModel:
+def role_model(given: ModelSpec) -> RoleModel:
     """Return the model, with the fallbacks in its settings.
 
     Raises:

@@ -17,7 +17,7 @@ WORDS_CHARACTERS = 200
 
 
 @dataclass
-class Progress:
+class ProgressReporter:
     """Reports one pass over a plan of `steps` steps, until it is closed.
 
     The message keeps its id and is sent at most once a second. A change within that second is sent at its end, so that

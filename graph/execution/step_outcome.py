@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished
 from graph.record.assessment import Assessment
 from graph.record.events import Draft, StepFinished
@@ -89,10 +89,10 @@ class StepAttempt:
         return Draft(finished, self.step)
 
 
-def for_a_person(step: str, *reasons: CallHeld | CallUncertain | BudgetReached) -> StepOutcome:
+def for_a_person(step: str, *reasons: CallHeld | CallUncertain | LimitReached) -> StepOutcome:
     """Return the provisional outcome of a step that needs a person's decision."""
     uncertain = tuple(key for reason in reasons if isinstance(reason, CallUncertain) for key in reason.keys)
-    limit = next((reason.limit for reason in reasons if isinstance(reason, BudgetReached)), None)
+    limit = next((reason.limit for reason in reasons if isinstance(reason, LimitReached)), None)
     status: StepStatus = "uncertain" if uncertain else "pending"
     return StepOutcome(step, StepResult(status, error=str(reasons[0])), uncertain_calls=uncertain, limit=limit)
 

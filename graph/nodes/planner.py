@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
@@ -74,7 +74,7 @@ class Planner:
             return self._shown(run)
         try:
             return await self._plan(writer, state)
-        except BudgetReached as reached:
+        except LimitReached as reached:
             return await self._ask_for_budget(writer, reached.limit)
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import ExpressionError, listed
-from graph.plan.checks import OF, Check, describe_check, is_number, kind_of
+from graph.plan.checks import OF, Check, check_kind, describe_check, is_number
 from graph.plan.expressions import evaluate
 from graph.plan.inline_schema import schema_errors
 from graph.plan.issues import storable
@@ -88,7 +88,7 @@ def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[CheckResult, 
 
 
 def _finding(check: Check, evidence: Evidence) -> CheckResult:
-    kind = kind_of(check)
+    kind = check_kind(check)
     wanted: Any = check[kind]
     if kind == "called":
         met, seen = _called(wanted, evidence.called)

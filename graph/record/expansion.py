@@ -10,7 +10,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.kinds.table import kind_spec
 from graph.plan.normalization import unwrap
-from graph.plan.reading import Reading, finish, read_steps
+from graph.plan.reading import ParsedPlan, finish, read_steps
 from graph.plan.references import renamed
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan, Step
@@ -44,14 +44,16 @@ class Refinement:
     max_steps: int
     deepest: int
 
-    def read(self, raw: Any) -> Reading:
+    def read(self, raw: Any) -> ParsedPlan:
         """Return the plan with the step's own plan in its place, or every fault.
 
         The steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and puts their results together.
         """
         part, notes = unwrap(raw, self.tools)
         if not isinstance(part, dict) or set(part) - {"steps", "answer"}:
-            return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),))
+            return ParsedPlan(
+                None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),)
+            )
         drafts, issues = read_steps(part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1)
         issues += graph_issues(drafts, part.get("answer"), frozenset(self.succeeded))
         issues += [Issue(d.id, "refine", self._too_deep) for d in drafts if d.fields.get("refine") and self._is_deep]
@@ -59,8 +61,8 @@ class Refinement:
         if reading.plan is None:
             return reading
         if not reading.plan.steps and reading.plan.answer is None:
-            return Reading(None, (Issue(None, "steps", "the plan is empty: give steps, or an answer"),))
-        return Reading(self._put_in(reading.plan), notes=reading.notes)
+            return ParsedPlan(None, (Issue(None, "steps", "the plan is empty: give steps, or an answer"),))
+        return ParsedPlan(self._put_in(reading.plan), notes=reading.notes)
 
     @property
     def _too_deep(self) -> str:

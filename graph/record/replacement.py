@@ -17,7 +17,7 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.record.results import StepResult
 
-Standing = Literal["made_up", "asked", "open"]
+ReplacementStatus = Literal["made_up", "asked", "open"]
 """`asked`: it is made up for as soon as a person approves the plan."""
 
 
@@ -28,7 +28,7 @@ class Replaced:
     step: str
     tools: tuple[str, ...]
     by: tuple[str, ...] = ()
-    standing: Standing = "open"
+    standing: ReplacementStatus = "open"
 
     @property
     def is_made_up_for(self) -> bool:
@@ -41,8 +41,10 @@ class Replaced:
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> "Replaced":
-        """Read it from the ledger; what a redaction changed makes up for nothing."""
-        standing: Standing = payload["standing"] if payload["standing"] in get_args(Standing) else "open"
+        """Read what `to_json` wrote; an unknown status, which a redaction may leave, counts as `open`."""
+        standing: ReplacementStatus = (
+            payload["standing"] if payload["standing"] in get_args(ReplacementStatus) else "open"
+        )
         return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), standing)
 
     def approved(self) -> "Replaced":

@@ -20,7 +20,7 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class Request:
+class ReviewRequest:
     """A review request that was shown; `skip` answers stored at its checkpoint were given before it."""
 
     number: int
@@ -42,7 +42,7 @@ class ReviewState:
     """
 
     approval: Approval | None = None
-    request: Request | None = None
+    request: ReviewRequest | None = None
     requests: int = 0
     held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
@@ -56,7 +56,7 @@ class ReviewState:
         """Open a request."""
         self.requests = data.request
         checkpoint = data.checkpoint or ""
-        self.request = Request(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
+        self.request = ReviewRequest(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
 
     def decided(self, event: Event, data: Decided) -> None:
         """Close the request; a new budget alone binds the approval in force to other terms."""

@@ -73,12 +73,16 @@ class LedgerMachine(LedgerModel):
         self.do(self.displaced.pop(place)[1].__aexit__(None, None, None))
 
     @precondition(lambda self: any(len(leases) > 1 for leases in self.leases.values()))
-    @rule(data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans(), heed=st.booleans())
-    def append_under_an_old_lease(self, data: st.DataObject, written: list[Draft], guarded: bool, heed: bool) -> None:
+    @rule(
+        data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans(), require_empty_inbox=st.booleans()
+    )
+    def append_under_an_old_lease(
+        self, data: st.DataObject, written: list[Draft], guarded: bool, require_empty_inbox: bool
+    ) -> None:
         old = data.draw(st.sampled_from([lease for leases in self.leases.values() for lease in leases[:-1]]))
         guard = self.control_seq(old.run) if guarded else None
         with pytest.raises(LeaseLostError):
-            self.do(self.ledger.append(old, written, control_seq=guard, heed=heed))
+            self.do(self.ledger.append(old, written, control_seq=guard, require_empty_inbox=require_empty_inbox))
         with pytest.raises(LeaseLostError):
             self.do(self.ledger.take_messages(old))
 
@@ -97,15 +101,15 @@ class LedgerMachine(LedgerModel):
         self.inbox[run] = []
 
     @rule(data=st.data(), written=st.lists(drafts, max_size=3))
-    def append_and_heed(self, data: st.DataObject, written: list[Draft]) -> None:
+    def append_if_no_message_waits(self, data: st.DataObject, written: list[Draft]) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
         lease = self.lease_of(run)
         if self.inbox[run]:
             with pytest.raises(MessageWaitingError):
-                self.do(self.ledger.append(lease, written, heed=True))
+                self.do(self.ledger.append(lease, written, require_empty_inbox=True))
         else:
             self.runs[run] += written
-            assert self.do(self.ledger.append(lease, written, heed=True)) == len(self.runs[run])
+            assert self.do(self.ledger.append(lease, written, require_empty_inbox=True)) == len(self.runs[run])
 
     @rule(data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans())
     def append(self, data: st.DataObject, written: list[Draft], guarded: bool) -> None:

@@ -84,7 +84,13 @@ def test_an_outdated_token_writes_nothing(driver: Driver) -> None:
         async with ledger.owned(run) as old:
             await ledger.append(old, [NOTE])
         async with another.owned(run) as new:
-            for more in ({}, {"artifacts": [kept]}, {"control_seq": 0}, {"control_seq": 9}, {"heed": True}):
+            for more in (
+                {},
+                {"artifacts": [kept]},
+                {"control_seq": 0},
+                {"control_seq": 9},
+                {"require_empty_inbox": True},
+            ):
                 with pytest.raises(LeaseLostError) as caught:
                     await ledger.append(old, [NOTE, NOTE], **more)
                 assert caught.value.run == "t.1"
@@ -149,7 +155,7 @@ def test_a_caller_that_is_cancelled_while_it_claims_a_run_does_not_keep_it(drive
 def test_a_run_that_is_given_back_with_events_is_free_at_once_and_the_lease_writes_nothing_more(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore, other: RunStore) -> list[str]:
         async with ledger.owned(run) as old:
-            await ledger.write(old, [NOTE], after=1, lets_go=True)
+            await ledger.write(old, [NOTE], after=1, and_release=True)
             assert not await other.is_worked_on(run)
             with pytest.raises(LeaseLostError):
                 await ledger.append(old, [NOTE])
@@ -165,7 +171,7 @@ def test_a_run_stays_owned_when_the_events_it_is_to_be_given_back_with_are_refus
     async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
         async with ledger.owned(run) as lease:
             with pytest.raises(StaleRunError):
-                await ledger.write(lease, [NOTE], after=1, control_seq=9, lets_go=True)
+                await ledger.write(lease, [NOTE], after=1, control_seq=9, and_release=True)
             assert await other.is_worked_on(run)
             assert [event.seq for event in await ledger.write(lease, [NOTE], after=1)] == [2]
         assert not await other.is_worked_on(run)
@@ -177,7 +183,7 @@ def test_a_caller_that_is_cancelled_while_it_gives_a_run_back_does_not_keep_it(d
     async def work(run: RunKey, ledger: RunStore) -> list[bool]:
         async def own() -> None:
             async with ledger.begun("t", [STARTED]) as owned:
-                await ledger.write(owned.lease, [NOTE], after=1, lets_go=True)
+                await ledger.write(owned.lease, [NOTE], after=1, and_release=True)
 
         said = []
         for yields in range(60):

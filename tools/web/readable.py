@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tools.errors import SourceNotReadable, WorkStopped
 from tools.extras import missing_extra
 from tools.web.charset import text_of
-from tools.web.exchange import Answer
+from tools.web.exchange import WebResponse
 from tools.workers.process import Bounds, in_child
 
 EXTRACTION_S = 20
@@ -33,7 +33,7 @@ class Page:
     published: str | None = None
 
 
-def read_page(answer: Answer, time_s: int = EXTRACTION_S) -> Page:
+def read_page(answer: WebResponse, time_s: int = EXTRACTION_S) -> Page:
     """Return the page in a response; blocks until it is read.
 
     Args:

@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.chat_models.offline import brief, prose
 from graph.chat_models.offline.audit import read_step
-from graph.chat_models.offline.audit_goals import Audit, apply_to_audit, audit_goal
+from graph.chat_models.offline.audit_goals import AuditGoal, apply_to_audit, audit_goal
 from graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
 from graph.chat_models.offline.expression import expression_in
 from graph.chat_models.offline.goals import brief_goal
@@ -29,7 +29,7 @@ def apply_wishes(remaining: Remaining) -> str | None:
         kept = wished({"steps": [], "answer": 0}, prompt, checked, prose.WISHES_FOR_SUMS)
         return kept if isinstance(kept, str) else None
     if audit_goal(prompt.goal):
-        audit = Audit("", draft=_has(remaining, "write_report"))
+        audit = AuditGoal("", draft=_has(remaining, "write_report"))
         wanted = wished(audit, prompt, apply_to_audit, prose.WISHES_FOR_AUDITS)
         if isinstance(wanted, str):
             return wanted

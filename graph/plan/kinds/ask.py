@@ -1,8 +1,8 @@
 """A question that a person answers; the answer is the step's result."""
 
-from graph.plan.kinds.spec import KindSpec, Look, no_calls, no_faults, no_tools
+from graph.plan.kinds.spec import KindSpec, StepStyle, no_calls, no_faults, no_tools
 
-LOOK = Look("ask", "question to a person", "question", "parallelogram")
+LOOK = StepStyle("ask", "question to a person", "question", "parallelogram")
 
 SPEC = KindSpec(
     fields=("output",),

@@ -1,8 +1,8 @@
 """A gate: the run waits for a person's consent."""
 
-from graph.plan.kinds.spec import KindSpec, Look, no_calls, no_faults, no_tools
+from graph.plan.kinds.spec import KindSpec, StepStyle, no_calls, no_faults, no_tools
 
-LOOK = Look("gate", "a person has to let it pass", "barrier", "hexagon")
+LOOK = StepStyle("gate", "a person has to let it pass", "barrier", "hexagon")
 
 SPEC = KindSpec(
     fields=(),
