@@ -19,7 +19,7 @@ class Amendment:
 
     @property
     def fault(self) -> str | None:
-        """The error in the amendment if it is empty or cannot be stored.
+        """The error in the amendment, if it is empty or cannot be stored.
 
         >>> Amendment(add=(" ",)).fault
         'say what changes: a constraint that comes or goes, or words for the planner'
@@ -50,7 +50,7 @@ class Amendment:
         return tuple(dict.fromkeys([*(one for one in constraints if one not in self.withdraw), *self.add]))
 
     def draft(self, constraints: Sequence[str]) -> Draft:
-        """Return the event of the amendment; `constraints` are those so far."""
+        """Return the event of the amendment; `constraints` are those before it."""
         steered = Steered(
             constraints=self.applied(constraints),
             added=self.add,

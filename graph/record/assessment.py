@@ -29,7 +29,7 @@ class Assessment:
         return f"its result will not do: {'; '.join(unmet)}"
 
     def told(self, step: str, revision: int, again: bool) -> Draft:
-        """Return the event; `again` means that the step is tried once more."""
+        """Return the event; `again` means that the step is tried again."""
         checked = StepChecked(
             met=self.met,
             checks=tuple(self.findings),

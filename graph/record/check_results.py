@@ -37,7 +37,7 @@ class CheckResult:
     seen: str
 
     def __str__(self) -> str:
-        """Return the finding as people read it."""
+        """Return the result of the check as text for people."""
         return f"{describe_check(self.check)}: {self.seen}"
 
     @classmethod
@@ -46,7 +46,7 @@ class CheckResult:
         return cls(raw["check"], raw["met"], raw["seen"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as the ledger has it."""
+        """Return the result of the check as the ledger has it."""
         return {"check": dict(self.check), "met": self.met, "seen": self.seen}
 
 
@@ -59,7 +59,7 @@ class Opinion:
     why: str
 
     def __str__(self) -> str:
-        """Return the opinion as people read it."""
+        """Return the opinion as text for people."""
         word = {True: "is met", False: "is not met", None: "was not judged"}[self.met]
         return f"criterion {self.criterion!r} {word}: {self.why}"
 
@@ -75,7 +75,7 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What checks look at: the result, how often each tool was called with success, and files."""
+    """The evidence for checks: the result, the number of successful calls by tool, and files."""
 
     result: JsonValue
     called: Mapping[str, int]
@@ -149,7 +149,7 @@ def _cites(least: Any, part: JsonValue) -> Seen:
 
 
 def _citations(part: JsonValue) -> Iterator[str]:
-    """Yield the places that a text names, or that stand as `source` with `line` or `page`."""
+    """Yield the sources that a text cites, or that are in `source` fields beside `line` or `page`."""
     if isinstance(part, str):
         yield from (found.rstrip(".,;:") for found in all_matches(CITATION, part))
     elif isinstance(part, list):
@@ -168,7 +168,7 @@ def _cut(text: str, most: int = SEEN_CHARACTERS) -> str:
 
 
 def _text(part: JsonValue) -> str:
-    """Return a text as it is, anything else as JSON: as a reference stands within a text."""
+    """Return text unchanged, and anything else as JSON, like a reference within text."""
     return part if isinstance(part, str) else to_text(part)
 
 

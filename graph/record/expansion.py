@@ -1,4 +1,4 @@
-"""Steps that are refined when they are ready: a planner's steps take the place of one, under its name."""
+"""Refining steps when they are ready: a planner's steps replace one step, under ids that begin with its id."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -33,8 +33,7 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
 class Refinement:
     """Reads a planner's refinement of one step.
 
-    `succeeded` are the steps whose results may be referred to, `deepest` how many refined steps may lie within one
-    another.
+    `succeeded` are the steps whose results may be referred to, `deepest` is the limit of nested refinements.
     """
 
     plan: Plan
@@ -45,9 +44,9 @@ class Refinement:
     deepest: int
 
     def read(self, raw: Any) -> ParsedPlan:
-        """Return the plan with the step's own plan in its place, or every fault.
+        """Return the plan with the step's refinement in place of the step, or all issues.
 
-        The steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and puts their results together.
+        The new steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and combines their results.
         """
         part, notes = unwrap(raw, self.tools)
         if not isinstance(part, dict) or set(part) - {"steps", "answer"}:

@@ -17,9 +17,9 @@ from graph.text.event_text import SECTIONS, EventText, Section, event_text
 
 @dataclass(frozen=True)
 class Audit:
-    """The events of a run; `artifacts` maps ids in the events to JSON texts.
+    """The events of a run; `artifacts` has the JSON texts of artifacts by id.
 
-    Costs and unjudged criteria are added if it `is_whole`.
+    A whole audit (`is_whole`) also has costs and unjudged criteria.
     """
 
     run: str
@@ -34,7 +34,7 @@ class Audit:
         return Audit(self.run, told, self.artifacts, is_whole=self.is_whole and wanted == set(SECTIONS))
 
     def lines(self) -> Iterator[str]:
-        """Yield the audit by line: time of day, number and sentence of each event, followed by its details."""
+        """Yield the audit line by line: time of day, number and sentence of each event, then its details."""
         day = ""
         for event in self.events:
             words, today = self._told(event), time.strftime("%Y-%m-%d", time.localtime(event.at))

@@ -1,6 +1,6 @@
-"""What notebooks show beside pictures: facts and tables as HTML, in the colours and letters of the page.
+"""HTML in notebooks beside pictures: facts and tables, in the colours and fonts of the page.
 
-Everything from outside is escaped twice: first what cannot be seen (`graph.sanitize`), then what would be markup.
+Untrusted text is escaped twice: invisible characters first (`graph.sanitize`), then markup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ COLOURS: Mapping[str, str] = {
 
 
 def words(text: str) -> str:
-    r"""Return a text from outside as HTML; of a long one the beginning, and how much more there is.
+    """Return untrusted text as HTML; a long one is cut, with the number of omitted letters.
 
     >>> words("<b>\u202e")
     '&lt;b&gt;\\u{202e}'

@@ -1,4 +1,4 @@
-"""The revisions of a run's plan: who wrote them and why, and what they change."""
+"""The revisions of a run's plan: author, reason and changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ COLUMNS = ("revision", "at", "by", "why", "added", "changed", "removed", "answer
 
 @dataclass(frozen=True)
 class Revision:
-    """One revision: its number, when it came (Unix seconds), from whom, why, and how it differs from the one before."""
+    """One revision: number, time (Unix seconds), author, reason, and the difference from the one before."""
 
     number: int
     at: float
@@ -44,7 +44,7 @@ class Revisions(Sequence[Revision]):
 
 
 def revisions_in(events: Sequence[Event]) -> Revisions:
-    """Return the revisions that events tell of."""
+    """Return the revisions in events."""
     return Revisions(tuple(_revision(event) for event in events if event.kind == "plan_revised"))
 
 

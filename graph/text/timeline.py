@@ -19,7 +19,7 @@ def timeline_svg(statuses: Mapping[str, str], results: Mapping[str, StepResult])
 
     Args:
         statuses: Step id -> status, for every step of the plan, in its order.
-        results: Step id -> what came of it, for steps that have begun.
+        results: Step id -> result, for steps that have begun.
 
     >>> timeline_svg({"a": "pending"}, {}).startswith("<svg")
     True

@@ -16,10 +16,10 @@ def _optional(raw: Json, name: str) -> int | None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallStarted(Payload):
-    """The intent of a call, written before it is made.
+    """The intent of a call, written before the call is made.
 
-    `call` is 0 for a step's own call and counts a model's calls from 1. `item` is the place in the list, from 0, if the
-    step is done for each of a list.
+    `call` is 0 for a step's own call, and counts a model's calls from 1. `item` is the index of the list item, if the
+    step runs once per item.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -71,8 +71,8 @@ class CallStarted(Payload):
 class CallFinished(Payload):
     """The outcome of the call of that number and item.
 
-    `nothing_happened`: it failed and surely had no effect. `unchecked`: its step has criteria, which come next.
-    `worked_s` is the working time of the run in seconds.
+    `nothing_happened`: the call failed without an effect. `unchecked`: the step's criteria are checked next. `worked_s`
+    is the working time of the run in seconds.
     """
 
     kind: ClassVar[Literal["call_finished"]] = "call_finished"
@@ -86,7 +86,7 @@ class CallFinished(Payload):
 
     @property
     def is_the_step(self) -> bool:
-        """Whether its result is the step's."""
+        """Whether the result of the call is the result of the step."""
         return self.call == 0 and self.item is None
 
     def own_json(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class CallFinished(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallRefused(Payload):
-    """A step asked for a call that its grant, or the policy, does not allow."""
+    """A call that the step's grant or the policy does not allow."""
 
     kind: ClassVar[Literal["call_refused"]] = "call_refused"
 
@@ -145,10 +145,10 @@ class CallRefused(Payload):
 
 @dataclass(frozen=True, slots=True)
 class EarlierCall:
-    """A call that another one waits for, or comes after.
+    """An earlier call that another call waits for, or repeats.
 
-    `run`, `step` and `seq` locate its intent, if that is in another run of the thread; `error` is its failure, `unmet`
-    the reason why its step failed although it succeeded.
+    `run`, `step` and `seq` locate its intent, if it is a call of another run of the thread. `error` is its failure,
+    `unmet` the reason why its step failed although the call succeeded.
     """
 
     key: str
@@ -172,7 +172,7 @@ class EarlierCall:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepHeld(Payload):
-    """A call waits for a person to see it.
+    """A call is held for review.
 
     `labels` are those of its untrusted arguments, `before` names identical calls of other runs.
     """
@@ -218,7 +218,7 @@ class StepHeld(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepUncertain(Payload):
-    """A call waits until a person has settled others, which are copied here as far as they are known."""
+    """A call waits until a person settles other calls, of which the known data is copied here."""
 
     kind: ClassVar[Literal["step_uncertain"]] = "step_uncertain"
 

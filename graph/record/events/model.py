@@ -12,8 +12,8 @@ from graph.record.events.payload import Json, Payload, given, number, numbers
 class Prompt:
     """The prompt of a model call: messages as plain data.
 
-    `continues` is the key of the call whose prompt it extends, `constants` are the artifacts of texts that many
-    prompts share and that messages name by number.
+    `continues` is the key of the call whose prompt it extends. `constants` are the artifacts of texts that many prompts
+    share; messages refer to them by number.
     """
 
     continues: str | None = None
@@ -34,7 +34,7 @@ class Prompt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelStarted(Payload):
-    """The intent of a model call; `reserved` is the budget reserved for it, None if no prompt is kept."""
+    """The intent of a model call; `reserved` is its reserved budget, `prompt` is None if prompts are not recorded."""
 
     kind: ClassVar[Literal["model_started"]] = "model_started"
 
@@ -75,7 +75,7 @@ class ModelStarted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tokens:
-    """Token counts of an answer; `estimated` if the server reported none."""
+    """Token counts of an answer; `estimated` if the server did not report them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -99,7 +99,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """A request without an answer: the kind of the failure, and the delay after it in seconds."""
+    """A failed request: the kind of the failure, and the delay after it in seconds."""
 
     model: str
     kind: str
@@ -120,8 +120,8 @@ class FailedAttempt:
 class ModelFinished(Payload):
     """The outcome of a model call: the answer or the error, and the cost.
 
-    `model` and `usage` are there if a model answered; with `error` too, its answer could not be kept. `attempts` failed
-    before. `worked_s` is the working time of the run in seconds.
+    `model` and `usage` are set if a model answered; together with `error` they mean that the answer could not be
+    stored. `attempts` are the failed requests before. `worked_s` is the working time of the run in seconds.
     """
 
     kind: ClassVar[Literal["model_finished"]] = "model_finished"

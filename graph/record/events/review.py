@@ -14,11 +14,11 @@ from graph.record.events.payload import Json, Payload, given, whole
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReviewRequested(Payload):
-    """A request was shown: the names in `asked`, and `shown` as the texts that people read.
+    """A request was shown: the names in `asked`, and `shown` as the texts for people.
 
-    `actions` are the requested actions as data, without the plan that stands in the revision. `answer` is the response
-    before, which was turned down with `error` and `issues`; `unseen` says that nobody had looked at what was asked.
-    `skip` is the number of responses stored at the checkpoint before this request.
+    `actions` are the requested actions as data, without the plan, which is in the revision. `answer` is the rejected
+    response before, with `error` and `issues`; `unseen` means that it was given in advance. `skip` is the number of
+    responses stored at the checkpoint before this request.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -80,7 +80,7 @@ class ReviewRequested(Payload):
 
 @dataclass(frozen=True, slots=True)
 class SettledCall:
-    """An uncertain call as a person settled it; `run` names the run that made it, if that is another one."""
+    """An uncertain call that a person settled; `run` names its run if that is another one."""
 
     key: str
     happened: bool
@@ -101,8 +101,8 @@ class SettledCall:
 class Decided(Payload):
     """A decision was made: `by` a `person`, `unseen`, or the `policy`.
 
-    `decisions` are the decisions as they were read, `given` has answers to questions by step, `steps` the keys of calls
-    that may be made with the arguments that were shown, `budget` the one from here on if it was raised.
+    `decisions` are the decisions as parsed, `given` has answers to questions by step, `steps` the keys of calls
+    approved with the shown arguments, `budget` the raised budget.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"

@@ -1,4 +1,4 @@
-"""Events of a run as a whole: its beginning, its setup, its pauses, its end."""
+"""Events of a run as a whole: start, setup, pauses, end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ ASKED, INTERRUPTED = "asked to pause", "interrupted"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configuration:
-    """Inputs of decisions beside the record: settings, role -> names of models, and the tools.
+    """Inputs of decisions besides the record: settings, role -> names of models, and the tools.
 
     `executors` has the models that steps may name.
     """
@@ -51,10 +51,10 @@ NO_CONFIGURATION = Configuration()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStarted(Payload):
-    """A run began: the goal, and all that decisions rest on; the ledger fills in `thread` and `n`.
+    """A run started: its goal, and all inputs of its decisions; the ledger sets `thread` and `n`.
 
-    `history` are messages of the chat before the goal. `setup` is what the run needs to be resumed elsewhere; only if
-    `setup_by` is `BY_FACADE`, the facade gave it.
+    `history` has the messages of the chat before the goal. `setup` is the data to resume the run elsewhere; it comes
+    from the facade only if `setup_by` is `BY_FACADE`.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -126,7 +126,7 @@ class Configured(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paused(Payload):
-    """The run was asked to pause, or its user interrupted it."""
+    """The run was paused on request, or interrupted by its user."""
 
     kind: ClassVar[Literal["paused"]] = "paused"
 
@@ -144,7 +144,7 @@ class Paused(Payload):
 
 @dataclass(frozen=True, slots=True)
 class LeftPayload:
-    """The digest of the payload that a redaction left in place of the one that event `seq` had."""
+    """The digest of the payload that a redaction left for event `seq`."""
 
     seq: int
     digest: str
@@ -152,7 +152,7 @@ class LeftPayload:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValueRedacted(Payload):
-    """A value was taken out of events of the run."""
+    """A value was removed from events of the run."""
 
     kind: ClassVar[Literal["redacted"]] = "redacted"
     is_aside: ClassVar[bool] = True
@@ -180,7 +180,7 @@ class ValueRedacted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunEnded(Payload):
-    """The run ended: status, reason and answer; `read_as` lists corrections made in reading a planner's answer."""
+    """The run ended: status, reason and answer; `read_as` has the normalizations of a planner's direct answer."""
 
     kind: ClassVar[Literal["run_ended"]] = "run_ended"
     is_control: ClassVar[bool] = True

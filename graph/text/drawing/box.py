@@ -1,4 +1,4 @@
-"""One step's box in the SVG drawing: icon, id, who does it, objective, status."""
+"""One step's box in the SVG drawing: icon, id, doer, objective, status."""
 
 from dataclasses import dataclass
 from html import escape
@@ -23,7 +23,7 @@ _PART = 120
 
 
 def objective_lines(step: Step, most: int) -> list[str]:
-    """Return the objective as it stands in the box, in at most so many lines."""
+    """Return the objective in the box, in at most so many lines."""
     return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, most, sans(12.5))
 
 

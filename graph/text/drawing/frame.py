@@ -1,8 +1,8 @@
-"""What every picture has around it: its size in pixels, a card, and how it looks in a dark page.
+"""The frame of every picture: its size in pixels, a card, and its colours on a dark page.
 
-Colours are those of a light page, in attributes that every renderer reads. In a dark page the whole is inverted, which
-keeps hues and contrasts. All rules stand in `@media`, so that converters without a page leave them out; all pictures
-bring the same ones, so that many can stand in one page (decision 45).
+Attributes hold the colours of a light page, which every renderer reads. On a dark page the picture is inverted, with
+hues and contrasts kept. All rules are in `@media`, so that converters without a page ignore them; all pictures have the
+same rules, so that many fit in one page (decision 45).
 """
 
 from collections.abc import Iterable

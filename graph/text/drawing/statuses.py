@@ -1,4 +1,4 @@
-"""How each step status looks; the word always stands beside the colour."""
+"""The style of each step status; the word always stands beside the colour."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ LOOKS: Mapping[str, StatusStyle] = {
 
 
 def status_of(step: str, statuses: Mapping[str, str] | None) -> str | None:
-    """Return the word for a step: None where no status is drawn, pending where it has none or an unknown one.
+    """Return the word for a step: None if no status is drawn, pending if it has none or an unknown one.
 
     >>> status_of("a", {"a": "failed"}), status_of("b", {"a": "failed"}), status_of("a", None)
     ('failed', 'pending', None)

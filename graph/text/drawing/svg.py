@@ -1,6 +1,6 @@
 """A plan as an SVG picture, for pages, notebooks and READMEs.
 
-The picture carries no ids and no scripts, so that many of them can stand in one page.
+The picture has no ids and no scripts, so that many pictures fit in one page.
 """
 
 from collections import Counter
@@ -32,11 +32,11 @@ _DESCRIBED = 50
 
 
 def plan_svg(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
-    """Return a drawing in layers: each step below, or to the right of, everything it waits for.
+    """Return a drawing in layers: each step below, or to the right of, its dependencies.
 
-    A plan whose drawing would be very long is folded: wide levels take several rows, and the levels that do not fit
-    below go on at the top, to the right. The same plan gives the same text. Edges that follow from longer chains are
-    left out where steps wait for very many others; the description says so.
+    A very long drawing is folded: wide levels take several rows, and levels that do not fit below continue at the top,
+    to the right. The same plan gives the same text. If steps have very many dependencies, edges implied by longer
+    chains are omitted; the description states their number.
     """
     if not plan.steps:
         return _without_steps(plan)
