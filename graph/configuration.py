@@ -78,7 +78,7 @@ def policy_named(given: Any, config: str | Path | None = None) -> Any:
     if named := os.environ.get(POLICY_VARIABLE):
         return named
     file = settings_file(config)
-    named = file.said.get("policy")
+    named = file.values.get("policy")
     if named is None:
         return None
     if not isinstance(named, str) or not named:
@@ -95,7 +95,7 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
         ConfigError: It names something else, or the user neither named nor trusted the file.
     """
     file = settings_file(config)
-    named = file.said.get("tools", [])
+    named = file.values.get("tools", [])
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
         raise ConfigError(f"{file.path}: tools is {named!r}; it takes a list such as ['shop.tools:TOOLS']")
     if named:

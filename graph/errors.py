@@ -268,11 +268,11 @@ class ModelCallError(AgentError):
         self.attempts = tuple(attempts)
         counts = Counter(attempt["model"] for attempt in attempts)
         last = {attempt["model"]: attempt["error"] for attempt in attempts}
-        said = [
+        failures = [
             f"{name} failed{f' {counts[name]} times' if counts[name] > 1 else ''}: {error}"
             for name, error in last.items()
         ]
-        super().__init__("; ".join(said) or f"{model} was not asked")
+        super().__init__("; ".join(failures) or f"{model} was not asked")
 
 
 class RunPausedError(AgentError):

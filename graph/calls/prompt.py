@@ -21,7 +21,7 @@ CONSTANT_CHARACTERS = 200
 
 def prompt_of(messages: Sequence[BaseMessage]) -> PromptMessages:
     """Return the content of messages as plain data, without client-generated ids."""
-    return [_told(message) for message in messages]
+    return [_plain(message) for message in messages]
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Prompts:
         messages = keep(without_constants(prompt, {text: number for number, text in enumerate(used)}))
         constants = [keep_constant(text) for text in used]
         named = tuple(one.named for one in constants)
-        told = events.Prompt(continues=continues, messages=Content.of(messages), constants=named)
-        return Recorded(told, [messages, *constants])
+        recorded = events.Prompt(continues=continues, messages=Content.of(messages), constants=named)
+        return Recorded(recorded, [messages, *constants])
 
 
 def _system_texts(prompt: PromptMessages) -> list[str]:
@@ -78,10 +78,10 @@ def _content(message: JsonValue) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _told(message: BaseMessage) -> JsonValue:
-    told: dict[str, Any] = {"type": message.type, "content": message.content}
+def _plain(message: BaseMessage) -> JsonValue:
+    data: dict[str, Any] = {"type": message.type, "content": message.content}
     if isinstance(message, AIMessage) and message.tool_calls:
-        told["tool_calls"] = [{name: call.get(name) for name in ("name", "args", "id")} for call in message.tool_calls]
+        data["tool_calls"] = [{name: call.get(name) for name in ("name", "args", "id")} for call in message.tool_calls]
     if isinstance(message, ToolMessage):
-        told |= {"tool_call_id": message.tool_call_id, "status": message.status}
-    return told
+        data |= {"tool_call_id": message.tool_call_id, "status": message.status}
+    return data

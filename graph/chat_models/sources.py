@@ -84,7 +84,7 @@ def from_file(file: str | Path | None) -> Layer:
     """
     found = settings_file(file)
     try:
-        models = _Models.model_validate(found.said.get("models", {}))
+        models = _Models.model_validate(found.values.get("models", {}))
     except ValidationError as error:
         raise ConfigError(f"{found.path}: {_faults(error, 'models.')}") from None
     settings = layer({role: getattr(models, role) for role in ROLES}, models.executors)

@@ -97,10 +97,10 @@ class Dataflow:
 
         If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
         """
-        told = [event for end in ended for event in end.events]
-        if told or calls:
+        events = [event for end in ended for event in end.events]
+        if events or calls:
             try:
-                await self.work.gate.commit(told, calls, [end.kept for end in ended if end.kept])
+                await self.work.gate.commit(events, calls, [end.kept for end in ended if end.kept])
             except StaleRunError as error:
                 self._stale = error
                 return False
@@ -108,10 +108,10 @@ class Dataflow:
 
     async def _next_ends(self) -> list[StepOutcome]:
         """Wait until a step ends or a slot becomes free, and return all steps that have ended by then."""
-        told = [await self._ended.get()]
+        ended = [await self._ended.get()]
         while not self._ended.empty():
-            told.append(self._ended.get_nowait())
-        return [end for end in told if end is not None]
+            ended.append(self._ended.get_nowait())
+        return [end for end in ended if end is not None]
 
     async def _start_ready(
         self, tasks: asyncio.TaskGroup, ended: list[StepOutcome]

@@ -43,11 +43,11 @@ class StepOutcome:
 
     def assessed(self, assessment: Assessment, revision: int) -> "StepOutcome":
         """Return the outcome after its criteria were assessed: a failure if they are not met."""
-        told = (*self.events, assessment.told(self.step, revision, again=False))
+        events = (*self.events, assessment.event(self.step, revision, again=False))
         if assessment.met:
-            return replace(self, events=told)
+            return replace(self, events=events)
         result = replace(self.result, status="failed", value=None, artifact=None, error=assessment.error)
-        return StepOutcome(self.step, result, events=told, kept=self.kept)
+        return StepOutcome(self.step, result, events=events, kept=self.kept)
 
 
 @dataclass(frozen=True)

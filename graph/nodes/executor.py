@@ -95,7 +95,7 @@ class Executor:
         return plan if same else None
 
     def _flow(self, writer: RunWriter, plan: Plan, progress: ProgressReporter) -> Dataflow:
-        run, gate = writer.run, writer.gate(progress.heard)
+        run, gate = writer.run, writer.gate(progress.tool_progress)
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
         slots = asyncio.Semaphore(settings.max_concurrency)

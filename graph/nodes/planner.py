@@ -82,9 +82,9 @@ class Planner:
         run, plan = writer.run, writer.run.recorded_plan()
         await writer.write(budget_reached(run, limit, "planner", plan))
         shown = {} if plan is not None else {"plan": None, "digest": None}
-        said = message_without_plan(run)
-        told = {"goal": run.record.assignment.goal, "reason": None, "messages": [said], "doubts": []}
-        return state_update(run, "review", **told, **shown)
+        message = message_without_plan(run)
+        update = {"goal": run.record.assignment.goal, "reason": None, "messages": [message], "doubts": []}
+        return state_update(run, "review", **update, **shown)
 
     async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""

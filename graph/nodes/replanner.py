@@ -138,8 +138,8 @@ class Replanner:
         return self._to_review(run, plan)
 
     def _to_review(self, run: RunContext, plan: Plan) -> StateUpdate:
-        said, results = message_about(run, plan), results_shown(run, plan)
-        return state_with_plan(run, plan, "review", results=results, messages=[said], doubts=[])
+        message, results = message_about(run, plan), results_shown(run, plan)
+        return state_with_plan(run, plan, "review", results=results, messages=[message], doubts=[])
 
     async def _give_up(self, writer: RunWriter, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
         """End a run without progress if no person may be asked; it cannot count as succeeded."""

@@ -24,10 +24,10 @@ class Amendment:
         >>> Amendment(add=(" ",)).fault
         'say what changes: a constraint that comes or goes, or words for the planner'
         """
-        said = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
-        if not said or not all(text.strip() for text in said):
+        texts = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
+        if not texts or not all(text.strip() for text in texts):
             return "say what changes: a constraint that comes or goes, or words for the planner"
-        if not all(map(is_utf8, said)):
+        if not all(map(is_utf8, texts)):
             return "text with half a surrogate pair cannot be kept; give clean text"
         return None
 

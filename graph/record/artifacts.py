@@ -51,8 +51,8 @@ def _whole(message: Any, constants: Sequence[str]) -> Any:
     if not isinstance(message, Mapping) or "parts" not in message:
         return message
     content = "".join(part if isinstance(part, str) else constants[part] for part in message["parts"])
-    told = {name: value for name, value in message.items() if name not in ("type", "parts")}
-    return {"type": message["type"], "content": content, **told}
+    others = {name: value for name, value in message.items() if name not in ("type", "parts")}
+    return {"type": message["type"], "content": content, **others}
 
 
 def with_artifacts(payload: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -87,8 +87,8 @@ def with_values(payload: Mapping[str, Any], contents: Mapping[str, str]) -> dict
             changed[field] = {**others, "value": json.loads(contents[artifact["id"]])}
     constants = [contents[one["id"]] for one in _constants(payload) if one["id"] in contents]
     if constants and len(constants) == len(_constants(payload)) and "value" in changed["prompt"]:
-        told = with_constants(changed["prompt"]["value"], [json.loads(text) for text in constants])
-        changed["prompt"] = {**changed["prompt"], "value": told}
+        messages = with_constants(changed["prompt"]["value"], [json.loads(text) for text in constants])
+        changed["prompt"] = {**changed["prompt"], "value": messages}
         del changed["prompt"]["constants"]
     if "configured" in payload:
         changed["configured"] = with_values(payload["configured"], contents)

@@ -175,11 +175,11 @@ def spent_in_words(budget: Budget, usage: Usage) -> str:
     >>> spent_in_words(Budget(tool_calls=5), Usage(tool_calls=2, tokens=700, calls={"send": 2}))
     '700 tokens, 2 of 5 tool calls'
     """
-    told = [name for name in UNIT if usage.of(name) or name in budget.names]
-    told += [name for name in budget.names if name not in UNIT]
+    names = [name for name in UNIT if usage.of(name) or name in budget.names]
+    names += [name for name in budget.names if name not in UNIT]
     return ", ".join(
         limit_in_words(name, budget, usage) if name in budget.names else unit_in_words(name, usage.of(name))
-        for name in told
+        for name in names
     )
 
 

@@ -87,15 +87,15 @@ class Calls:
             elif not call.repeatable and not call.nothing_happened:
                 self.by_key[call.key] = replace(call, unmet=error, ended_seq=seq)
 
-    def settled(self, said: SettledCall) -> Call:
+    def settled(self, settled_call: SettledCall) -> Call:
         """Return an uncertain call as settled by a person: it happened, with this result, or it may be made again."""
-        calls = self.elsewhere if said.run is not None else self.by_key
-        call = calls[said.key]
-        if said.happened:
-            call = replace(call, result=StepResult("succeeded", said.result), settled=True, unmet=None)
+        calls = self.elsewhere if settled_call.run is not None else self.by_key
+        call = calls[settled_call.key]
+        if settled_call.happened:
+            call = replace(call, result=StepResult("succeeded", settled_call.result), settled=True, unmet=None)
         else:
             call = replace(call, nothing_happened=True)
-        calls[said.key] = call
+        calls[settled_call.key] = call
         return call
 
     def found_elsewhere(self, calls: Iterable[Call]) -> None:

@@ -137,16 +137,16 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.review_state.decided(event, data)
     record.plan_state.decided(data)
     record.spending.decided(data)
-    for said in data.settled:
-        _settle(record, said)
+    for settled in data.settled:
+        _settle(record, settled)
     for step, value in data.given.items():
         record.steps.given(step, value, event.at)
 
 
-def _settle(record: RunState, said: SettledCall) -> None:
+def _settle(record: RunState, settled: SettledCall) -> None:
     """Settle an uncertain call; if it happened, its result is the step's, unless the step now has other work."""
-    call = record.calls.settled(said)
-    if not said.happened or call.result is None:
+    call = record.calls.settled(settled)
+    if not settled.happened or call.result is None:
         return
     if call.is_the_step and not call.run:
         record.plan_state.call_happened(call)

@@ -208,7 +208,7 @@ class ReplayLedger:
     def _write(self, drafts: Sequence[Draft], artifacts: Sequence[Kept], require_empty_inbox: bool = False) -> None:
         self._alive()
         self._artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
-        drafts = [draft.told_as(with_values(draft.payload, self._artifacts)) for draft in drafts]
+        drafts = [draft.with_payload(with_values(draft.payload, self._artifacts)) for draft in drafts]
         compared = [draft for draft in drafts if not self.recording.is_aside(draft)]
         places, difference = self.recording.place(compared) if not self.free else ([], None)
         if difference is not None:

@@ -102,13 +102,13 @@ class RecordedModel(RoleModel):
         """Return the answer on record, or fail as it failed."""
         finished = (await self.outcome(digest(prompt_of(request.messages)))).data
         assert isinstance(finished, ModelFinished)
-        told = [attempt.to_json() for attempt in finished.attempts]
+        attempts = [attempt.to_json() for attempt in finished.attempts]
         if finished.model is None:
-            raise ModelCallError(self.name, told)
+            raise ModelCallError(self.name, attempts)
         answer = _Unkept(content="", words=_why(finished, self.role)) if finished.response is None else None
         message = answer or AIMessage.model_validate(finished.response)
         usage = finished.usage.to_json() if finished.usage is not None else {}
-        return ModelAnswer(message, finished.model, usage, tuple(FailedRequest(**attempt) for attempt in told))
+        return ModelAnswer(message, finished.model, usage, tuple(FailedRequest(**attempt) for attempt in attempts))
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ class Audit:
     def only(self, *sections: Section) -> "Audit":
         """Return the audit restricted to sections; start, end and unknown events are always included."""
         wanted = set(sections or SECTIONS)
-        told = [event for event in self.events if wanted & set(event_text(event).sections)]
-        return Audit(self.run, told, self.artifacts, is_whole=self.is_whole and wanted == set(SECTIONS))
+        chosen = [event for event in self.events if wanted & set(event_text(event).sections)]
+        return Audit(self.run, chosen, self.artifacts, is_whole=self.is_whole and wanted == set(SECTIONS))
 
     def lines(self) -> Iterator[str]:
         """Yield the audit line by line: time of day, number and sentence of each event, then its details."""
@@ -56,9 +56,9 @@ class Audit:
         events = []
         for event in self.events:
             words = self._told(event)
-            said = {"sections": list(words.sections), "told": [words.sentence, *words.details]}
+            text = {"sections": list(words.sections), "told": [words.sentence, *words.details]}
             shown = {"seq": event.seq, "kind": event.kind, "step": event.step, "at": event.at}
-            events.append({**shown, "payload": dict(event.payload), **said})
+            events.append({**shown, "payload": dict(event.payload), **text})
         return {
             "run": self.run,
             "events": events,

@@ -36,8 +36,8 @@ def words(text: str) -> str:
     '&lt;b&gt;\\u{202e}'
     """
     more = len(text) - SHOWN_CHARACTERS
-    told = document(text[:SHOWN_CHARACTERS]) + (f"… ({more} more letters)" if more > 0 else "")
-    return escape(told).replace("\n", "<br>")
+    shown = document(text[:SHOWN_CHARACTERS]) + (f"… ({more} more letters)" if more > 0 else "")
+    return escape(shown).replace("\n", "<br>")
 
 
 def badge(status: str) -> str:
@@ -49,12 +49,12 @@ def badge(status: str) -> str:
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
     """Return facts one below the other: (name, HTML); the lines of a text stay lines."""
-    told = "".join(
+    cells = "".join(
         f'<tr><th style="{_CELL};font-weight:600;white-space:nowrap">{escape(name)}</th>'
         f'<td style="{_CELL};white-space:pre-wrap;overflow-wrap:anywhere" dir="auto">{html}</td></tr>'
         for name, html in rows
     )
-    return f'<table style="{_TABLE}">{told}</table>'
+    return f'<table style="{_TABLE}">{cells}</table>'
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -49,13 +49,13 @@ def revisions_in(events: Sequence[Event]) -> Revisions:
 
 
 def _revision(event: Event) -> Revision:
-    told = event.payload
-    diff = told.get("diff") or {}
+    payload = event.payload
+    diff = payload.get("diff") or {}
     return Revision(
-        number=told["revision"],
+        number=payload["revision"],
         at=event.at,
-        author=str(told.get("author") or ""),
-        reason=str(told.get("reason") or ""),
+        author=str(payload.get("author") or ""),
+        reason=str(payload.get("reason") or ""),
         diff=PlanDiff(
             added=tuple(diff.get("added", ())),
             changed=tuple(diff.get("changed", ())),

@@ -43,11 +43,11 @@ class RunView:
 
     def _facts(self) -> list[tuple[str, str]]:
         reason = f" {words(self.reason)}" if self.reason else ""
-        told = [("run", words(self.name)), ("goal", words(self.goal))]
-        told += [("respect", words(constraint)) for constraint in self.constraints]
-        told += [("status", badge(self.status) + reason)]
-        told += [("answer", words(_in_words(self.answer)))] if self.answer is not None else []
-        return told + [(f"{step} {word}", words(error)) for step, word, error in self._errors()]
+        rows = [("run", words(self.name)), ("goal", words(self.goal))]
+        rows += [("respect", words(constraint)) for constraint in self.constraints]
+        rows += [("status", badge(self.status) + reason)]
+        rows += [("answer", words(_in_words(self.answer)))] if self.answer is not None else []
+        return rows + [(f"{step} {word}", words(error)) for step, word, error in self._errors()]
 
     def _text(self) -> str:
         reason = f" ({self.reason})" if self.reason else ""

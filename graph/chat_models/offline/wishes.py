@@ -20,11 +20,11 @@ def wished(
         change: Returns what is wanted by a wish, None if a part of the wish cannot be met.
         known: The wishes that can be met, in words.
     """
-    said: list[tuple[Callable[[str, str], str], str]] = [
+    explained: list[tuple[Callable[[str, str], str], str]] = [
         (prose.constraint_not_kept, wish) for wish in prompt.constraints
     ]
-    said += [(prose.feedback_not_understood, wish) for wish in prompt.feedback]
-    for refusal, wish in said:
+    explained += [(prose.feedback_not_understood, wish) for wish in prompt.feedback]
+    for refusal, wish in explained:
         changed = change(wanted, wish)
         if changed is None:
             return refusal(wish, known)

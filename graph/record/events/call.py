@@ -166,8 +166,8 @@ class EarlierCall:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""
-        told = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet)
-        return {"key": self.key, **told}
+        optional = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet)
+        return {"key": self.key, **optional}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

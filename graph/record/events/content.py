@@ -93,9 +93,9 @@ class Arguments:
 
 def result_json(result: StepResult) -> dict[str, Any]:
     """Return the fields of a result in an event that ends a call or a step."""
-    told = result.to_json()
-    times = {name: told.pop(name) for name in ("started_at", "ended_at")}
-    return {**told, **given(**times)}
+    raw = result.to_json()
+    times = {name: raw.pop(name) for name in ("started_at", "ended_at")}
+    return {**raw, **given(**times)}
 
 
 def result_from_json(raw: Json) -> StepResult:

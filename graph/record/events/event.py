@@ -77,7 +77,7 @@ class Draft:
             return self
         return Draft(replace(self.data, thread=thread, n=n), self.step)
 
-    def told_as(self, payload: Json) -> "Draft":
+    def with_payload(self, payload: Json) -> "Draft":
         """Return the draft with another payload of the same kind."""
         return Draft(type(self.data).from_json(payload), self.step)
 

@@ -108,8 +108,8 @@ class PlanRefused(Payload):
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        told = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
-        return {**told, **given(brought=self.brought and self.brought.to_json())}
+        raw = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
+        return {**raw, **given(brought=self.brought and self.brought.to_json())}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:

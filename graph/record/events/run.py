@@ -42,8 +42,8 @@ class Configuration:
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as the ledger keeps it."""
-        told = {"settings": self.settings, "models": self.models, "executors": self.executors}
-        return {**told, **given(tools=self.tools and self.tools.to_json())}
+        raw = {"settings": self.settings, "models": self.models, "executors": self.executors}
+        return {**raw, **given(tools=self.tools and self.tools.to_json())}
 
 
 NO_CONFIGURATION = Configuration()
@@ -202,8 +202,8 @@ class RunEnded(Payload):
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        told = {"status": self.status, "reason": self.reason, **self.answer.to_json()}
-        return {**told, **given(read_as=list(self.read_as))}
+        raw = {"status": self.status, "reason": self.reason, **self.answer.to_json()}
+        return {**raw, **given(read_as=list(self.read_as))}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:

@@ -30,5 +30,5 @@ def framed(extent: tuple[int, int], name: str, description: str, font: str, part
         f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}" font-family="{font}">'
     )
     card = f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="14" fill="#fdfdfe" stroke="#e2e8f0"/>'
-    told = [f"<title>{escape(name)}</title>", *([f"<desc>{escape(description)}</desc>"] if description else [])]
-    return "\n".join([head, *told, STYLE, card, *parts, "</svg>\n"])
+    labels = [f"<title>{escape(name)}</title>", *([f"<desc>{escape(description)}</desc>"] if description else [])]
+    return "\n".join([head, *labels, STYLE, card, *parts, "</svg>\n"])

@@ -42,8 +42,8 @@ def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: i
     if statuses is not None:
         lines += _tally(Counter(word for word in words.values() if word), USUAL_WIDTH if width is None else room)
     if plan.answer is not None:
-        told = f"answer: {answer_text(plan)}"
-        lines.append(cut(told, room) if width is None else cut_middle(told, room))
+        answer = f"answer: {answer_text(plan)}"
+        lines.append(cut(answer, room) if width is None else cut_middle(answer, room))
     return "\n".join(lines)
 
 
@@ -108,9 +108,9 @@ def _level_rows(waits: Waits, order: Sequence[str], marks: Mapping[str, str]) ->
 def _tally(counts: Counter[str], room: int) -> list[str]:
     """Return the number of steps in each status, in as many lines as needed."""
     lines: list[str] = []
-    for told in (f"{look.mark} {counts[word]} {word}" for word, look in LOOKS.items() if counts[word]):
-        if lines and columns(lines[-1]) + 3 + columns(told) <= room:
-            lines[-1] += f"   {told}"
+    for entry in (f"{look.mark} {counts[word]} {word}" for word, look in LOOKS.items() if counts[word]):
+        if lines and columns(lines[-1]) + 3 + columns(entry) <= room:
+            lines[-1] += f"   {entry}"
         else:
-            lines.append(told)
+            lines.append(entry)
     return lines
