@@ -172,5 +172,5 @@ def _allows_text(schema: Mapping[str, JsonValue]) -> bool:
 
 
 def _unreadable(request: Any) -> BaseMessage:
-    words = "refused: the arguments are no JSON object; ask again with valid ones"
+    words = "refused: the arguments are not a JSON object; ask again with valid ones"
     return ToolMessage(words, tool_call_id=request["id"], status="error")

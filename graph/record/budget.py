@@ -18,8 +18,8 @@ UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work"}
 """Singular forms that are not the plural without its last letter."""
 
 FRACTIONS = ("cost_usd", "wall_s")
-WHOLE, NUMBER = "is no whole number of at least 0", "is no number of at least 0"
-CALLS = "is an object: tool -> how often it may be called"
+WHOLE, NUMBER = "must be an integer >= 0", "must be a number >= 0"
+CALLS = "must be an object: tool -> most calls"
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ NO_USAGE = Usage()
 def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
     """Parse a budget from plain data; return it with (field, error) for each fault. A budget with faults is invalid."""
     if not isinstance(raw, Mapping):
-        return NO_BUDGET, [("budget", f"is an object with some of {', '.join(UNIT)}, calls")]
+        return NO_BUDGET, [("budget", f"must be an object with some of {', '.join(UNIT)}, calls")]
     faults, plain = [], {}
     for name, limit in raw.items():
         if name == "calls" and isinstance(limit, Mapping):
@@ -140,7 +140,7 @@ def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
         elif name == "calls" and limit is not None:
             faults.append((name, CALLS))
         elif name not in UNIT and name != "calls":
-            faults.append((str(name), f"is no limit of a budget; it has {', '.join(UNIT)}, calls"))
+            faults.append((str(name), f"is not a limit of a budget; the limits are {', '.join(UNIT)}, calls"))
         elif limit is not None and not _is_limit(name, limit):
             faults.append((name, NUMBER if name in FRACTIONS else WHOLE))
         elif limit is not None:

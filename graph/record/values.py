@@ -119,7 +119,7 @@ def _text(value: str, path: str) -> str:
 
 def _number(value: int | float, path: str) -> JsonValue:
     if isinstance(value, float) and not isfinite(value):
-        raise ResultError(path, f"is {value}, which JSON has no number for; return null or text instead")
+        raise ResultError(path, f"is {value}, which JSON cannot represent; return null or text")
     if isinstance(value, float):
         return float(value)
     if value.bit_length() > MAX_BITS:  # beyond 4,300 digits Python itself reads and writes none
@@ -147,7 +147,7 @@ def _other(value: Any, path: str, depth: int) -> JsonValue:
         raise ResultError(path, f"is an error: {type(value).__name__}: {value}")
     if isinstance(value, bytes | bytearray | memoryview):
         raise ResultError(path, "is bytes; return text, such as base64, or write a file and return its path")
-    raise ResultError(path, f"is a {type(value).__name__}, which is no JSON value; return plain data")
+    raise ResultError(path, f"is a {type(value).__name__}, which is not JSON; return plain data")
 
 
 def _holds_wide_integer(value: JsonValue) -> bool:

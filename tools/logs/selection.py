@@ -130,7 +130,7 @@ def in_order(readings: list[LogSelection], limit: int) -> Iterator[dict[str, Any
 def _read(reading: LogSelection, content: LogBytes, wanted: Wanted) -> None:
     found = format_of(content)
     if found is None:
-        raise SourceNotReadable(reading.source, "it is no text")
+        raise SourceNotReadable(reading.source, "it is not text")
     reading.format, parse = found
     try:
         for entry in parse(content):

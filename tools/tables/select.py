@@ -46,7 +46,7 @@ def statement_fault(sql: str) -> str | None:
     before = _BEFORE.match(sql)
     word = _WORD.match(sql, before.end() if before else 0)
     if word is None:
-        return "it is no SQL statement; write one SELECT"
+        return "it is not an SQL statement; write one SELECT"
     if word.group().upper() not in _READING:
         return f"only SELECT, WITH and VALUES may be asked, not {word.group().upper()!r}"
     return None

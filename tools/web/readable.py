@@ -51,7 +51,7 @@ def read_page(answer: WebResponse, time_s: int = EXTRACTION_S) -> Page:
         raise SourceNotReadable(url, _other_kind(kind))
     text = text_of(answer.body, answer.headers.get("content-type", ""))
     if "\0" in text:
-        raise SourceNotReadable(url, f"it says {kind} and is no text")
+        raise SourceNotReadable(url, f"it is not text, although declared as {kind}")
     page = _main_part(url, text, time_s) if kind in _HTML else Page(text)
     if not page.text.strip():
         raise SourceNotReadable(url, "it holds no words; they may come by a script. Use another source")

@@ -105,7 +105,7 @@ class Service:
             try:
                 return _json(text), None
             except (ValueError, RecursionError):
-                return None, f"its body says {kind[:80]} and is none"
+                return None, f"its body is not valid {kind[:80]}"
         if "\0" in text or "\ufffd" in text:
             return None, f"its body is {kind[:80] or 'no text'}, and only text and JSON can be returned"
         return text, None

@@ -171,7 +171,30 @@ class EarlierCall:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StepHeld(Payload):
+class _BlockedCall(Payload):
+    """A call that waits for a person; never lost in a power cut, because the person is asked about it."""
+
+    key: str
+    tool: str
+    args: Arguments
+    revision: int
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def _call_json(self) -> dict[str, Any]:
+        return {"key": self.key, "tool": self.tool, **self.args.to_json()}
+
+    @staticmethod
+    def _call_from_json(raw: Json) -> dict[str, Any]:
+        plain = {"key": raw["key"], "tool": raw["tool"], "checkpoint": raw.get("checkpoint")}
+        return {**plain, "args": Arguments.from_json(raw), "revision": whole(raw, "revision")}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepHeld(_BlockedCall):
     """A call is held for review.
 
     `labels` are those of its untrusted arguments, `before` names identical calls of other runs.
@@ -179,24 +202,13 @@ class StepHeld(Payload):
 
     kind: ClassVar[Literal["step_held"]] = "step_held"
 
-    key: str
-    tool: str
-    args: Arguments
     labels: Mapping[str, TrustLabel] = field(default_factory=dict)
-    revision: int
     before: tuple[EarlierCall, ...] = ()
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         return {
-            "key": self.key,
-            "tool": self.tool,
-            **self.args.to_json(),
+            **self._call_json(),
             "labels": {name: label.to_json() for name, label in self.labels.items()},
             "revision": self.revision,
             **given(before=[call.to_json() for call in self.before]),
@@ -206,39 +218,24 @@ class StepHeld(Payload):
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
         return cls(
-            key=raw["key"],
-            tool=raw["tool"],
-            args=Arguments.from_json(raw),
+            **cls._call_from_json(raw),
             labels={name: TrustLabel.of(label) for name, label in raw["labels"].items()},
-            revision=whole(raw, "revision"),
             before=tuple(map(EarlierCall.from_json, raw.get("before", ()))),
-            checkpoint=raw.get("checkpoint"),
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StepUncertain(Payload):
+class StepUncertain(_BlockedCall):
     """A call waits until a person settles other calls, of which the known data is copied here."""
 
     kind: ClassVar[Literal["step_uncertain"]] = "step_uncertain"
 
-    key: str
-    tool: str
-    args: Arguments
     calls: tuple[EarlierCall, ...]
-    revision: int
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         return {
-            "key": self.key,
-            "tool": self.tool,
-            **self.args.to_json(),
+            **self._call_json(),
             "calls": [call.to_json() for call in self.calls],
             "revision": self.revision,
         }
@@ -246,11 +243,4 @@ class StepUncertain(Payload):
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(
-            key=raw["key"],
-            tool=raw["tool"],
-            args=Arguments.from_json(raw),
-            calls=tuple(map(EarlierCall.from_json, raw["calls"])),
-            revision=whole(raw, "revision"),
-            checkpoint=raw.get("checkpoint"),
-        )
+        return cls(**cls._call_from_json(raw), calls=tuple(map(EarlierCall.from_json, raw["calls"])))

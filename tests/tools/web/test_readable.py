@@ -59,7 +59,7 @@ def test_html_without_a_type_is_known_by_its_start() -> None:
         (b"%PDF-1.7", "application/pdf", "it is a PDF document"),
         (b"\x89PNG", "image/png", "it is image/png, and only text can be read"),
         (b"PK", "application/octet-stream", "only text can be read"),
-        (b"\x00\x01\x02", "text/plain", "it says text/plain and is no text"),
+        (b"\x00\x01\x02", "text/plain", "it is not text, although declared as text/plain"),
         (b"", "text/plain", "it holds no words"),
         (b"<html><body><script>go()</script></body></html>", "text/html", "it holds no words"),
         (b"", "text/html", "it holds no words"),
