@@ -36,7 +36,7 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
     if latest is None or not 1 <= n <= latest[0].n:
         return None
     key, events = latest
-    while key.n > n:
+    while key.n > n:  # from the latest run down: the newest fork at this checkpoint wins
         run = _run_context(services, ledger, key, events, named)
         if run.here_before:
             return run

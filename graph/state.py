@@ -34,7 +34,7 @@ def furthest(before: Any, after: Any) -> Any:
     if not isinstance(before, dict) or before.get("thread") != named.get("thread"):
         return named
     if after.get("saw") == [before.get("n"), before.get("seq")]:
-        return named
+        return named  # otherwise a forged `seq` would stay for ever
     return max(before, named, key=lambda run: (number(run.get("n")), number(run.get("seq"))))
 
 

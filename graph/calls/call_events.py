@@ -12,6 +12,9 @@ from graph.record.events import Arguments, CallRefused, CallStarted, Draft, Earl
 from graph.record.trust_label import TrustLabel
 from graph.record.values import Kept, keep, normalise
 
+SHOWN_BYTES = 1_000_000
+"""Arguments for review are kept inline in the ledger up to this size."""
+
 
 def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
     """Return the event that precedes a call."""
@@ -38,38 +41,39 @@ def refusal(tool: str, args: Mapping[str, JsonValue], why: str, revision: int) -
 
 
 def hold(
-    call: ToolCall, args: Kept, revision: int, untrusted: Mapping[str, TrustLabel], before: Sequence[Call]
-) -> Draft:
-    """Return the event that holds a call for review.
+    call: ToolCall, revision: int, untrusted: Mapping[str, TrustLabel], before: Sequence[Call]
+) -> tuple[Draft, Kept]:
+    """Return the event that holds a call for review, and its arguments as they are stored.
 
     Args:
         call: The call.
-        args: Its arguments.
         revision: The revision of the plan.
         untrusted: Argument -> label, for the arguments to review.
         before: Identical calls of other runs that have happened.
     """
+    shown = keep(dict(call.args), SHOWN_BYTES)
     held = StepHeld(
         key=call.key,
         tool=call.tool,
-        args=Arguments.of(args),
+        args=Arguments.of(shown),
         labels=untrusted,
         revision=revision,
         before=tuple(map(_earlier_call, before)),
     )
-    return Draft(held, call.step)
+    return Draft(held, call.step), shown
 
 
-def uncertainty(call: ToolCall, args: Kept, revision: int, unsettled: Sequence[Call]) -> Draft:
-    """Return the event of a call that waits until a person has settled other calls."""
+def uncertainty(call: ToolCall, revision: int, unsettled: Sequence[Call]) -> tuple[Draft, Kept]:
+    """Return the event of a call that waits until a person has settled others, and its arguments as they are stored."""
+    shown = keep(dict(call.args))
     uncertain = StepUncertain(
         key=call.key,
         tool=call.tool,
-        args=Arguments.of(args),
+        args=Arguments.of(shown),
         calls=tuple(map(_earlier_call, unsettled)),
         revision=revision,
     )
-    return Draft(uncertain, call.step)
+    return Draft(uncertain, call.step), shown
 
 
 def _earlier_call(call: Call) -> EarlierCall:

@@ -34,9 +34,6 @@ from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep
 
-SHOWN_BYTES = 1_000_000
-"""Arguments for review are kept inline in the ledger up to this size."""
-
 
 class CallGate:
     """Tool calls of one run, in its recorded state at the start of the node; `models` is its gate of model calls."""
@@ -98,7 +95,7 @@ class CallGate:
             Refused: The step's grant, the schema or the policy does not allow the call; the refusal is on record.
             CallUncertain: The call might repeat an effect; the wait is on record.
             CallHeld: A person has to review the call first; the wait is on record.
-            BudgetReached: The call would exceed a limit.
+            LimitReached: The call would exceed a limit.
         """
         try:
             call = self._granted(step, tool, args, item)
@@ -112,6 +109,7 @@ class CallGate:
         if not spec.repeatable:
             call = replace(call, same_digest=self.effects.digest(tool, call.args))
             await self.effects.look_up(tool)
+        # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
         if finished := await self._recall(call):
             return finished
         if not spec.repeatable and (found := self.effects.uncertain(call)):
@@ -120,7 +118,7 @@ class CallGate:
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
-        wait_s = self._turns.wait_s(tool)  # one that waits takes its turn only when it is about to be made
+        wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
         return replace(call, wait_s=wait_s, queued=queued)
 
@@ -128,7 +126,7 @@ class CallGate:
         """Return a repeatable call, to be committed and made again.
 
         Raises:
-            BudgetReached: The call would exceed a limit.
+            LimitReached: The call would exceed a limit.
         """
         assert self._toolbox.specs[call.tool].repeatable
         self._meter.reserve_call(call.tool, call.step, begins=False)
@@ -151,13 +149,13 @@ class CallGate:
         """Record a call that was refused: a request to amend the plan, never an intent."""
         refused, shown = refusal(tool, args, why, self._record.plan_state.revision)
         if refusal_digest(step.id, refused) in self._record.review_state.refused:
-            return  # a step that was taken up again asks again for what it asked for before
+            return  # a resumed step repeats its refused request
         await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
 
     async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> None:
-        """Hold a call with an effect for review if its arguments are untrusted, or if it happened before.
+        """Hold a call with an effect for review if its arguments are untrusted, or if it happened in another run.
 
-        The latter means that a person confirmed an identical call of another run, which does not rule out a second one.
+        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025).
         """
         unseen = self._policy.arguments_to_review(self._toolbox.specs[call.tool], labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
@@ -165,8 +163,7 @@ class CallGate:
             return
         known = self._record.review_state.held.get(call.key)
         if known is None or known.revision != self._record.plan_state.revision:
-            shown = keep(dict(call.args), SHOWN_BYTES)
-            held = hold(call, shown, self._record.plan_state.revision, unseen, before)
+            held, shown = hold(call, self._record.plan_state.revision, unseen, before)
             await self._ledger.append(self._lease, [held], artifacts=[shown])
         why = "the same call happened before" if before else "its arguments come from untrusted results"
         raise CallHeld(call.key, f"{why}; a person has to see it first")
@@ -177,8 +174,7 @@ class CallGate:
         noted = self._record.review_state.uncertain.get(call.key)
         new = [known for known in found if known.run and known != self._record.calls.elsewhere.get(known.key)]
         if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
-            shown = keep(dict(call.args))
-            event = uncertainty(call, shown, self._record.plan_state.revision, found)
+            event, shown = uncertainty(call, self._record.plan_state.revision, found)
             await self._ledger.append(self._lease, [event], artifacts=[shown])
         return CallUncertain(keys)
 
@@ -215,15 +211,14 @@ class CallGate:
         intents = [intent(call, specs[call.tool], args, revision) for call, args in zip(starting, shown, strict=True)]
         guard = self._record.control_seq if starting else None
         try:
-            events = [*outcomes, *intents]
-            stored = [*values, *shown]
+            events, stored, starts = [*outcomes, *intents], [*values, *shown], bool(starting)
             await self._ledger.append(
-                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=bool(starting)
+                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts
             )
         except StaleRunError:
             for call in starting:
                 self.effects.end_turn(call)
-            if outcomes:  # what has happened is written all the same
+            if outcomes:  # outcomes are facts, and are written even if nothing new may start
                 await self._ledger.append(self._lease, outcomes, artifacts=values)
             raise
 

@@ -56,7 +56,7 @@ class Meter:
         """Reserve a tool call, and a step if the call begins one.
 
         Raises:
-            BudgetReached: A limit does not allow it.
+            LimitReached: A limit does not allow it.
         """
         if self.bounded:
             self._reserve(Usage(tool_calls=1, steps=self._step(step, begins), calls={tool: 1}))
@@ -68,7 +68,7 @@ class Meter:
         """Reserve a model call: the prompt by its length, the answer by an estimate.
 
         Raises:
-            BudgetReached: A limit does not allow it.
+            LimitReached: A limit does not allow it.
         """
         prompt = characters // CHARACTERS_PER_TOKEN
         price = self._prices.get(model)

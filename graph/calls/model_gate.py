@@ -102,7 +102,7 @@ class ModelGate:
         """Return the model's answer, or the error text of a failed call; a recorded answer is reused.
 
         Raises:
-            BudgetReached: The call would exceed a limit.
+            LimitReached: The call would exceed a limit.
         """
         call = replace(call, messages=self._instructed(call))
         prompt = prompt_of(call.messages)

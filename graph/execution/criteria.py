@@ -64,7 +64,7 @@ class Criteria:
             again: Repeats the work, None if that is not allowed.
 
         Raises:
-            BudgetReached: A limit prevents a call of the judge, or a retry.
+            LimitReached: A limit prevents a call of the judge, or a retry.
         """
         # A resumed model step replays its recorded conversation, retries included, and so counts from 0.
         tried = self.record.steps.retries[step.id] if step.tool is not None else 0

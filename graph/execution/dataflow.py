@@ -82,13 +82,14 @@ class Dataflow:
                 elif self._holds_slot(step):
                     self.work.slots.release()
             if not self._running and not self._waits_for_slot:
-                break
+                break  # a task that waits for a slot is progress too: items of `for_each` hold all slots
             ended = await self._next_ends()
             self._running -= len(ended)
             self._free_slots += sum(self._holds_slot(end.step) for end in ended)
             for end in ended:
                 self._settle(end)
 
+        # Raised only now, because the outcomes of running steps must reach the ledger first (decision 0001).
         if self._stale is not None:
             raise self._stale
 

@@ -79,7 +79,7 @@ class ModelStep:
             StepFailed: The model fails, does not finish, or gives no result in the required form.
             CallUncertain: A call may have taken effect before.
             CallHeld: A person has to review a call's arguments first.
-            BudgetReached: A limit prevents another call.
+            LimitReached: A limit prevents another call.
         """
         self.toolbox.warn_of_undeclared(self.step.tools)
         shown = {name: to_text(media_named(value)) for name, value in results.items()}
