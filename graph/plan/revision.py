@@ -35,7 +35,7 @@ class PlanDiff:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "PlanDiff":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         added, changed, removed = (tuple(raw.get(name, ())) for name in ("added", "changed", "removed"))
         return cls(added, changed, removed, bool(raw.get("answer")))
 

@@ -33,7 +33,7 @@ class Amendment:
 
     @classmethod
     def read(cls, text: str) -> "Amendment":
-        """Read what `to_text` wrote."""
+        """Parse the output of `to_text`."""
         raw = json.loads(text)
         return cls(tuple(raw["add"]), tuple(raw["withdraw"]), raw["feedback"], raw["by"])
 

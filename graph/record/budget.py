@@ -105,7 +105,7 @@ class Usage:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Usage":
-        """Read what `to_json` wrote; a number that a redaction changed counts as 0."""
+        """Parse the output of `to_json`; a number that a redaction changed counts as 0."""
         plain = {name: raw[name] for name in UNIT if isinstance(raw.get(name), int | float)}
         return cls(**plain, calls=dict(raw.get("calls", {})))
 

@@ -42,7 +42,7 @@ class CheckResult:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "CheckResult":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["check"], raw["met"], raw["seen"])
 
     def to_json(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Opinion:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Opinion":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["criterion"], raw["met"], raw["why"])
 
     def to_json(self) -> dict[str, Any]:
@@ -180,4 +180,4 @@ LOOKERS: Mapping[str, Callable[[Any, JsonValue], Seen]] = {
     "non_empty": _non_empty,
     "cites": _cites,
 }
-"""What a check looks at -> whether a part of the result is as it is wanted, and what was seen."""
+"""Kind of check -> function that returns whether a part of the result meets it, and the evidence."""

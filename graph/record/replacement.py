@@ -41,7 +41,7 @@ class Replaced:
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> "Replaced":
-        """Read what `to_json` wrote; an unknown status, which a redaction may leave, counts as `open`."""
+        """Parse the output of `to_json`; an unknown status, which a redaction may leave, counts as `open`."""
         standing: ReplacementStatus = (
             payload["standing"] if payload["standing"] in get_args(ReplacementStatus) else "open"
         )

@@ -49,7 +49,7 @@ class Audit:
             yield "cost per step"
             yield from (f"{'':15}{escaped(step)}: {cost}" for step, cost in costs.items())
         if unjudged := unjudged_steps(_last_plan(self.events), self.events):
-            yield f"success criteria that nobody judged: {', '.join(unjudged)}"
+            yield f"success criteria not judged: {', '.join(unjudged)}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the complete events, each with its text, and their artifacts."""

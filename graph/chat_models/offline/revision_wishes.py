@@ -1,4 +1,4 @@
-"""Constraints and feedback -> changes to what is left of a plan; what has run cannot be changed any more."""
+"""Applying constraints and feedback to the remaining steps of a plan; finished steps cannot change."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,10 +19,10 @@ JsonObject = dict[str, Any]
 
 
 def apply_wishes(remaining: Remaining) -> str | None:
-    """Bring what has not run in line with every wish; return the refusal of one that the rules do not know.
+    """Apply every constraint and all feedback to the remaining steps; return the refusal of an unknown one.
 
     Raises:
-        NoRepair: A wish comes too late, or the plan has no place for it.
+        NoRepair: A constraint comes too late, or the plan has no step for it.
     """
     prompt = remaining.prompt
     if expression_in(prompt.goal) is not None:
@@ -48,7 +48,7 @@ def apply_wishes(remaining: Remaining) -> str | None:
 
 
 def _order_of(remaining: Remaining) -> BriefSpec:
-    """Return what the plan is made of, with the queries that its goal had before any wish."""
+    """Return the specification of the plan's brief, with the queries of its goal before any constraint."""
     goal = brief_goal(remaining.prompt.goal)
     if goal and goal.topic:
         spec = replace(brief.brief_spec(goal), path=None, sentences=None, brief=False)

@@ -160,7 +160,7 @@ class EarlierCall:
 
     @classmethod
     def from_json(cls, raw: Json) -> "EarlierCall":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         get = raw.get
         return cls(raw["key"], get("run"), get("step"), _optional(raw, "seq"), get("error"), get("unmet"))
 

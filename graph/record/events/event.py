@@ -43,7 +43,7 @@ TYPES: Mapping[str, type[EventData]] = {kind.kind: kind for kind in get_args(Eve
 """Kind -> class."""
 
 CONTROL: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_control)
-"""Events that change what is allowed: an intent is refused when one of these came after its author last looked."""
+"""Events that change permissions: an intent is refused if its author has not seen the last of them."""
 
 ASIDE: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_aside)
 """Events that do not change the status of the run."""

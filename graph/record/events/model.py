@@ -22,7 +22,7 @@ class Prompt:
 
     @classmethod
     def from_json(cls, raw: Json) -> "Prompt":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         constants = tuple(one["artifact"] for one in raw.get("constants", ()))
         return cls(continues=raw.get("continues"), messages=Content.from_json(raw), constants=constants)
 
@@ -84,7 +84,7 @@ class Tokens:
 
     @classmethod
     def from_json(cls, raw: Json) -> "Tokens":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         counts = (number(raw.get(name)) or 0 for name in ("input_tokens", "output_tokens", "total_tokens"))
         read, written, total = counts
         return cls(
@@ -108,7 +108,7 @@ class FailedAttempt:
 
     @classmethod
     def from_json(cls, raw: Json) -> "FailedAttempt":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["model"], raw.get("kind", ""), raw["error"], number(raw.get("wait_s")) or 0.0)
 
     def to_json(self) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class SettledCall:
 
     @classmethod
     def from_json(cls, raw: Json) -> "SettledCall":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["key"], raw["happened"], raw.get("result"), raw.get("run"))
 
     def to_json(self) -> dict[str, Any]:

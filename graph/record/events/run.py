@@ -32,7 +32,7 @@ class Configuration:
 
     @classmethod
     def from_json(cls, raw: Json) -> "Configuration":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(
             settings=raw.get("settings", {}),
             models=raw.get("models", {}),

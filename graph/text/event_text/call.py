@@ -38,7 +38,7 @@ def _call_finished(step: str, data: CallFinished) -> Words:
 
 def _call_refused(step: str, data: CallRefused) -> Words:
     yield f"{step} asked for {data.tool}, which was refused: {data.why}"
-    yield f"it asked with {arguments_text(data.args)}"
+    yield f"with {arguments_text(data.args)}"
 
 
 def _step_held(step: str, data: StepHeld) -> Words:

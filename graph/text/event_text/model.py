@@ -24,7 +24,7 @@ def model_text(data: ModelEvent, step: str) -> Formatted:
 def _model_started(step: str, data: ModelStarted) -> Words:
     yield f"the {data.role} asked {data.model}{f' for {step}' if step else ''}"
     if data.prompt is None:
-        yield "what it asked is not on record"
+        yield "the prompt is not recorded"
         return
     if data.prompt.continues:
         yield "going on with the conversation:"

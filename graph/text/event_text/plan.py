@@ -62,13 +62,13 @@ def step_words(step: Mapping[str, Any]) -> str:
 
 
 def _plan_refused(data: PlanRefused) -> Words:
-    yield f"no plan by the {data.author} that can run"
+    yield f"no valid plan by the {data.author}"
     yield from issue_lines(data.issues)
     if data.brought is not None:
-        yield f"brought: {content(data.brought)}"
+        yield f"the caller's plan: {content(data.brought)}"
 
 
 def _steered(data: Steered) -> Words:
     yield amendment_words(data.added, data.withdrawn, data.feedback)
-    yield f"said by {data.approver}"
-    yield from (f"to respect: {constraint}" for constraint in data.constraints)
+    yield f"by {data.approver}"
+    yield from (f"constraint: {constraint}" for constraint in data.constraints)

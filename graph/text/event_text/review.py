@@ -33,9 +33,9 @@ def _review_requested(data: ReviewRequested) -> Words:
     again = " again" if data.error else ""
     yield f"request {data.request} was shown{again}: {', '.join(data.asked)}, about digest {short_digest(data.digest)}"
     if data.answer is not None:
-        yield f"the answer before was {content(data.answer)}"
+        yield f"the previous response: {content(data.answer)}"
     if data.error:
-        yield f"which was none: {data.error}"
+        yield f"not accepted: {data.error}"
     yield from issue_lines(data.issues)
     if data.shown.artifact is not None:
         yield f"shown: {content(data.shown)}"
@@ -46,7 +46,7 @@ def _review_requested(data: ReviewRequested) -> Words:
 def _decided(data: Decided) -> Words:
     who = data.approver
     by = {"person": f"a person ({who})", "unseen": f"{who}, unseen"}.get(data.by, f"the {data.by}")
-    about = f"digest {short_digest(data.digest)}" if data.digest else "no plan that can run"
+    about = f"digest {short_digest(data.digest)}" if data.digest else "no valid plan"
     words = f": {data.message}" if data.message and data.message != data.decision else ""
     yield f"{DECIDED.get(data.decision, data.decision)} by {by}, about {about}{words}"
     for made in data.decisions:

@@ -28,7 +28,7 @@ def run_text(data: RunEvent) -> Formatted:
 
 def _run_started(data: RunStarted) -> Words:
     yield f"started for the goal: {data.goal}"
-    yield from (f"to respect: {constraint}" for constraint in data.constraints)
+    yield from (f"constraint: {constraint}" for constraint in data.constraints)
     if data.history:
         yield f"after {len(data.history)} message(s) of a chat"
     if data.budget.names:
@@ -38,7 +38,7 @@ def _run_started(data: RunStarted) -> Words:
 
 
 def _configured(data: Configured) -> Words:
-    yield "goes on with other settings, models or tools"
+    yield "continues with other settings, models or tools"
     yield from _configuration(data.configuration)
 
 
@@ -57,7 +57,7 @@ def _configuration(configured: Configuration) -> Words:
 
 def _redacted(data: ValueRedacted) -> Words:
     events = ", ".join(str(one.seq) for one in data.left)
-    yield f"a value was taken out of events {events} by {data.by}: {data.reason}"
+    yield f"a value was removed from events {events} by {data.by}: {data.reason}"
 
 
 def _run_ended(data: RunEnded) -> Words:

@@ -27,7 +27,7 @@ def shortened(text: str) -> str:
 def content(held: Content) -> str:
     """Return a value, or the beginning of its artifact."""
     if artifact := held.artifact:
-        place = f"artifact {artifact['id'][:DIGEST_CHARACTERS]}" if "id" in artifact else "made of the results"
+        place = f"artifact {artifact['id'][:DIGEST_CHARACTERS]}" if "id" in artifact else "derived from the results"
         return f"{artifact['size']} bytes, {place}: {shortened(artifact['preview'])}"
     return value_text(held.value)
 
@@ -64,7 +64,7 @@ def outcome_text(result: StepResult) -> str:
 
 def normalization_notes(data: PlanRevised | RunEnded) -> Words:
     """Yield a line for each spelling that was normalized."""
-    yield from (f"read otherwise than written: {note}" for note in data.read_as)
+    yield from (f"normalised: {note}" for note in data.read_as)
 
 
 def limits_text(budget: Budget) -> str:
