@@ -14,7 +14,7 @@ from graph.builder import Graph, build_graph, own_tools
 from graph.caller import Caller, invoked_by
 from graph.checkpoint import open_checkpointer
 from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
-from graph.own_tools import name_of
+from graph.own_tools import tool_name
 from graph.record.run_state import run_name
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
@@ -119,4 +119,4 @@ async def open_session(
         awith_servers(mcp, others) as all_tools,
     ):
         graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
-        yield AgentSession(graph, runs, frozenset(map(name_of, all_tools)))
+        yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)))

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.run_context import RunContext
-from graph.state import number
+from graph.state import int_or_zero
 
 
 def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:
     """Whether the state is older than the last closed decision, and so starts a run of its own."""
-    seen = number(state["run"].get("seq"))
+    seen = int_or_zero(state["run"].get("seq"))
     closed = not run.here_before and run.record.review_state.last_decision_seq > seen
     return closed and not _passes_again(run, state, seen)
 

@@ -28,7 +28,7 @@ def tools_named(names: Sequence[str]) -> list[Tool]:
 
 def beside(own: Sequence[BaseTool], named: Sequence[Tool]) -> list[Tool]:
     """Return the project's own tools and the named ones; a named tool replaces an own tool of the same name."""
-    taken = {name_of(tool) for tool in named}
+    taken = {tool_name(tool) for tool in named}
     return [*(tool for tool in own if tool.name not in taken), *named]
 
 
@@ -77,6 +77,6 @@ def _listed(name: str, found: Any) -> list[Tool]:
     return list(found)
 
 
-def name_of(tool: Tool) -> str:
+def tool_name(tool: Tool) -> str:
     """Return the name of a tool, or of a function that becomes a tool, as plans use it."""
     return tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", "")

@@ -35,10 +35,10 @@ def furthest(before: Any, after: Any) -> Any:
         return named
     if after.get("saw") == [before.get("n"), before.get("seq")]:
         return named  # otherwise a forged `seq` would stay for ever
-    return max(before, named, key=lambda run: (number(run.get("n")), number(run.get("seq"))))
+    return max(before, named, key=lambda run: (int_or_zero(run.get("n")), int_or_zero(run.get("seq"))))
 
 
-def number(value: Any) -> int:
+def int_or_zero(value: Any) -> int:
     """Return an integer from untrusted data, 0 for anything else."""
     return value if type(value) is int else 0
 

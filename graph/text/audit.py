@@ -37,7 +37,7 @@ class Audit:
         """Yield the audit line by line: time of day, number and sentence of each event, then its details."""
         day = ""
         for event in self.events:
-            words, today = self._told(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
+            words, today = self._event_text(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
             if today != day:
                 yield today
                 day = today
@@ -55,7 +55,7 @@ class Audit:
         """Return the complete events, each with its text, and their artifacts."""
         events = []
         for event in self.events:
-            words = self._told(event)
+            words = self._event_text(event)
             text = {"sections": list(words.sections), "told": [words.sentence, *words.details]}
             shown = {"seq": event.seq, "kind": event.kind, "step": event.step, "at": event.at}
             events.append({**shown, "payload": dict(event.payload), **text})
@@ -70,7 +70,7 @@ class Audit:
         costs = {step: cost.to_json() for step, cost in step_costs(self.events).items()}
         return {"costs": costs, "unjudged": unjudged_steps(_last_plan(self.events), self.events)}
 
-    def _told(self, event: Event) -> EventText:
+    def _event_text(self, event: Event) -> EventText:
         return event_text(replace(event, payload=with_values(event.payload, self.artifacts)))
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ COLOURS: Mapping[str, str] = {
 
 
 def words(text: str) -> str:
-    """Return untrusted text as HTML; a long one is cut, with the number of omitted letters.
+    r"""Return untrusted text as HTML; a long one is cut, with the number of omitted letters.
 
     >>> words("<b>\u202e")
     '&lt;b&gt;\\u{202e}'

@@ -95,7 +95,7 @@ class Session:
 
         try:
             client = await self.begun()
-            answer = await client.call_tool(tool, args, progress_callback=self._told(listener))
+            answer = await client.call_tool(tool, args, progress_callback=self._progress_callback(listener))
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 raise McpCallFailed(self._server.name, tool, _LOST) from None
@@ -109,14 +109,14 @@ class Session:
             raise McpCallFailed(self._server.name, tool, fault)
         return value
 
-    def _told(self, listener: ProgressListener | None) -> "ProgressFnT | None":
+    def _progress_callback(self, listener: ProgressListener | None) -> "ProgressFnT | None":
         if listener is None:
             return None
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def callback(progress: float, total: float | None, message: str | None) -> None:
             listener(CallProgress(progress, total, self._server.hide(message) if message else None))
 
-        return told
+        return callback
 
     def _words(self, error: Exception) -> str:
         return str(self._server.hide(str(error)))[:WORDS]

@@ -78,7 +78,7 @@ class Service:
                 request = request_for(method, target, {**headers, **entry.headers}, content)
                 answer = await exchange(transport.handle_async_request, request, MOST_BYTES)
         if answer.status in _NOT_DONE:
-            said = self._said(answer)
+            said = self._answer_text(answer)
             rejected = f"{display_url(url)} rejected the request with {answer.phrase}"
             raise NothingHappened(f"{rejected}: {said}" if said else rejected)
         if not answer.is_success and answer.status not in _DONE_ELSEWHERE:
@@ -110,14 +110,14 @@ class Service:
             return None, f"its body is {kind[:80] or 'no text'}, and only text and JSON can be returned"
         return text, None
 
-    def _said(self, answer: WebResponse) -> str:
+    def _answer_text(self, answer: WebResponse) -> str:
         location = answer.headers.get("location")
         words = f"it has moved to {location}" if location else text_of(answer.body, "")
         said = self.allowed.without_secrets(" ".join(words.replace("\0", " ").split()))
         return said if len(said) <= _LONGEST_SAYING else f"{said[:_LONGEST_SAYING]}…"
 
     def _refusal(self, answer: WebResponse) -> RequestFailed:
-        next_move, said = advice(answer.status, answer.headers), self._said(answer)
+        next_move, said = advice(answer.status, answer.headers), self._answer_text(answer)
         reason = f"it answered {answer.phrase}; {next_move}"
         return RequestFailed(str(answer.url), f"{reason}; it said: {said}" if said else reason)
 

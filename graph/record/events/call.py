@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.events.content import Arguments, result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.events.payload import Json, Payload, given, integer, number
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
 
 
 def _optional(raw: Json, name: str) -> int | None:
-    return whole(raw, name) if name in raw else None
+    return integer(raw, name) if name in raw else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,13 +56,13 @@ class CallStarted(Payload):
         """See `Payload`."""
         return cls(
             key=raw["key"],
-            call=whole(raw, "call"),
+            call=integer(raw, "call"),
             item=_optional(raw, "item"),
             tool=raw["tool"],
             args=Arguments.from_json(raw),
             effect=raw.get("effect"),
             repeatable=raw["repeatable"],
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -107,7 +107,7 @@ class CallFinished(Payload):
         """See `Payload`."""
         return cls(
             result=result_from_json(raw),
-            call=whole(raw, "call"),
+            call=integer(raw, "call"),
             item=_optional(raw, "item"),
             nothing_happened=raw.get("nothing_happened", False),
             unchecked=raw.get("unchecked", False),
@@ -138,7 +138,7 @@ class CallRefused(Payload):
             tool=raw["tool"],
             args=Arguments.from_json(raw),
             why=raw["why"],
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -190,7 +190,7 @@ class _BlockedCall(Payload):
     @staticmethod
     def _call_from_json(raw: Json) -> dict[str, Any]:
         plain = {"key": raw["key"], "tool": raw["tool"], "checkpoint": raw.get("checkpoint")}
-        return {**plain, "args": Arguments.from_json(raw), "revision": whole(raw, "revision")}
+        return {**plain, "args": Arguments.from_json(raw), "revision": integer(raw, "revision")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -61,7 +61,7 @@ def given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None and value is not False and value != []}
 
 
-def whole(raw: Json, name: str) -> int:
+def integer(raw: Json, name: str) -> int:
     """Return an integer that the projection depends on.
 
     Raises:

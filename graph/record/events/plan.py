@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from graph.plan.issues import Issue
 from graph.plan.revision import PlanDiff
 from graph.record.events.content import Content, content_in
-from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.events.payload import Json, Payload, given, integer
 from graph.record.replacement import Replaced
 
 NO_DIFFERENCE = PlanDiff()
@@ -77,7 +77,7 @@ class PlanRevised(Payload):
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
         return cls(
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             plan=raw["plan"],
             digest=raw["digest"],
             binding=raw.get("binding"),
@@ -178,4 +178,4 @@ class Executing(Payload):
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(revision=whole(raw, "revision"), checkpoint=raw.get("checkpoint"))
+        return cls(revision=integer(raw, "revision"), checkpoint=raw.get("checkpoint"))

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from graph.plan.issues import Issue
 from graph.record.budget import Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
-from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.events.payload import Json, Payload, given, integer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,10 +62,10 @@ class ReviewRequested(Payload):
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
         return cls(
-            request=whole(raw, "request"),
+            request=integer(raw, "request"),
             digest=raw.get("digest"),
             subject=raw["subject"],
-            revision=whole(raw, "revision") if raw.get("revision") is not None else None,
+            revision=integer(raw, "revision") if raw.get("revision") is not None else None,
             asked=tuple(raw.get("asked", ())),
             actions=tuple(raw.get("actions", ())),
             shown=Content.from_json(raw.get("shown", {})),
@@ -73,7 +73,7 @@ class ReviewRequested(Payload):
             unseen=raw.get("unseen", False),
             error=raw["error"],
             issues=tuple(map(Issue.from_json, raw["issues"])),
-            skip=whole(raw, "skip"),
+            skip=integer(raw, "skip"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -148,7 +148,7 @@ class Decided(Payload):
         """See `Payload`."""
         budget = raw.get("budget")
         return cls(
-            request=whole(raw, "request") if "request" in raw else 0,
+            request=integer(raw, "request") if "request" in raw else 0,
             digest=raw["digest"],
             binding=raw["binding"],
             settled=tuple(map(SettledCall.from_json, raw.get("settled", ()))),

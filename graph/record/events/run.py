@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
-from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.events.payload import Json, Payload, given, integer, number
 
 WORDING = 4
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
@@ -100,7 +100,7 @@ class RunStarted(Payload):
             configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,
             budget=read_budget(raw.get("budget", {}))[0],
             thread=raw["thread"],
-            n=whole(raw, "n"),
+            n=integer(raw, "n"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -174,7 +174,7 @@ class ValueRedacted(Payload):
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        left = tuple(LeftPayload(whole(one, "seq"), one["digest"]) for one in raw["left"])
+        left = tuple(LeftPayload(integer(one, "seq"), one["digest"]) for one in raw["left"])
         return cls(left=left, by=raw["by"], reason=raw["reason"], checkpoint=raw.get("checkpoint"))
 
 

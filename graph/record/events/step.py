@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
 from graph.record.check_results import CheckResult, Opinion
 from graph.record.events.content import result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.events.payload import Json, Payload, given, integer
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
 
@@ -47,7 +47,7 @@ class StepFinished(Payload):
             result=result_from_json(raw),
             inputs=raw["inputs"],
             label=TrustLabel.of(label) if label else None,
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             missing=tuple(raw.get("missing", ())),
             items=tuple(raw.get("items", ())),
             unchecked=raw.get("unchecked", False),
@@ -87,7 +87,7 @@ class StepChecked(Payload):
             checks=tuple(map(CheckResult.from_json, raw.get("checks", ()))),
             judged=Opinion.from_json(judged) if judged else None,
             error=raw.get("error"),
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             again=raw.get("again", False),
             checkpoint=raw.get("checkpoint"),
         )

@@ -34,13 +34,13 @@ from graph.record.events import (
     ValueRedacted,
 )
 from graph.text.drawing.labels import plain
-from graph.text.event_text.call import call_text
-from graph.text.event_text.model import model_text
-from graph.text.event_text.plan import plan_text, step_words
-from graph.text.event_text.review import review_text
-from graph.text.event_text.run import run_text
+from graph.text.event_text.call import format_call
+from graph.text.event_text.model import format_model
+from graph.text.event_text.plan import format_plan, step_words
+from graph.text.event_text.review import format_review
+from graph.text.event_text.run import format_run
 from graph.text.event_text.sections import SECTIONS, Formatted, Section, Words
-from graph.text.event_text.step import step_text
+from graph.text.event_text.step import format_step
 from graph.text.event_text.values import value_text
 
 __all__ = ["SECTIONS", "EventText", "Section", "event_line", "event_text", "step_words"]
@@ -69,17 +69,17 @@ def _formatted(data: EventData, step: str) -> Formatted:
     """Return the sections and the text of an event."""
     match data:
         case RunStarted() | Configured() | Paused() | ValueRedacted() | RunEnded():
-            return run_text(data)
+            return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
-            return plan_text(data)
+            return format_plan(data)
         case ReviewRequested() | Decided():
-            return review_text(data)
+            return format_review(data)
         case CallStarted() | CallFinished() | CallRefused() | StepHeld() | StepUncertain():
-            return call_text(data, step)
+            return format_call(data, step)
         case StepFinished() | StepChecked() | BudgetReached():
-            return step_text(data, step)
+            return format_step(data, step)
         case ModelStarted() | ModelFinished():
-            return model_text(data, step)
+            return format_model(data, step)
         case _:
             assert_never(data)
 

@@ -4,12 +4,12 @@ from typing import assert_never
 
 from graph.record.events import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
 from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import arguments_text, outcome_text, short_digest, shortened
+from graph.text.event_text.values import arguments_text, outcome_text, short_digest, truncated
 
 CallEvent = CallStarted | CallFinished | CallRefused | StepHeld | StepUncertain
 
 
-def call_text(data: CallEvent, step: str) -> Formatted:
+def format_call(data: CallEvent, step: str) -> Formatted:
     """Return the sections and the text of an event of a tool call."""
     match data:
         case CallStarted():
@@ -53,6 +53,5 @@ def _step_uncertain(step: str, data: StepUncertain) -> Words:
     for call in data.calls:
         where = f" of {call.step} in run {call.run}" if call.run else ""
         why = call.unmet or call.error
-        yield f"a person has to settle the call {short_digest(call.key)}{where}" + (
-            f": {shortened(why)}" if why else ""
-        )
+        reason = f": {truncated(why)}" if why else ""
+        yield f"a person has to settle the call {short_digest(call.key)}{where}{reason}"

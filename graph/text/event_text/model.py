@@ -10,7 +10,7 @@ from graph.text.event_text.values import content, value_text
 ModelEvent = ModelStarted | ModelFinished
 
 
-def model_text(data: ModelEvent, step: str) -> Formatted:
+def format_model(data: ModelEvent, step: str) -> Formatted:
     """Return the sections and the text of an event of a model call."""
     match data:
         case ModelStarted():

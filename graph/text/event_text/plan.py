@@ -13,7 +13,7 @@ from graph.text.event_text.values import content, issue_lines, normalization_not
 PlanEvent = PlanRevised | PlanRefused | Steered | Executing
 
 
-def plan_text(data: PlanEvent) -> Formatted:
+def format_plan(data: PlanEvent) -> Formatted:
     """Return the sections and the text of an event of a plan."""
     match data:
         case PlanRevised():

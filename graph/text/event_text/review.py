@@ -5,7 +5,7 @@ from typing import assert_never
 from graph.markdown import unfenced
 from graph.record.events import Decided, ReviewRequested
 from graph.text.event_text.sections import Formatted, Words
-from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, shortened, value_text
+from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, truncated, value_text
 
 DECIDED = {
     "approve": "approved",
@@ -18,7 +18,7 @@ DECIDED = {
 ReviewEvent = ReviewRequested | Decided
 
 
-def review_text(data: ReviewEvent) -> Formatted:
+def format_review(data: ReviewEvent) -> Formatted:
     """Return the sections and the text of an event of a review."""
     match data:
         case ReviewRequested():
@@ -40,7 +40,7 @@ def _review_requested(data: ReviewRequested) -> Words:
     if data.shown.artifact is not None:
         yield f"shown: {content(data.shown)}"
     texts = data.shown.value or ()
-    yield from (f"shown: {line}" for words in texts for line in shortened(unfenced(words)).split("\n"))
+    yield from (f"shown: {line}" for words in texts for line in truncated(unfenced(words)).split("\n"))
 
 
 def _decided(data: Decided) -> Words:

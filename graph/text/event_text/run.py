@@ -9,7 +9,7 @@ from graph.text.event_text.values import content, limits_text, normalization_not
 RunEvent = RunStarted | Configured | Paused | ValueRedacted | RunEnded
 
 
-def run_text(data: RunEvent) -> Formatted:
+def format_run(data: RunEvent) -> Formatted:
     """Return the sections and the text of an event of a run."""
     match data:
         case RunStarted():

@@ -11,7 +11,7 @@ from graph.text.event_text.values import outcome_text
 StepEvent = StepFinished | StepChecked | BudgetReached
 
 
-def step_text(data: StepEvent, step: str) -> Formatted:
+def format_step(data: StepEvent, step: str) -> Formatted:
     """Return the sections and the text of an event of a step."""
     match data:
         case StepFinished():

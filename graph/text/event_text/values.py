@@ -14,10 +14,10 @@ MOST_CHARACTERS = 800
 DIGEST_CHARACTERS = 12
 
 
-def shortened(text: str) -> str:
+def truncated(text: str) -> str:
     """Return the text, or its beginning and the number of omitted letters.
 
-    >>> shortened("a" * 810)[-20:]
+    >>> truncated("a" * 810)[-20:]
     'a… (10 more letters)'
     """
     more = len(text) - MOST_CHARACTERS
@@ -28,13 +28,13 @@ def content(held: Content) -> str:
     """Return a value, or the beginning of its artifact."""
     if artifact := held.artifact:
         place = f"artifact {artifact['id'][:DIGEST_CHARACTERS]}" if "id" in artifact else "derived from the results"
-        return f"{artifact['size']} bytes, {place}: {shortened(artifact['preview'])}"
+        return f"{artifact['size']} bytes, {place}: {truncated(artifact['preview'])}"
     return value_text(held.value)
 
 
 def value_text(value: Any) -> str:
     """Return a value as shortened text or JSON."""
-    return shortened(value if isinstance(value, str) else to_text(value))
+    return truncated(value if isinstance(value, str) else to_text(value))
 
 
 def short_digest(digest: Any) -> str:
@@ -58,7 +58,7 @@ def outcome_text(result: StepResult) -> str:
     if result.started_at is not None and result.ended_at is not None:
         took = f" in {result.ended_at - result.started_at:.3f} s"
     succeeded = result.status == "succeeded"
-    words = content(Content(result.value, result.artifact)) if succeeded else shortened(str(result.error))
+    words = content(Content(result.value, result.artifact)) if succeeded else truncated(str(result.error))
     return f"{result.status}{took}: {words}"
 
 
