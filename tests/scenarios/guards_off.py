@@ -158,7 +158,7 @@ GUARDS = (
     Guard(
         "what was read makes a plan untrusted",
         "run_events.py",
-        "new = (read.untrusted or heard)",
+        "new = (read.untrusted or in_chat)",
         "new = heard",
         "an allowed write",
         "side_effects",
@@ -166,7 +166,7 @@ GUARDS = (
     Guard(
         "what was said before makes a plan untrusted",
         "run_events.py",
-        "new = (read.untrusted or heard)",
+        "new = (read.untrusted or in_chat)",
         "new = read.untrusted",
         "an order from an earlier answer",
         "side_effects",
