@@ -159,7 +159,7 @@ GUARDS = (
         "what was read makes a plan untrusted",
         "run_events.py",
         "new = (read.untrusted or in_chat)",
-        "new = heard",
+        "new = in_chat",
         "an allowed write",
         "side_effects",
     ),
