@@ -8,13 +8,15 @@ from pydantic import JsonValue
 
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import ModelSpec
+from graph.identity import local_user
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.record_service import audited, exported, redacted, verified, verified_file
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
-from graph.runs import Log, RunPage, Runs
+from graph.runs import Log, Run, RunPage, Runs
+from graph.step_changes import skip_step, supply_result
 from graph.text.audit import Audit
 from graph.text.event_text import Section
 
@@ -108,3 +110,30 @@ class AgentRecords(ABC):
             RunOwnedError: A run of the thread is executing.
         """
         return await redacted(await self._all_runs(), run, value, reason, by)
+
+    async def skip(self, run: str, step: str, why: str = "") -> Run:
+        """Leave a step of a waiting or paused run out, and with it the steps that need it; then `resume` the run.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            why: The reason, for the record.
+
+        Raises:
+            InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
+        """
+        return await skip_step(await self._all_runs(), run, step, why, local_user())
+
+    async def supply(self, run: str, step: str, value: JsonValue) -> Run:
+        """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            value: The result.
+
+        Raises:
+            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; or the run
+                has ended or is executing.
+        """
+        return await supply_result(await self._all_runs(), run, step, value, local_user())

@@ -37,7 +37,7 @@ class AgentSession:
         Raises:
             MissingToolsError: A tool is missing.
         """
-        if self.tools is None or run.ended or run.plan is None:
+        if self.tools is None or run.plan is None:
             return
         left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
         missing = {name for step in left for name in step.tool_names} - self.tools
@@ -52,7 +52,8 @@ class AgentSession:
             InputError: The decision is `{}`.
             NothingToDecideError: A decision was given, but the run does not wait for one.
         """
-        self.require_tools(run)
+        if not run.ended:
+            self.require_tools(run)
         if decision is not None:
             await self._decide(run, decision, unseen, on_progress)
         elif not run.ended and run.request is None:
@@ -74,6 +75,11 @@ class AgentSession:
         if run.request is None:
             raise NothingToDecideError(run.id, run.status)
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
+
+    async def propose(self, run: Run, plan: Any, on_progress: ProgressCallback | None) -> None:
+        """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
+        await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
+        await self.drive(None, Caller.facade(run.thread), on_progress)
 
     async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
         """Run the graph with an input until it stops; None resumes."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -12,9 +13,10 @@ from pydantic import JsonValue
 from graph.agent_records import AgentRecords
 from graph.agent_session import AgentSession, ProgressCallback, open_session
 from graph.builder import Graph
-from graph.caller import Caller
+from graph.caller import Caller, Changes
 from graph.checkpoint import DATABASE
 from graph.errors import InputError
+from graph.forking import fork_of
 from graph.identity import local_user
 from graph.lifetime import OpenOnUse
 from graph.record.amendment import Amendment
@@ -146,13 +148,77 @@ class AsyncAgent(AgentRecords):
             InputError: The decision is `{}`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
         """
-        session = await self._open.get()
-        key = await session.runs.find(run)
-        latest = await session.latest(key.thread)
-        if latest.n != key.n:
-            raise InputError("run", f"{run} cannot go on: {latest.id} has taken its thread since")
+        session, latest = await self._open.get(), await self._latest(run)
         await session.resume(latest, decision, unseen, on_progress)
-        return await session.latest(key.thread)
+        return await session.latest(latest.thread)
+
+    async def retry(
+        self,
+        run: str,
+        *,
+        limits: Mapping[str, Any] | None = None,
+        feedback: str | None = None,
+        plan: JsonValue = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> Run:
+        """Reopen a run that ended, and return it when it waits for a decision or has ended again.
+
+        Steps that succeeded stay as they are; failed and blocked steps are tried again. A raised limit keeps the
+        approval, any other change is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            limits: Limits of the budget to change, such as `{"tool_calls": 20}`.
+            feedback: Feedback; the planner then revises what is left.
+            plan: Another plan for what is left.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: It has not ended, ended as `succeeded` or `rejected`, or the thread has a later run.
+            MissingToolsError: A tool of the remaining steps is missing.
+        """
+        session = await self._open.get()
+        before = await self._latest(run)
+        if not before.ended:
+            raise InputError("run", f"{before.id} has not ended; continue it instead")
+        session.require_tools(before)
+        given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
+        changes = Changes(limits or {}, feedback)
+        await session.drive(given, replace(Caller.facade(before.thread), changes=changes), on_progress)
+        return await session.latest(before.thread)
+
+    async def fork(
+        self,
+        run: str,
+        step: str,
+        *,
+        values: Mapping[str, JsonValue] | None = None,
+        thread: str | None = None,
+        on_progress: ProgressCallback | None = None,
+    ) -> Run:
+        """Start a run on a new thread with copies of the results that do not depend on a step; return it as it waits.
+
+        It inherits no approval. A call that may not be repeated and was made in the forked run is reviewed by itself
+        before it is made again.
+
+        Args:
+            run: The run to fork: its id, or its thread.
+            step: The step from which on everything is done anew.
+            values: Step id -> result that you set; these steps are not executed.
+            thread: The thread to start on; a new one by default.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: There is no such step, or a value does not fit its `output`.
+        """
+        session, thread = await self._open.get(), thread or token_hex(4)
+        fork = await fork_of(await self._all_runs(), run, step, values or {}, local_user())
+        given = {"goal": fork.goal, "constraints": list(fork.constraints), "plan": fork.plan}
+        caller = replace(Caller.facade(thread, fork.setup), inherited=fork.drafts, values=fork.values)
+        await session.drive(given, caller, on_progress)
+        return await session.latest(thread)
 
     async def show(self, run: str) -> Run:
         """Return a run's current state, with the open review request if it waits for a decision.
@@ -164,6 +230,25 @@ class AsyncAgent(AgentRecords):
         key = await session.runs.find(run)
         latest = await session.latest(key.thread)
         return latest if latest.n == key.n else await session.runs.show(key)
+
+    async def edit(self, run: str, plan: JsonValue, *, on_progress: ProgressCallback | None = None) -> Run:
+        """Propose another plan for what is left of a waiting or paused run; it is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            plan: The plan.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            InputError: The run has ended, is executing, or its thread has a later run.
+        """
+        session, before = await self._open.get(), await self._latest(run)
+        if before.ended:
+            raise InputError("run", f"{before.id} has ended; retry it with the plan, or start a new run")
+        if before.status in ("running", "planning"):
+            raise InputError("run", f"{before.id} is executing; pause it first")
+        await session.propose(before, plan, on_progress)
+        return await session.latest(before.thread)
 
     async def cancel(self, run: str) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
@@ -200,12 +285,26 @@ class AsyncAgent(AgentRecords):
         """
         session = await self._open.get()
         before = await self.show(run)
-        session.require_tools(before)
+        if not before.ended:
+            session.require_tools(before)
         amendment = Amendment(tuple(add), tuple(withdraw), feedback, local_user())
         is_executing = await session.runs.steer(run, amendment)
         if not is_executing and before.request is not None:
             await session.drive(None, Caller.facade(before.thread), on_progress)
         return await self.show(run)
+
+    async def _latest(self, run: str) -> Run:
+        """Return the latest run of its thread.
+
+        Raises:
+            InputError: The thread has a later run.
+        """
+        session = await self._open.get()
+        key = await session.runs.find(run)
+        latest = await session.latest(key.thread)
+        if latest.n != key.n:
+            raise InputError("run", f"{run} cannot go on: {latest.id} has taken its thread since")
+        return latest
 
     async def _all_runs(self) -> Runs:
         return (await self._open.get()).runs

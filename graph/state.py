@@ -4,9 +4,10 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from secrets import token_bytes
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage, BaseMessage
+from langgraph.channels import EphemeralValue
 from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
@@ -25,9 +26,12 @@ def latest(_before: Any, after: Any) -> Any:
 def furthest(before: Any, after: Any) -> Any:
     """Keep the run that is further in the ledger, if two nodes in one superstep name runs of one thread.
 
+    The input of an operation names its run by id, which is kept as `asked` beside the run that the state belongs to.
     A node replaces the run that it has seen (`saw` has its `n` and `seq`): a client may have written a `seq` that the
     ledger has not reached.
     """
+    if isinstance(after, str):
+        return {**(before if isinstance(before, dict) else {}), "asked": after}
     if not isinstance(after, dict):
         return after
     named = {key: value for key, value in after.items() if key != "saw"}
@@ -44,13 +48,30 @@ def int_or_zero(value: Any) -> int:
 
 
 class Input(TypedDict, total=False):
-    """The input that starts a run: a goal with constraints, or a chat. `plan` is used in place of the planner's."""
+    """The input that starts a run: a goal with constraints, or a chat. `plan` is used in place of the planner's.
+
+    Or the input that continues a run: an `operation`, and the id of the `run`. LangGraph forgets the operation after
+    one step, so that it never applies to a later input.
+    """
 
     goal: Annotated[str, Field(description="The goal, in plain words."), latest]
     constraints: Annotated[list[str], Field(description="Constraints on the plan, one text each."), latest]
     tags: Annotated[list[str], Field(description="Tags to filter lists of runs by, such as nightly."), latest]
     plan: Annotated[
         Any, Field(description="A plan of your own, used in place of the planner's. Usually left out."), latest
+    ]
+    operation: Annotated[
+        Literal["continue", "retry"],
+        Field(description="Instead of a goal: continue the thread's unfinished run, or retry the one that has ended."),
+        EphemeralValue(str, guard=False),
+    ]
+    fork_from: Annotated[
+        dict[str, Any],
+        Field(description='Take results over from a run of this thread: {"run": "thread.1", "step": "step_3"}.'),
+        EphemeralValue(dict, guard=False),
+    ]
+    run: Annotated[
+        Any, Field(description="With an operation: the id of the run, such as thread.1; usually left out."), furthest
     ]
     messages: Annotated[
         list[AnyMessage],
@@ -69,7 +90,6 @@ class State(Input, total=False):
 
     route: Annotated[Route, latest]
     doubts: Annotated[list[str], latest]
-    run: Annotated[dict[str, Any], furthest]
     proof: Annotated[str, latest]
     brought: Annotated[str, latest]
     revision: Annotated[int, latest]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.events import NO_CONFIGURATION, Configuration, Configured, RunStarted, Steered
+from graph.record.events import NO_CONFIGURATION, Configuration, Configured, RunForked, RunStarted, Steered
 
 
 @dataclass(frozen=True)
@@ -12,7 +12,8 @@ class Assignment:
     """The goal of a run, its amended constraints, and the settings at its start.
 
     `setup` is the data to resume the run elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`; older
-    records have no `setup_by`, and a client may have written their setup. `history` has earlier turns of the thread.
+    records have no `setup_by`, and a client may have written their setup. `history` has earlier turns of the thread,
+    `forked_from` names the run that this one is a fork of.
     """
 
     thread: str = ""
@@ -23,6 +24,7 @@ class Assignment:
     setup_by: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
     configuration: Configuration = NO_CONFIGURATION
+    forked_from: str | None = None
 
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment at the start of the run; settings already on record stay if the event has none."""
@@ -36,6 +38,10 @@ class Assignment:
             history=data.history,
             configuration=data.configured or self.configuration,
         )
+
+    def run_forked(self, data: RunForked) -> "Assignment":
+        """Return the assignment of a fork."""
+        return replace(self, forked_from=data.source)
 
     def configured(self, data: Configured) -> "Assignment":
         """Return the assignment with other settings."""

@@ -15,8 +15,8 @@ class Call:
 
     `unmet` is the reason why the step failed although the call succeeded: the result does not meet the criteria.
     `settled` means that a person confirmed the call. `run` names the run if it is another one of the thread.
-    `begun_seq` and `ended_seq` are the numbers of the call's events, `args_artifact` is the id of the artifact of large
-    arguments.
+    `begun_seq` and `ended_seq` are the numbers of the call's events, `begun_at` is its start in Unix seconds, and
+    `args_artifact` the id of the artifact of large arguments.
     """
 
     key: str
@@ -33,6 +33,7 @@ class Call:
     unmet: str | None = None
     item: int | None = None
     begun_seq: int | None = None
+    begun_at: float | None = None
     ended_seq: int | None = None
     args_artifact: str | None = None
     run: str = ""

@@ -10,6 +10,7 @@ from graph.errors import NothingToDecideError
 from graph.plan.schedule import blocked_by
 from graph.plan.schema import Plan
 from graph.record.events import BY_FACADE
+from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.review.response import ReviewResponse, build_response
@@ -56,9 +57,9 @@ class Run:
         waits = waits_within(self.plan) if self.plan else {}
         known = {step: self.results[step].status if step in self.results else "pending" for step in waits}
         blocked = blocked_by(waits, [step for step, status in known.items() if status == "failed"])
-        return {
-            step: "blocked" if step in blocked and status == "pending" else status for step, status in known.items()
-        }
+        blocked_status = {step: "blocked" for step in blocked if known[step] == "pending"}
+        skipped = skipped_in(self.plan, self.results) if self.plan else {}
+        return {**known, **blocked_status, **dict.fromkeys(skipped, "skipped")}
 
     def decide(self, **fields: Any) -> dict[str, Any]:
         """Return a response to the open review request, bound to its digest, for `resume`.

@@ -11,6 +11,7 @@ from graph.errors import UnknownEventError
 from graph.record.events import (
     BudgetReached,
     CallFinished,
+    CallInherited,
     CallRefused,
     CallStarted,
     Configured,
@@ -18,23 +19,30 @@ from graph.record.events import (
     Event,
     EventData,
     Executing,
+    Inherited,
     ModelFinished,
     ModelStarted,
     Paused,
     PlanRefused,
     PlanRevised,
+    ResultSupplied,
     ReviewRequested,
     RunEnded,
+    RunForked,
+    RunReopened,
     RunStarted,
     Steered,
     StepChecked,
     StepFinished,
     StepHeld,
+    StepSkipped,
     StepUncertain,
     ValueRedacted,
 )
 from graph.text.drawing.labels import plain
+from graph.text.event_text.by_person import format_person
 from graph.text.event_text.call import format_call
+from graph.text.event_text.fork import format_fork
 from graph.text.event_text.model import format_model
 from graph.text.event_text.plan import format_plan, step_words
 from graph.text.event_text.review import format_review
@@ -68,7 +76,7 @@ def event_text(event: Event) -> EventText:
 def _formatted(data: EventData, step: str) -> Formatted:
     """Return the sections and the text of an event."""
     match data:
-        case RunStarted() | Configured() | Paused() | ValueRedacted() | RunEnded():
+        case RunStarted() | Configured() | Paused() | ValueRedacted() | RunEnded() | RunReopened():
             return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
             return format_plan(data)
@@ -80,6 +88,10 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_step(data, step)
         case ModelStarted() | ModelFinished():
             return format_model(data, step)
+        case RunForked() | Inherited() | CallInherited():
+            return format_fork(data, step)
+        case StepSkipped() | ResultSupplied():
+            return format_person(data, step)
         case _:
             assert_never(data)
 

@@ -2,11 +2,20 @@
 
 from typing import assert_never
 
-from graph.record.events import Configuration, Configured, Content, Paused, RunEnded, RunStarted, ValueRedacted
+from graph.record.events import (
+    Configuration,
+    Configured,
+    Content,
+    Paused,
+    RunEnded,
+    RunReopened,
+    RunStarted,
+    ValueRedacted,
+)
 from graph.text.event_text.sections import SECTIONS, Formatted, Words
 from graph.text.event_text.values import content, limits_text, normalization_notes, value_text
 
-RunEvent = RunStarted | Configured | Paused | ValueRedacted | RunEnded
+RunEvent = RunStarted | Configured | Paused | ValueRedacted | RunEnded | RunReopened
 
 
 def format_run(data: RunEvent) -> Formatted:
@@ -22,6 +31,8 @@ def format_run(data: RunEvent) -> Formatted:
             return SECTIONS, _redacted(data)
         case RunEnded():
             return SECTIONS, _run_ended(data)
+        case RunReopened():
+            return ("run", "steps", "decisions", "budget"), _run_reopened(data)
         case _:
             assert_never(data)
 
@@ -65,3 +76,11 @@ def _run_ended(data: RunEnded) -> Words:
     if data.answer != Content():
         yield f"answer: {content(data.answer)}"
     yield from normalization_notes(data)
+
+
+def _run_reopened(data: RunReopened) -> Words:
+    yield f"reopened by {data.approver}"
+    if data.again:
+        yield f"tried again: {', '.join(data.again)}"
+    if data.budget is not None and data.budget.names:
+        yield f"the budget is now {limits_text(data.budget)}"
