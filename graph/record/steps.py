@@ -124,9 +124,9 @@ class Steps:
 
     def inherited(self, step: str, data: Inherited) -> None:
         """Set the result that the step has in the run that this one is a fork of."""
-        self._set(step, data.result)
-        self.labels[step] = data.label
-        self.supplied.add(step)
+        if self._set(step, data.result):
+            self.labels[step] = data.label
+            self.supplied.add(step)
 
     def step_skipped(self, step: str, data: StepSkipped) -> None:
         """Leave a step out."""
