@@ -85,6 +85,8 @@ class Steps:
         if data.unchecked:
             self.unchecked[step] = result
             result = replace(result, status="interrupted", error=UNCHECKED)
+        if isinstance(data, CallFinished) and data.again:
+            result = replace(result, status="interrupted")
         return self._set(step, result)
 
     def step_finished(self, step: str, data: StepFinished) -> bool:

@@ -1,5 +1,6 @@
 """The real graph with everything outside of it replaced: models, tools, ledger, clock."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -33,7 +34,7 @@ def staged(
         InputError: It was configured in a way that this version does not know.
     """
     try:
-        settings = settings_of({**configured.settings, "budget": _budget(transcript.events()[0])})
+        settings = settings_of({**_current_names(configured.settings), "budget": _budget(transcript.events()[0])})
         specs = specs_of(held(configured.tools or Content(), transcript.artifacts))
         models = _models(configured, cues, planner)
     except (ConfigError, TypeError, KeyError) as error:
@@ -48,6 +49,14 @@ def staged(
 
 def _budget(first: Event) -> dict[str, Any]:
     return first.data.budget.to_json() if isinstance(first.data, RunStarted) else {}
+
+
+def _current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings under their names of today; `max_retries` counted the attempts after the first."""
+    known = dict(settings)
+    if "max_retries" in known:
+        known["max_check_attempts"] = known.pop("max_retries") + 1
+    return known
 
 
 def _models(configured: Configuration, cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:
