@@ -26,14 +26,9 @@ class AttemptLimits:
         >>> AttemptLimits(attempts=5).lowest(AttemptLimits(timeout_s=9, attempts=3))
         AttemptLimits(timeout_s=9, attempts=3, backoff_s=None)
         """
-        every = (self, *others)
-        said = {one.name: [getattr(limits, one.name) for limits in every] for one in fields(self)}
-        return AttemptLimits(
-            **{
-                name: min((value for value in values if value is not None), default=None)
-                for name, values in said.items()
-            }
-        )
+        said = [limits.to_json() for limits in (self, *others)]
+        names = {name for limits in said for name in limits}
+        return AttemptLimits(**{name: min(limits[name] for limits in said if name in limits) for name in names})
 
     @property
     def most(self) -> int:

@@ -37,8 +37,8 @@ class ToolRule:
 class Policy:
     """Rules per effect and tool, the approval mode, and hard limits of every budget.
 
-    `rates` bounds calls per minute, by name of a tool or model; `prices` are those of a model's tokens. `steps` limits how
-    long and how often a step is tried.
+    `rates` bounds calls per minute, by name of a tool or model; `prices` are those of a model's tokens. `steps` limits
+    how long and how often a step is tried.
     """
 
     approval: ApprovalMode | None = None

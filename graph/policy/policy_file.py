@@ -15,6 +15,10 @@ tool_calls = 200
 cost_usd = 2.5
 calls = { send_mail = 5 }
 
+[steps]                              # no step is tried longer, or more often
+timeout_s = 60
+attempts = 3
+
 [rates]                              # calls per minute, of a tool or a model
 web_search = 30
 
@@ -121,13 +125,17 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for name, rate in raw.get("rates", {}).items():
         if not _is_number(rate) or rate <= 0:
             yield ("rates", name), "must be a number of calls per minute above 0"
-    for name, limit in raw.get("steps", {}).items():
+    yield from _step_limit_faults(raw.get("steps", {}))
+    for model, price in raw.get("prices", {}).items():
+        yield from _price_faults(("prices", model), price)
+
+
+def _step_limit_faults(limits: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    for name, limit in limits.items():
         if name not in ATTEMPT_FIELDS:
             yield ("steps", name), _unknown(ATTEMPT_FIELDS, name)
         elif fault := limit_fault(name, limit):
             yield ("steps", name), fault
-    for model, price in raw.get("prices", {}).items():
-        yield from _price_faults(("prices", model), price)
 
 
 def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:

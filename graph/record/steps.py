@@ -54,6 +54,10 @@ class Steps:
         """Return whether the step succeeded or was skipped, so that nothing is left to do for it."""
         return step in self.results and self.results[step].status in ("succeeded", "skipped")
 
+    def has_failed(self, step: str) -> bool:
+        """Return whether the step's result is a failure."""
+        return step in self.results and self.results[step].status == "failed"
+
     def is_skipped(self, step: str) -> bool:
         """Return whether a person skipped the step."""
         return step in self.results and self.results[step].status == "skipped"

@@ -7,6 +7,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from graph.builder import Graph, compiled
 from graph.calls.rate_limit import RateLimiter
+from graph.chat_models.retry import Clock
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.roles import RoleModels
 from graph.configuration import settings_of
@@ -18,6 +19,13 @@ from graph.replay.inputs import held
 from graph.replay.ledger import ReplayLedger
 from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel, specs_of
 from graph.replay.scheduler import Scheduler
+
+
+async def _at_once(_seconds: float) -> None:
+    """Wait for nothing: how long a run waited is on record."""
+
+
+NO_PAUSE = Clock(sleep=_at_once)
 
 
 def staged(
@@ -44,7 +52,8 @@ def staged(
         return ledger
 
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
-    return compiled(Services(settings, tools, models, opened, RateLimiter({}, ledger.clock), ledger.clock), saver)
+    turns = RateLimiter({}, ledger.clock)
+    return compiled(Services(settings, tools, models, opened, turns, ledger.clock, NO_PAUSE), saver)
 
 
 def _budget(first: Event) -> dict[str, Any]:

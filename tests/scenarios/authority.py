@@ -91,7 +91,8 @@ ROWS = (
         max_repairs=99,
     ),
     row(
-        "`max_steps`, `max_rounds`, `max_check_attempts`, `timeout_s`, `attempts`, `backoff_s`, `max_feedback`, `max_depth`, `replan`, `horizon`",
+        "`max_steps`, `max_rounds`, `max_check_attempts`, `timeout_s`, `attempts`, `backoff_s`, `max_feedback`, "
+        "`max_depth`, `replan`, `horizon`",
         *(NO, NO, NO, NO, NO),
         max_steps=99_999,
         max_rounds=99,

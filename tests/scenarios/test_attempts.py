@@ -1,10 +1,12 @@
-"""What fails for a reason that may pass is tried again, within limits that anybody may lower; each attempt is on record."""
+"""What fails for a reason that may pass is tried again, within limits that anybody may lower."""
 
 import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 
 from graph import Agent
 from graph.runs import Run
@@ -34,8 +36,20 @@ class HttpError(Exception):
 QUICK = {"backoff_s": 0}
 
 
+async def hang(**_: Any) -> None:
+    """Wait for ever."""
+    await asyncio.Event().wait()
+
+
+ANY = {"type": "object", "properties": {}, "additionalProperties": True}
+HANGING = StructuredTool(
+    name="work", description="hangs", args_schema=ANY, coroutine=hang, metadata={"effect": "read", "trusted": True}
+)
+
+
 def run_of(tmp_path: Path, tool: Any, fields: dict[str, Any], **options: Any) -> tuple[Run, list[Any]]:
     plan = {"steps": [{**step("one", "work", x=1), **fields}]}
+    tmp_path.mkdir(exist_ok=True)
     with Agent.open(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[tool], replan="never", **options) as agent:
         run = agent.resume(agent.start("g", plan=plan).id, "approve")
         assert agent.replay(run.id).is_same, str(agent.replay(run.id))
@@ -120,23 +134,15 @@ def test_every_attempt_counts_in_the_budget(tmp_path: Path, tools: LoggedTools) 
     assert run.status == "failed" and len(tools.calls) == 3
 
 
-def test_a_plan_may_give_a_call_less_time(tmp_path: Path, tools: LoggedTools) -> None:
-    async def hang(**_: Any) -> None:
-        await asyncio.Event().wait()
-
-    run, _ = run_of(tmp_path, tools.tool("work", hang, is_async=True, effect="read"), {"timeout_s": 0.05})
+def test_a_plan_may_give_a_call_less_time(tmp_path: Path) -> None:
+    run, _ = run_of(tmp_path, HANGING, {"timeout_s": 0.05})
 
     assert run.status == "failed" and "no answer within 0.05 s" in str(run.results["one"].error)
 
 
-def test_a_model_step_has_one_limit_over_all_its_turns(tmp_path: Path, tools: LoggedTools) -> None:
-    async def hang(**_: Any) -> None:
-        await asyncio.Event().wait()
-
-    from langchain_core.messages import AIMessage
-
+def test_a_model_step_has_one_limit_over_all_its_turns(tmp_path: Path) -> None:
     asks = AIMessage("", tool_calls=[{"name": "work", "args": {}, "id": "1"}])
-    own = [tools.tool("work", hang, is_async=True, effect="read")]
+    own = [HANGING]
     plan = {"steps": [{"id": "one", "objective": "o", "tools": ["work"], "timeout_s": 0.2}]}
     with Agent.open(
         tmp_path / "runs.db", planner=ScriptedModel([]), executor=ScriptedModel([asks]), tools=own, replan="never"

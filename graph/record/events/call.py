@@ -65,7 +65,7 @@ class CallStarted(Payload):
             effect=raw.get("effect"),
             repeatable=raw["repeatable"],
             revision=integer(raw, "revision"),
-            attempt=integer(raw, "attempt") if "attempt" in raw else 1,
+            attempt=number(raw.get("attempt")) or 1,
             checkpoint=raw.get("checkpoint"),
         )
 

@@ -123,7 +123,7 @@ def test_a_policy_that_says_nothing_is_one() -> None:
         ("[limits]\nsteps = 1.5", 2, "must be an integer"),
         ("[limits]\ncost_usd = inf", 2, "must be a number >= 0"),
         ("[limits]\nsteps = true", 2, "must be an integer"),
-        ("[limits]\ncalls = 5", 2, "is an object"),
+        ("[limits]\ncalls = 5", 2, "must be an object"),
         ("[limits.calls]\nsend = 'often'", 2, "must be an integer"),
         ("[limits]\ncalls.\"a.b\" = -1", 2, "must be an integer"),
         ("[rates]\nsend = 0", 2, "above 0"),
