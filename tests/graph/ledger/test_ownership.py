@@ -18,7 +18,10 @@ SEEN = Holder("elsewhere|boot|1|1|name", token=1)
 
 
 class PassingLoop(asyncio.SelectorEventLoop):
-    """An event loop whose timers fire at once: waiting for one moves its clock."""
+    """An event loop whose timers fire at once: waiting for one moves its clock.
+
+    A timer beyond the promised time is none of ours: the loop's end waits for its threads, for five minutes at most.
+    """
 
     def __init__(self) -> None:
         self.now_s = 0.0
@@ -34,7 +37,7 @@ class _Skipping(selectors.DefaultSelector):
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> Any:
-        if timeout is not None:
+        if timeout is not None and timeout < PROMISED_S:
             self._loop.now_s += timeout
             timeout = 0.0
         return super().select(timeout)
