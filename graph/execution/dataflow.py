@@ -37,7 +37,7 @@ class Dataflow:
     plan: Plan
     work: StepWork
     announce: Announce
-    stops_early: bool = False
+    stops_early: bool
     progressed: bool = False
     results: dict[str, StepResult] = field(default_factory=dict)
     uncertain_calls: list[str] = field(default_factory=list)
@@ -81,8 +81,8 @@ class Dataflow:
                     self._begin(tasks, step, work())
                 elif self._holds_slot(step):
                     self.work.slots.release()
-            if not self._running and not self._waits_for_slot:
-                break
+            if not self._running and not self._waits_for_slot and self._ended.empty():
+                break  # a slot that became free during the commit has been announced, and is to be returned
             ended = await self._next_ends()
             self._running -= len(ended)
             self._free_slots += sum(self._holds_slot(end.step) for end in ended)
