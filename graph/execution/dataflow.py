@@ -103,6 +103,7 @@ class Dataflow:
                 await self.work.gate.commit(told, calls, [end.kept for end in ended if end.kept])
             except StaleRunError as error:
                 self._stale = error
+                self.work.gate.effects.end_turns()  # also those of tasks that will not begin
                 return False
         return True
 

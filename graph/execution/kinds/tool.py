@@ -66,11 +66,13 @@ def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | T
         return end
     if not (unchecked and criteria):
         end = work.attempt(step).succeeded(end.value, end.label, called=end.called)
-    return (lambda: _reassess(work, step, end, finished.call)) if criteria else end
+    if not criteria:
+        return end
+    is_its_turn = work.gate.effects.take_turn(finished.call)  # the same call of a step that is ready too has to wait
+    return lambda: _reassess(work, step, end, finished.call, is_its_turn=is_its_turn)
 
 
-async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall) -> StepOutcome:
-    is_its_turn = work.gate.effects.take_turn(call)
+async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall, *, is_its_turn: bool) -> StepOutcome:
     try:
         return await work.assess(step, end, lambda _: _repeat(work, call))
     finally:

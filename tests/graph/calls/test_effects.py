@@ -136,6 +136,27 @@ def test_a_call_that_happened_elsewhere_is_neither_uncertain_nor_a_result_here()
     assert at_desk(work, SEND, PAY) == ([], None)
 
 
+@pytest.mark.parametrize("begun_again", [False, True])
+def test_an_uncertain_call_of_another_run_is_open_until_it_is_settled_and_again_when_it_is_begun_again(
+    begun_again: bool,
+) -> None:
+    async def work(desk: Desk) -> bool:
+        gate = await desk.gate()
+        call = await admit(gate)
+        await gate.commit([], [call])
+        async with desk.next_run() as later:
+            with pytest.raises(CallUncertain):
+                await admit(await later.gate())
+            await later.happened(call.key, run="t.1")
+            if begun_again:
+                await gate.commit([], [call])
+            effects = (await later.gate()).effects
+            await effects.look_up("send")
+            return bool(effects.uncertain(call))
+
+    assert at_desk(work, SEND, PAY) is begun_again
+
+
 def test_of_three_identical_calls_each_waits_for_the_one_before_it() -> None:
     async def work(desk: Desk) -> list[bool]:
         effects = (gate := await desk.gate()).effects
@@ -150,6 +171,19 @@ def test_of_three_identical_calls_each_waits_for_the_one_before_it() -> None:
         return [*is_free, effects.take_turn(third)]
 
     assert at_desk(work, SEND, PAY) == [False, True]
+
+
+def test_calls_that_wait_go_on_when_all_turns_are_given_up() -> None:
+    async def work(desk: Desk) -> list[bool]:
+        effects = (gate := await desk.gate()).effects
+        calls = [await admit(gate, step, to) for to in "xy" for step in (STEP, OTHER)]
+        waiting = [asyncio.create_task(effects.wait_for_turn(call)) for call in calls if call.queued]
+        await asyncio.sleep(0)
+        effects.end_turns()
+        async with asyncio.timeout(HANGS_AFTER_S):
+            return [await wait == [] for wait in waiting]
+
+    assert at_desk(work, SEND, PAY) == [True, True]
 
 
 def test_a_call_that_finds_another_uncertain_takes_no_turn() -> None:
