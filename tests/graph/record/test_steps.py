@@ -137,3 +137,9 @@ def test_the_result_of_a_settled_call_is_the_steps() -> None:
     steps.settled("a", SENT)
 
     assert (steps.results["a"], steps.succeeded) == (SENT, {"a"})
+
+
+def test_to_ask_what_succeeded_changes_nothing() -> None:
+    steps = Steps({"a": SENT})
+
+    assert steps.succeeded and steps == Steps({"a": SENT})
