@@ -39,7 +39,10 @@ PATIENCE, SHORTEST_S, LONGEST_S = 8, 8.0, 600.0
 """How many times longer its tests may take with a mutation, the least that they are given, and the most without."""
 PLUGINS = ("_hypothesis_pytestplugin", "pytest_timeout")
 """The only plugins that tests here need; to load all that are installed takes longer than many tests."""
-QUIET = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider", *(part for name in PLUGINS for part in ("-p", name)))
+QUIET = (
+    *("-x", "-q", "--assert=plain", "-m", "not slow", "-p", "no:cacheprovider"),
+    *(part for name in PLUGINS for part in ("-p", name)),
+)
 SAME_EXAMPLES = ("--hypothesis-seed=0", "--hypothesis-profile=mutants")
 ALONE = "--noconftest"
 settings.register_profile(

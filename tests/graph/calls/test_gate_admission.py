@@ -140,8 +140,8 @@ def test_a_step_that_was_begun_in_an_earlier_pass_is_not_begun_again() -> None:
 def test_a_call_has_a_number_only_if_a_model_makes_it() -> None:
     async def work(desk: Desk) -> list[int]:
         gate = await desk.gate()
-        calls = [await admit(gate), await admit(gate, to="y"), await admit(gate, Step(id="b", objective="o", tool="send",
-                 args={"to": "z"}), to="z")]  # fmt: skip
+        own = Step(id="b", objective="o", tool="send", args={"to": "z"})
+        calls = [await admit(gate), await admit(gate, to="y"), await admit(gate, own, to="z")]
         return [call.number for call in calls]
 
     assert at_desk(work, SEND, READ) == [1, 2, 0]
