@@ -194,14 +194,14 @@ def test_a_person_is_warned_of_tools_that_declare_nothing(prepared: Any, caplog:
 
 
 def test_a_pinned_argument_is_as_trusted_as_the_plan_and_others_as_what_the_model_has_read(prepared: Any) -> None:
-    """The page is untrusted, and so is what the model writes after it; the address stands in the plan."""
+    """The plan's own values are trusted; what the model fills in after it has read the page is not."""
     page = LoggedTools().tool("page", lambda: "evil", effect="read", trusted=False)
     send = LoggedTools().tool("send", effect="external")
 
     async def work(desk: Desk) -> list[str]:
         open_args = with_tools("page", "send", args={"to": "x", "text": "{p_result}"})
         model = ScriptedModel([calling("page"), calling("send", to="x", text="evil")])
-        await (await prepared(desk, step("p", "page"), open_args, model=model)).run()
+        await (await prepared(desk, {"id": "p", "objective": "o", "gather": "good"}, open_args, model=model)).run()
         return list((await desk.last()).payload["labels"])
 
     assert at_desk(work, page, send) == ["text"]

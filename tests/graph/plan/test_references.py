@@ -480,9 +480,19 @@ def test_only_expressions_take_evaluation() -> None:
 
 
 def test_references_are_renamed_and_all_else_is_left() -> None:
-    given = {"x": ["{a_result.b} and {{a_result}}", "{b_result}"], "y": 5, "z": "{ }"}
+    given = {
+        "x": ["{a_result.b} and {{a_result}}", "{b_result}"],
+        "y": 5,
+        "z": "{ }",
+        "n": "n $$$$$${a_result}, $${a_result}",
+    }
 
-    assert renamed(given, {"a": "c"}) == {"x": ["{c_result.b} and {{a_result}}", "{b_result}"], "y": 5, "z": "{ }"}
+    assert renamed(given, {"a": "c"}) == {
+        "x": ["{c_result.b} and {{a_result}}", "{b_result}"],
+        "y": 5,
+        "z": "{ }",
+        "n": "n $$$$$${c_result}, $${c_result}",
+    }
 
 
 def test_no_text_has_no_pieces() -> None:
