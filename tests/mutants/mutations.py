@@ -20,7 +20,7 @@ OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.
 QUANTIFIER = {"all": "any", "any": "all", "min": "max", "max": "min"}
 SHORT = 12
 """Fewer characters do not say which place of a module they are."""
-UNSEEN = ("init", "repr", "strict")
+UNSEEN = ("init", "repr", "strict", "covariant")
 """Arguments that change what a programmer sees, and no result."""
 
 

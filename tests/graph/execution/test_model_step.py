@@ -141,12 +141,12 @@ def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) ->
     one = {**with_tools("look"), "checks": [{"called": "look"}]}
 
     async def seen(desk: Desk) -> str:
-        model = ScriptedModel([calling("look", n=0), calling("look", n=1), "done"])
+        model = ScriptedModel([calling("look", n=0), calling("look", n=0), calling("look", n=1), "done"])
         await (await prepared(desk, one, model=model)).run()
         checks: str = (await desk.last()).payload["checks"][0]["seen"]
         return checks
 
-    assert at_desk(seen, look) == "1 call(s) with success"
+    assert at_desk(seen, look) == "2 call(s) with success"
 
 
 def test_an_attempt_after_a_failure_for_good_is_another_conversation(prepared: Any) -> None:
