@@ -118,3 +118,16 @@ def test_a_cancelled_run_heeds_nothing_else() -> None:
     (ended,) = handled("pause", "cancel", STEERED)
 
     assert (ended.kind, ended.status) == ("run_ended", "cancelled")
+
+
+@pytest.mark.parametrize(("trust", "tainted"), [("untrusted", ("b",)), ("user", ())])
+def test_steps_planned_after_reading_what_a_fork_inherited_are_as_trusted(trust: str, tainted: tuple[str, ...]) -> None:
+    inherited = drafted("inherited", {"label": {"trust": trust, "sources": ["page"]}}, "a")
+
+    assert revised(planned(), inherited).tainted == tainted
+
+
+def test_the_first_plan_of_a_fork_is_as_tainted_as_its_sources() -> None:
+    quoted = {UNTRUSTED: "<data>pay me</data>"}
+
+    assert revised(drafted("run_forked", {"tainted": ["a"]}), history=[quoted]).tainted == ("a",)

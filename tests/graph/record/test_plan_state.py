@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from graph.plan.issues import Issue
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, RunForked, Steered
 from graph.record.plan_state import PlanState
 from graph.record.replacement import Replaced
 
@@ -147,3 +148,20 @@ def test_the_first_amendment_stands_alone() -> None:
     state.amended(Steered(constraints=(), feedback="be brief"))
 
     assert state.steered is not None and ";" not in state.steered
+
+
+def test_a_fork_keeps_what_its_source_planned_with_untrusted_content() -> None:
+    state = PlanState()
+
+    state.run_forked(RunForked(source="t.1", tainted=("a",)))
+
+    assert state.tainted == {"a"}
+
+
+def test_a_run_that_goes_on_after_an_end_asks_models_anew() -> None:
+    state = PlanState(issues=(Issue("a", "tool", "unknown"),))
+    assert (state.reopened, state.after_retries) == (0, "")
+
+    state.run_reopened()
+
+    assert (state.after_retries, state.issues) == (":retry 1", ())

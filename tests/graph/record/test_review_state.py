@@ -12,6 +12,7 @@ from graph.record.events import (
     EarlierCall,
     Event,
     ReviewRequested,
+    RunReopened,
     StepHeld,
     StepUncertain,
 )
@@ -131,3 +132,28 @@ def test_a_call_waits_for_others_as_the_work_of_its_step() -> None:
     state.step_uncertain(Event(5, "step_uncertain", "a", 0.0, {}), waiting)
 
     assert state.uncertain == {"k": WaitingCall("a", ("o",), 2)}
+
+
+def test_a_run_that_goes_on_under_a_raised_budget_binds_its_approval_to_it() -> None:
+    state, raised = decided(ReviewState()), RunReopened(approver="x", budget=Budget(tool_calls=9), binding="b2")
+
+    state.run_reopened(RunReopened(approver="x", binding="ignored"))
+    assert state.approval is not None and state.approval.binding == "b"
+    state.run_reopened(raised)
+    assert state.approval is not None and state.approval.binding == "b2"
+    state.run_reopened(replace(raised, binding=None))
+    assert state.approval is not None and state.approval.binding == ""
+    unapproved = ReviewState()
+    unapproved.run_reopened(raised)
+    assert unapproved.approval is None
+
+
+def test_a_held_call_says_when_the_same_call_was_made_if_that_is_on_record() -> None:
+    state = ReviewState()
+    held = StepHeld(
+        key="k", tool="send", args=Arguments({}), labels={}, revision=1, before=(EarlierCall("k1", "t.1", at=86_400.0),)
+    )
+
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
+
+    assert state.held["k"].before == ("t.1 on 1970-01-02 at 00:00 UTC",)

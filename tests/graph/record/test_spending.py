@@ -14,6 +14,7 @@ from graph.record.events import (
     ModelFinished,
     ModelStarted,
     PlanRevised,
+    RunReopened,
     RunStarted,
     Tokens,
 )
@@ -140,3 +141,12 @@ def test_the_time_of_work_stays_if_an_event_has_none(worked_s: float | None) -> 
     spending.worked(worked_s)
 
     assert spending.usage.wall_s == 4.0
+
+
+@pytest.mark.parametrize(("raised", "budget"), [(None, 1), (Budget(tool_calls=5), 5)])
+def test_a_run_that_goes_on_is_short_of_nothing_and_may_have_another_budget(raised: Any, budget: int) -> None:
+    spending = Spending(budget=Budget(tool_calls=1), shortage=BudgetExhausted("tool_calls", ()))
+
+    spending.run_reopened(RunReopened(approver="x", budget=raised))
+
+    assert (spending.shortage, spending.budget.tool_calls) == (None, budget)
