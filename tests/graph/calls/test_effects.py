@@ -255,3 +255,36 @@ def test_a_call_of_a_tool_that_is_no_longer_there_is_left_as_it_is() -> None:
         await (await later.gate()).effects.unmet("a", "will not do")
 
     at_desk(work, SEND, PAY)
+
+
+@pytest.mark.parametrize(
+    ("step", "tool", "to", "found"),
+    [("a", "send", "x", 1), ("a", "send", "y", 1), ("b", "send", "y", 1), ("b", "send", "x", 0), ("a", "pay", "x", 0)],
+)
+def test_a_fork_knows_the_calls_of_its_source_by_their_arguments_and_those_of_a_step_by_the_step(
+    step: str, tool: str, to: str, found: int
+) -> None:
+    happened = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "y"}, "happened": True}
+
+    async def work(desk: Desk) -> int:
+        await desk.ledger.append(desk.lease, [drafted("call_inherited", happened, "a")])
+        effects = (await desk.gate()).effects
+        for name in ("send", "pay"):
+            await effects.look_up(name)
+        args = {"to": to}
+        call = ToolCall("k", step, 1, tool, args, "d", same_digest=effects.digest(tool, args))
+        return len(effects.happened_elsewhere(call))
+
+    assert at_desk(work, SEND, PAY) == found
+
+
+def test_a_fork_waits_for_an_uncertain_call_of_its_source() -> None:
+    uncertain = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "x"}, "happened": False, "error": "down"}
+
+    async def work(desk: Desk) -> None:
+        await desk.ledger.append(desk.lease, [drafted("call_inherited", uncertain, "a")])
+        with pytest.raises(CallUncertain) as reason:
+            await admit(await desk.gate(), OTHER)
+        assert reason.value.keys == ("k9",)
+
+    at_desk(work, SEND, PAY)
