@@ -219,3 +219,12 @@ def test_a_run_that_goes_on_forgets_the_results_of_what_is_tried_again() -> None
 
     assert (steps.results, steps.result_revision, steps.missing, steps.succeeded) == ({}, {}, {}, set())
     assert (steps.times_failed("a", None), steps.retries["a"]) == (1, 0)
+
+
+def test_the_first_plan_of_a_run_leaves_what_was_skipped_before_it() -> None:
+    steps = Steps()
+    steps.step_skipped("a", SKIPPED)
+
+    steps.plan_revised(replace(revised("failure"), diff=PlanDiff(added=("a",))), before=0)
+
+    assert steps.is_skipped("a")
