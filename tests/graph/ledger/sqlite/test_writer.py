@@ -386,3 +386,68 @@ def test_a_caller_who_gave_up_in_the_middle_of_its_work_is_told_nothing() -> Non
     asyncio.run(main())
 
     assert faults == []
+
+
+def threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "ledger-writer" and thread.is_alive()]
+
+
+def test_the_thread_holds_up_no_exit_and_ends_as_the_writer_is_closed() -> None:
+    before = len(threads())
+
+    async def main() -> None:
+        writer = WriterThread(connect_to(":memory:"))
+        await writer.run(rows)
+        assert len(threads()) == before + 1 and all(thread.daemon for thread in threads())
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert len(threads()) == before
+
+
+def test_a_process_that_forks_has_no_connection_open_until_the_fork_is_over(tmp_path: Path) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    def connect() -> sqlite3.Connection:
+        opened.append(sqlite3.connect(tmp_path / "x.db", isolation_level=None, check_same_thread=False))
+        return opened[-1]
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect)
+        await writer.run(lambda db: db.execute("CREATE TABLE t (n)"))
+        over = writer.rest()
+        with pytest.raises(sqlite3.ProgrammingError):
+            opened[0].execute("SELECT 1")
+        waiting = asyncio.create_task(writer.run(rows))
+        await asyncio.sleep(0)
+        assert len(opened) == 1
+        over()
+        found = await waiting
+        await writer.close()
+        return found
+
+    assert asyncio.run(main()) == []
+    assert len(opened) == 2
+
+
+def test_a_writer_that_was_never_used_lets_a_fork_go_on_at_once() -> None:
+    WriterThread(connect_to(":memory:")).rest()()
+
+
+def test_the_first_pulse_comes_after_its_time() -> None:
+    pulses: list[int] = []
+
+    def pulse() -> list[Callable[[sqlite3.Connection], None]]:
+        pulses.append(1)
+        return []
+
+    async def main() -> None:
+        writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=3_600)
+        await writer.run(rows)
+        await writer.run(rows)
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert pulses == []
