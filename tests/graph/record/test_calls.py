@@ -176,8 +176,9 @@ def test_one_effect_among_reads_is_enough_to_have_acted() -> None:
         ({"happened": False}, "failed", True),
         ({"happened": False, "error": "down"}, "failed", True),
         ({"happened": False, "unmet": "will not do"}, "succeeded", True),
+        ({"happened": False, "unmet": "will not do", "error": "down"}, "failed", True),
     ],
-    ids=["it happened", "no outcome", "it failed", "its result will not do"],
+    ids=["it happened", "no outcome", "it failed", "its result will not do", "it failed after that"],
 )
 def test_a_fork_has_the_calls_of_its_source_as_they_stand_there(
     told: dict[str, Any], status: str, is_uncertain: bool
