@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from run_in_memory import APPROVED, finished, planned, with_run
 
-from graph.plan.reading import Reading
+from graph.plan.reading import ParsedPlan
 from graph.plan.schema import Plan, Step
 from graph.policy.policy import Policy, ToolRule
 from graph.record.budget import Budget
@@ -85,17 +85,19 @@ def test_a_plan_that_the_policy_forbids_or_that_replaces_nothing_is_refused() ->
     sends = Plan(steps=(Step(id="a", objective="o", tool="send"),))
     replaces = Plan(steps=(Step(id="a", objective="o", replaces="gone"),))
 
-    assert [issue.field for issue in asked(lambda run: run.allowed(Reading(sends)).issues, policy=DENIES)] == ["tool"]
-    assert [issue.field for issue in asked(lambda run: run.allowed(Reading(replaces)).issues)] == ["replaces"]
+    assert [issue.field for issue in asked(lambda run: run.allowed(ParsedPlan(sends)).issues, policy=DENIES)] == [
+        "tool"
+    ]
+    assert [issue.field for issue in asked(lambda run: run.allowed(ParsedPlan(replaces)).issues)] == ["replaces"]
 
 
 def test_a_plan_that_nothing_forbids_and_one_that_was_refused_before_are_left_as_they_are() -> None:
-    for reading in (Reading(Plan(steps=(Step(id="a", objective="o", tool="send"),))), Reading(None)):
+    for reading in (ParsedPlan(Plan(steps=(Step(id="a", objective="o", tool="send"),))), ParsedPlan(None)):
         assert asked(lambda run, given=reading: run.allowed(given)) is reading
 
 
 def test_a_models_plan_keeps_to_the_horizon() -> None:
     two = Plan(steps=tuple(Step(id=name, objective="o") for name in "ab"))
 
-    assert asked(lambda run: run.planned(Reading(two)), horizon=1).plan is None
-    assert asked(lambda run: run.allowed(Reading(two)), horizon=1).plan is two
+    assert asked(lambda run: run.planned(ParsedPlan(two)), horizon=1).plan is None
+    assert asked(lambda run: run.allowed(ParsedPlan(two)), horizon=1).plan is two

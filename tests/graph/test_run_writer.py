@@ -87,9 +87,9 @@ def test_an_owner_heeds_what_was_left_in_the_inbox_before_and_since() -> None:
         await run.ledger.post(run.key, STEERED)
         async with writer.owned(NOTE):
             assert (writer.opened, run.record.assignment.constraints) == (False, ("be kind",))
-            await writer.heed()
+            await writer.read_messages()
             await run.ledger.post(run.key, Amendment(withdraw=("be kind",)).to_text())
-            await writer.heed()
+            await writer.read_messages()
             return run.record.assignment.constraints
 
     assert with_run(work) == ()
@@ -108,10 +108,10 @@ def test_a_message_pauses_the_run_unless_it_is_cancelled(messages: list[str], pa
                 await run.ledger.post(run.key, message)
             if pauses:
                 with pytest.raises(RunPausedError):
-                    await writer.heed()
+                    await writer.read_messages()
                 assert run.record.last_kind == "paused"
             else:
-                await writer.heed()
+                await writer.read_messages()
             return run.record.ended and run.record.ended.status
 
     assert with_run(work) == status
@@ -121,8 +121,8 @@ def test_a_run_that_has_ended_is_not_paused() -> None:
     async def work(run: RunContext) -> Any:
         async with (writer := RunWriter(run)).owned():
             await run.ledger.post(run.key, "pause")
-            await writer.heed()
-            await writer.heed()
+            await writer.read_messages()
+            await writer.read_messages()
         return await kinds(run)
 
     assert with_run(work, drafted("run_ended")) == ["run_ended"]

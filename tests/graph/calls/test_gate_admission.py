@@ -8,7 +8,7 @@ import pytest
 from desk import Desk, at_desk
 
 from graph.calls.gate import CallGate
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.errors import StaleRunError
 from graph.plan.schema import Step
@@ -104,9 +104,9 @@ def test_a_call_counts_against_the_budget_before_it_is_made_and_so_does_its_repe
     async def work(desk: Desk) -> None:
         gate = await desk.gate(budget=Budget(tool_calls=1))
         call = await admit(gate, tool="read")
-        with pytest.raises(BudgetReached):
+        with pytest.raises(LimitReached):
             await admit(gate, tool="read")
-        with pytest.raises(BudgetReached):
+        with pytest.raises(LimitReached):
             gate.again(call)
 
     at_desk(work, SEND, READ)
@@ -117,7 +117,7 @@ def test_a_call_begins_its_step_and_a_models_call_begins_none() -> None:
         gate = await desk.gate(budget=Budget(steps=1))
         await admit(gate, OTHER)
         await admit(gate, ONE_CALL)
-        with pytest.raises(BudgetReached):
+        with pytest.raises(LimitReached):
             await admit(gate, Step(id="c", objective="o", tool="send", args={"to": "y"}), to="y")
 
     at_desk(work, SEND, READ)

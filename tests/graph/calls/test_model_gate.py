@@ -8,7 +8,7 @@ import pytest
 from desk import Desk, at_desk
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.calls.meter import BudgetReached, Meter
+from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelCall, ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.chat_models.role_model import RoleModel
@@ -151,11 +151,11 @@ async def asks(desk: Desk, label: str, step: str | None, **options: Any) -> None
 def test_a_step_begins_with_its_first_question_and_a_planners_question_begins_none() -> None:
     async def work(desk: Desk) -> None:
         await asks(desk, "plan:1", None, budget=Budget(steps=0))
-        with pytest.raises(BudgetReached):
+        with pytest.raises(LimitReached):
             await asks(desk, "a:1", "a", budget=Budget(steps=0))
         await asks(desk, "a:1", "a", budget=Budget(steps=1))
         await asks(desk, "a:2", "a", budget=Budget(steps=1))
-        with pytest.raises(BudgetReached):
+        with pytest.raises(LimitReached):
             await asks(desk, "b:1", "b", budget=Budget(steps=1))
 
     at_desk(work)

@@ -77,7 +77,7 @@ def test_a_call_that_fails_or_is_refused_or_cannot_be_read_is_an_answer_to_the_m
     assert told(done(prepared, with_tools("look"), calling("look"), "so", tools=tools)[1]) == "ValueError: broken"
     assert told(done(prepared, with_tools("look"), calling("send"), "so", tools=tools)[1]).startswith("refused: ")
     result, model, _ = done(prepared, with_tools("look"), unreadable("look"), "so", tools=tools)
-    assert told(model).startswith("refused: the arguments are no JSON object")
+    assert told(model).startswith("refused: the arguments are not a JSON object")
     assert result.value == "so"
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
 from graph.record.assessment import Assessment
@@ -44,7 +44,7 @@ def test_a_success_counts_the_calls_that_led_to_it(given: Any, called: dict[str,
 
 
 def test_of_several_reasons_for_a_person_all_calls_and_the_first_limit_are_named() -> None:
-    outcome = for_a_person("a", CallUncertain(("k1",)), BudgetReached("steps"), CallUncertain(("k2", "k3")))
+    outcome = for_a_person("a", CallUncertain(("k1",)), LimitReached("steps"), CallUncertain(("k2", "k3")))
 
     assert (outcome.result.status, outcome.uncertain_calls, outcome.limit) == ("uncertain", ("k1", "k2", "k3"), "steps")
     assert outcome.result.error == str(CallUncertain(("k1",)))
@@ -55,4 +55,4 @@ def test_a_step_that_waits_for_a_budget_or_for_a_look_is_pending() -> None:
 
     assert (held.result.status, held.uncertain_calls, held.limit) == ("pending", (), None)
     assert held.result.error == "a person has to see it first"
-    assert for_a_person("a", BudgetReached("steps")).result.status == "pending"
+    assert for_a_person("a", LimitReached("steps")).result.status == "pending"
