@@ -115,6 +115,11 @@ class Effects:
         if ended := self._under_way.pop(_same(call), None):
             ended.set()
 
+    def end_turns(self) -> None:
+        """Give all turns up: the run has changed, so that no call that waits for one may be made."""
+        while self._under_way:
+            self._under_way.popitem()[1].set()
+
     def ended(self, call: ToolCall, result: StepResult, *, nothing_happened: bool) -> None:
         """Note the outcome of a call, and give the turn to the next identical one.
 

@@ -124,4 +124,4 @@ class Ownership:
                     assert now is not None
                     return now
                 case "watching":
-                    continue
+                    pass
