@@ -7,21 +7,32 @@ from typing import Any
 from graph.plan.issues import Issue
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, Steered
 from graph.record.replacement import Replaced
+
+
+@dataclass(frozen=True)
+class SeenPlan:
+    """A revision as a person last saw it: in a review, or as their own edit that they approved."""
+
+    revision: int
+    digest: str
+    plan: Mapping[str, Any]
 
 
 @dataclass
 class PlanState:
     """The revision in force of a run's plan, and what the next one has to answer; changed by events only.
 
-    `approved_plan` is the plan that was approved last, `planned` has the ids of all steps that were ever planned,
-    `would_replace` sentences on files that the plan would replace, `tainted` steps that were planned with untrusted
-    content. `replaced` are failed steps that revisions left out or changed, `replaced_before` those as a plan was
-    approved last. `replans` counts revisions that answer a failure, `rounds` plans that were made step by step.
-    `digests` are those of all revisions, `failures` the fingerprints of failures that were answered, and `stalled`
-    says why the plan makes no progress. `feedback` is a person's, `steered` says what the user has changed since the
-    last plan, `issues` are those of the plan refused last. `revised_at` has revisions by their checkpoints.
+    `approved_plan` is the plan that was approved last, as revision `approved_revision`. `planned` has the ids of all
+    steps that were ever planned, `would_replace` sentences on files that the plan would replace, `tainted` steps that
+    were planned with untrusted content. `replaced` are failed steps that revisions left out or changed,
+    `replaced_before` those as a plan was approved last. `replans` counts revisions that answer a failure, `rounds`
+    plans that were made step by step. `digests` are those of all revisions, `failures` the fingerprints of failures
+    that were answered, and `stalled` says why the plan makes no progress. `feedback` is a person's, `steered` says what
+    the user has changed since the last plan, `issues` are those of the plan refused last. `revised` is the event of the
+    revision in force, `revised_at` has revisions by their checkpoints. `seen` is the revision that a person saw last,
+    `seen_before` the one before it, or the same once it is approved.
     """
 
     revision: int = 0
@@ -29,6 +40,7 @@ class PlanState:
     digest: str | None = None
     binding: str | None = None
     approved_plan: Mapping[str, Any] | None = None
+    approved_revision: int = 0
     awaits_plan: bool = True
     planned: set[str] = field(default_factory=set)
     would_replace: tuple[str, ...] = ()
@@ -43,12 +55,19 @@ class PlanState:
     feedback: list[str] = field(default_factory=list)
     steered: str | None = None
     issues: tuple[Issue, ...] = ()
+    revised: PlanRevised | None = None
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
+    seen: SeenPlan | None = None
+    seen_before: SeenPlan | None = None
 
     @property
     def dropped(self) -> tuple[str, ...]:
         """Ids of the failed steps that nothing in the plan makes up for."""
         return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
+
+    def seen_other_than(self, digest: str) -> SeenPlan | None:
+        """Return what a person saw last that was another plan than this one."""
+        return self.seen if self.seen is None or self.seen.digest != digest else self.seen_before
 
     def may_call(self, step: str, tool: str) -> bool:
         """Return whether a step of this id, if the plan has one, is a call of this tool."""
@@ -62,7 +81,7 @@ class PlanState:
         self.replaced = self._replaced_by(data)
         self.planned.update(step["id"] for step in data.plan.get("steps", ()))
         self.awaits_plan = False
-        self.revised_at[data.checkpoint or ""] = data
+        self.revised = self.revised_at[data.checkpoint or ""] = data
         self.replans += data.answers_failure
         self.rounds += data.cause in ("step", "horizon")
         self.steered = None
@@ -76,10 +95,18 @@ class PlanState:
         """Keep what is wrong with a plan that cannot run."""
         self.issues = data.issues
 
+    def review_requested(self, data: ReviewRequested) -> None:
+        """Keep the plan that is shown; a request about a call or a question shows none."""
+        if "run_plan" in data.asked and data.digest == self.digest:
+            self._see()
+
     def decided(self, data: Decided) -> None:
         """Keep what was approved, or the feedback that asks for another plan."""
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
+            if data.by == "person":
+                self._see()
+                self.seen_before = self.seen
         if data.decision == "feedback":
             self.feedback.append(data.message or "")
             self.awaits_plan = True
@@ -96,8 +123,12 @@ class PlanState:
         self.replaced = _without(self.replaced, call)
         self.replaced_before = _without(self.replaced_before, call)
 
+    def _see(self) -> None:
+        if self.plan is not None and self.digest is not None and (self.seen is None or self.seen.digest != self.digest):
+            self.seen_before, self.seen = self.seen, SeenPlan(self.revision, self.digest, self.plan)
+
     def _approved(self, *, by_person: bool) -> None:
-        self.approved_plan, self.stalled = self.plan, None
+        self.approved_plan, self.approved_revision, self.stalled = self.plan, self.revision, None
         if by_person:
             self.tainted = set()
             self.replaced = tuple(one.approved() for one in self.replaced)

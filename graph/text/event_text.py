@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, assert_never, get_args
 
 from graph.errors import UnknownEventError
-from graph.markdown import unfenced
 from graph.plan.checks import describe_check
 from graph.plan.issues import Issue
 from graph.plan.kinds.table import kind_spec
@@ -47,6 +46,7 @@ from graph.record.events import (
 from graph.record.results import StepResult
 from graph.record.values import to_text
 from graph.text.drawing.labels import plain
+from graph.text.review.frame import plain_description
 
 Section = Literal["run", "plans", "steps", "decisions", "policy", "budget"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
@@ -258,7 +258,7 @@ def _review_requested(data: ReviewRequested) -> Words:
     if data.shown.artifact is not None:
         yield f"shown: {content(data.shown)}"
     texts = data.shown.value or ()
-    yield from (f"shown: {line}" for words in texts for line in shortened(unfenced(words)).split("\n"))
+    yield from (f"shown: {line}" for words in texts for line in shortened(plain_description(words)).split("\n"))
 
 
 def _decided(data: Decided) -> Words:
