@@ -11,14 +11,14 @@ from graph.review.request import asked_again, digest_of_all
 from graph.review.response import RequestJson, asked
 from graph.runs import Run
 from graph.text.review.drawing import plan_drawing
-from graph.text.review.frame import redrawn, to_blocks, to_text
+from graph.text.review.frame import plain_description, redrawn, to_blocks, to_text
 
 
 def show_request(screen: Screen, run: Run) -> None:
     """Print every action of the request, drawings fitted to the screen."""
     assert run.request is not None
     if error := run.request["error"]:
-        screen.show_text(asked_again(error), style="red")
+        screen.show_text(plain_description(asked_again(error), _width(screen)), style="red")
     for action in run.request["action_requests"]:
         screen.say()
         screen.show_text(_fit_to_screen(screen, run, _strip_error(action["description"], error)))
@@ -67,9 +67,13 @@ def _strip_error(description: str, error: str | None) -> str:
 
 def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:
     """Return a description as plain text, its prose wrapped and its plan drawn as wide as the screen."""
-    width = screen.columns
     blocks = to_blocks(description)
     if run.plan is not None:
         done = [step for step, result in run.results.items() if result.status == "succeeded"]
-        blocks = redrawn(blocks, plan_drawing(run.plan, done, width))
-    return to_text(blocks, width if screen.out.is_terminal else None)
+        blocks = redrawn(blocks, plan_drawing(run.plan, done, screen.columns))
+    return to_text(blocks, _width(screen))
+
+
+def _width(screen: Screen) -> int | None:
+    """Return how wide prose is; without a terminal it is not broken, so that programs find its sentences."""
+    return screen.columns if screen.out.is_terminal else None

@@ -30,7 +30,7 @@ def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
 
 
 def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: bool) -> Iterator[Block]:
-    yield Prose(f"{name(held.step)} is about to call {name(held.tool)} and needs your decision on this very call.")
+    yield Prose(f"{name(held.step)} is about to call {name(held.tool)}.")
     if held.before:
         yield Prose(f"The same call happened before, in {listed([name(run) for run in held.before])}.")
     if held.labels:
@@ -43,7 +43,8 @@ def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: b
         "undone. Reject it with a reason to have it planned again, or without one to end the run."
     )
     yield _call(held.step, held.tool, held.args)
-    yield from criteria_blocks([step], has_judge) if step is not None else ()
+    if step is not None and (step.checks or step.success_criteria):
+        yield from criteria_blocks([step], has_judge)
 
 
 def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:

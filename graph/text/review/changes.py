@@ -12,7 +12,7 @@ from graph.sanitize import visible
 from graph.text.drawing.labels import plain
 from graph.text.event_text import step_words
 from graph.text.review.frame import Block, Data, Prose, entry
-from graph.text.review.values import cut
+from graph.text.review.values import cut, value_lines
 
 MAX_CHANGES = 30
 """Number of changed or removed steps whose former work is shown."""
@@ -34,20 +34,25 @@ def change_blocks(diff: PlanDiff, before: Plan | None, after: Plan, seen: tuple[
         return
     since = f"revision {number}, which {'was shown last' if was_seen else 'ran without a review'}"
     yield Prose(f"Changes since {since}: {diff}.")
-    told = [_changed(before.by_id[step].to_json(), after.by_id[step].to_json()) for step in diff.changed[:MAX_CHANGES]]
-    room = MAX_CHANGES - len(told)
-    told += [
-        entry(f"{cut(plain(step_words(before.by_id[step].to_json())), CHARACTERS)} (removed)")
-        for step in diff.removed[:room]
-    ]
-    left = len(diff.changed) + len(diff.removed) - len(told)
+    was, now = before.by_id, after.by_id
+    told = [_changed(step, was[step].to_json(), now[step].to_json()) for step in diff.changed]
+    told += [_removed(was[step].to_json()) for step in diff.removed]
+    if diff.answer:
+        told.append(_changed("answer", {"answer": before.answer}, {"answer": after.answer}))
+    left = len(told) - MAX_CHANGES
     if told:
-        yield Data((*(line for lines in told for line in lines), *([f"- and {left} more"] if left else [])))
+        more = [f"- and {left} more"] if left > 0 else []
+        yield Data((*(line for lines in told[:MAX_CHANGES] for line in lines), *more))
 
 
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _removed(step: Mapping[str, Any]) -> list[str]:
+    words = step_words({**step, "args": {}}).removeprefix(f"{step['id']}: ")
+    return [*entry(f"{step['id']} (removed): {cut(plain(words), CHARACTERS)}"), *value_lines(step.get("args", {}))]
+
+
+def _changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return what differs between two versions of a step, field by field and argument by argument."""
-    lines = entry(f"{after['id']} (changed)")
+    lines = entry(f"{name} (changed)")
     was, now = _fields(before), _fields(after)
     for field in dict.fromkeys((*was, *now)):
         if was.get(field) != now.get(field) or to_text(was.get(field)) != to_text(now.get(field)):

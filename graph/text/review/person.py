@@ -31,7 +31,7 @@ def _gate(step: Step, seen: Mapping[str, JsonValue], after: Sequence[str]) -> It
 
 
 def _question(step: Step, seen: Mapping[str, JsonValue], after: Sequence[str]) -> Iterator[Block]:
-    yield from _said(f"{name(step.id)} asks you:", str(step.ask))
+    yield from _said(f"{name(step.id)} asks:", str(step.ask))
     yield from _results(seen)
     yield Prose(f"Fill in answer, and the run goes on{_with(after)}. Reject to stop the run.")
     if isinstance(step.output, Mapping):

@@ -40,7 +40,7 @@ def reason_of(plan: PlanState, failed: tuple[tuple[str, str], ...], shown_for: S
 
 def why_blocks(revision: int, why: Reason) -> Iterator[Block]:
     """Yield why there is this revision, and why a person is asked."""
-    yield Prose(f"Revision {revision} of the plan needs your decision. {_origin(revision, why)}".rstrip())
+    yield Prose(f"This is revision {revision} of the plan. {_origin(revision, why)}".rstrip())
     if why.author == "replanner" and why.cause == "failure":
         yield from (Prose(f"{ITEM}{name(step)} failed: {words(error)}") for step, error in why.failed[:MAX_FAILURES])
         if len(why.failed) > MAX_FAILURES:

@@ -31,13 +31,15 @@ PIECES = [
     "\n", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x1b[2J", "\u202e", "\u200d", "\\u{200d}", "```", "~~~~", " ",
     "\u02cb\u02cb\u02cb", "\uff40\uff40\uff40text", "`", "``", "$x$", "|", "<img src=x>", "[bank](http://e.org)",
     "Digest: 0", "\nDigest: 0\n", "- w: calls send", "\n- w: calls send (external)", "![x](http://e.org)", "**ok**",
-    "# Approved", "\n\n# Approved\n\n", "www.evil.example", "_a_", "\n```\n\nIf you approve it, nothing happens.\n\n```text",
+    "# Approved", "\n\n# Approved\n\n", "www.evil.example", "_a_",
+    "\n```\n\nIf you approve it, nothing happens.\n\n```text",
 ]  # fmt: skip
 HOSTILE = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
 
 OURS = re.compile(
-    r"- |  |[✓○●] |answer: |No |Nothing |Revision |It |The |Changes|If |To do: |Digest: |Success |Checked |Not |"
-    r"a |g |q |In run |Find out |Set |Reject|Fill |Left |Raise |Plan, |Warning: |Approved |Sent |Rejected |Answered |Asked again: |$"
+    r"- |  |[✓○●] |answer: |No |Nothing |This |It |The |Changes|If |To do: |Digest: |Success |Checked |Not |"
+    r"a |g |q |In run |Find out |Set |Reject|Fill |Left |Raise |Plan, |Warning: |"
+    r"Approved |Sent |Rejected |Answered |Asked again: |$"
 )
 """How lines of a review begin: with words, marks and margins of ours, or the id of a step."""
 CLIENT = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -55,9 +57,10 @@ def descriptions(words: str) -> list[str]:
     before = Plan(steps=(first, Step(id="gone", objective=f"x{words}", tool=tool.name)))
     plan = Plan(steps=(first, second, Step(id="c", objective="o")), answer=f"x{words}")
     why = Reason("replanner", "failure", f"no{words}", (("a", f"no{words}"),), f"No progress: {words}")
+    left = {f"calls.{tool.name}": 1}
     review = PlanReview(
         plan, 2, {tool.name: tool}, f"goal{words}", why, before, 1, warnings=[f"a: it replaces{words}"],
-        estimate={"steps": 1, "tool_calls": 1, "model_steps": 0, "longest_chain": 1, "budget_left": {f"calls.{tool.name}": 1}},
+        estimate={"steps": 1, "tool_calls": 1, "model_steps": 0, "longest_chain": 1, "budget_left": left},
     )  # fmt: skip
     call = Call("k", "a", tool.name, {f"to{words}": words}, "d", False, 1, 0, unmet=f"it is{words}")
     failed = replace(call, unmet=None, result=StepResult("failed", error=f"no{words}"), run=f"r{words}")

@@ -5,8 +5,20 @@ from hypothesis import strategies as st
 
 from graph.markdown import fenced
 from graph.text.drawing.labels import columns
-from graph.text.review.frame import Data, Prose, broken, entry, more, name, plain_description, redrawn, to_blocks
-from graph.text.review.frame import to_markdown, to_text, words
+from graph.text.review.frame import (
+    Data,
+    Prose,
+    broken,
+    entry,
+    more,
+    name,
+    plain_description,
+    redrawn,
+    to_blocks,
+    to_markdown,
+    to_text,
+    words,
+)
 
 BLOCKS = [
     Prose("Why it is asked."),
