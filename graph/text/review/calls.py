@@ -11,7 +11,7 @@ from graph.record.call import Call, HeldCall
 from graph.sanitize import escaped
 from graph.text.literal_text import text_note
 from graph.text.review.criteria import criteria_blocks
-from graph.text.review.frame import ITEM, Block, Data, Prose, entry, name, to_markdown, words
+from graph.text.review.frame import ITEM, Block, Data, Prose, entry, name, sentence, to_markdown, words
 from graph.text.review.values import value_lines
 
 UNKNOWN = "the process ended in the middle of it"
@@ -51,7 +51,7 @@ def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:
     where = f"In run {name(call.run)}, " if call.run else ""
     made = f"{where}{name(call.step)} called {name(call.tool)}"
     if call.unmet is not None:
-        yield Prose(f"{made}. It took effect, but its step did not succeed: {words(call.unmet)}")
+        yield Prose(f"{made}. It took effect, but {sentence(call.unmet)}.")
     else:
         error = words(str(call.result.error)) if call.result else f"{UNKNOWN}."
         yield Prose(f"{made}, and nobody knows whether it took effect: {error}")

@@ -20,7 +20,7 @@ NAME_CHARACTERS, WORDS_CHARACTERS = 60, 600
 ITEM = "- "
 PLAN, TEXT = "plan", "text"
 
-_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_PLAIN_NAME = re.compile(r"(?!www\.)[A-Za-z][A-Za-z0-9_-]*(?:\.\d+)?")
 _PLAIN_LIMIT = re.compile(r"(?:(?:[A-Za-z]+|\d[\d.]*) )*(?:calls\.)?[A-Za-z][A-Za-z0-9_-]*")
 _FENCE = re.compile("(`{3,})([a-z]*)")
 
@@ -44,10 +44,10 @@ Block = Prose | Data
 
 
 def name(text: str) -> str:
-    """Return the name of a step or a tool for prose: as code if it is more than letters and digits.
+    """Return the name of a step, a tool or a run for prose: as code if it is more than letters and digits.
 
-    >>> name("write_file"), name("server/**send**")
-    ('write_file', '`server/**send**`')
+    >>> name("write_file"), name("demo.1"), name("server/**send**")
+    ('write_file', 'demo.1', '`server/**send**`')
     """
     told = cut_middle(plain(text), NAME_CHARACTERS)
     return told if _PLAIN_NAME.fullmatch(told) else code(told)
@@ -70,7 +70,12 @@ def words(text: str) -> str:
 
 def sentences(told: Iterable[str]) -> Iterator[Prose]:
     """Yield sentences of the record as a list; each begins with words of ours or the id of a step."""
-    yield from (Prose(ITEM + text_markdown(escaped(sentence))) for sentence in told)
+    yield from (Prose(ITEM + sentence(text)) for text in told)
+
+
+def sentence(text: str) -> str:
+    """Return words of the record that end a sentence of ours; no word from outside in them is markup."""
+    return text_markdown(escaped(text))
 
 
 def to_markdown(blocks: Iterable[Block]) -> str:
