@@ -1,8 +1,8 @@
 """Trust labels: where a value comes from, and so whether it may steer what happens.
 
 Labels follow references, and what a model writes after it has read untrusted data is untrusted. Of a tool that does not
-say whether its output may be trusted, the person who approves a plan vouches for the results that the plan hands on by
-reference, as the review says; not for what a model makes of them in a call that is known to have an effect.
+say whether its output may be trusted, an approval of the plan covers the results that the plan hands on by reference, as
+the review says; not what a model makes of them in a call that is known to have an effect.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ class TrustLabel:
 
     @property
     def by_model(self) -> "TrustLabel":
-        """The label of arguments written by a model that has read this value; no approval vouches for them."""
+        """The label of arguments written by a model that has read this value; no approval covers them."""
         return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self
 
     def to_json(self) -> dict[str, JsonValue]:
