@@ -10,7 +10,7 @@ from graph.record.budget import Usage, read_budget
 from graph.review.request import asked_again, digest_of_all
 from graph.review.response import RequestJson, asked
 from graph.runs import Run
-from graph.text.review.drawing import plan_drawing
+from graph.text.review.drawing import plan_drawing, settled
 from graph.text.review.frame import plain_description, redrawn, to_blocks, to_text
 
 
@@ -69,8 +69,7 @@ def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:
     """Return a description as plain text, its prose wrapped and its plan drawn as wide as the screen."""
     blocks = to_blocks(description)
     if run.plan is not None:
-        done = [step for step, result in run.results.items() if result.status == "succeeded"]
-        blocks = redrawn(blocks, plan_drawing(run.plan, done, screen.columns))
+        blocks = redrawn(blocks, plan_drawing(run.plan, settled(run.plan, run.results), screen.columns))
     return to_text(blocks, _width(screen))
 
 

@@ -20,6 +20,7 @@ from graph.review.request import ReviewRequest
 from graph.run_context import RunContext
 from graph.state import REVIEW, State, StateUpdate
 from graph.text.decision import decision_text
+from graph.text.review.drawing import settled
 from graph.text.review.plan import plan_message
 
 HOW_TO_REJECT = "To reject, write a reason: some chat clients send an empty rejection as an approval."
@@ -33,7 +34,7 @@ def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) ->
         return message_of(run, request)
     record = run.record
     name = f"{record.id}-revision-{record.plan_state.revision}-{run.checkpoint}"
-    text = plan_message(plan, record.plan_state.revision, record.steps.succeeded)
+    text = plan_message(plan, record.plan_state.revision, settled(plan, record.steps.results))
     return AIMessage(text, id=name, name=REVIEW)
 
 

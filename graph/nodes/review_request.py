@@ -9,6 +9,7 @@ from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.policy.scope import needs_person, repeats
 from graph.record.call import Call, HeldCall
+from graph.record.remaining import skipped_in
 from graph.record.replacement import replaced_in_words
 from graph.record.spending import BudgetExhausted
 from graph.record.values import to_text
@@ -18,6 +19,7 @@ from graph.review.request import ReviewAction, ReviewRequest
 from graph.run_context import RunContext
 from graph.text.review.budget import budget_description
 from graph.text.review.calls import held_description, uncertain_description
+from graph.text.review.drawing import settled
 from graph.text.review.person import gate_description, question_description
 from graph.text.review.plan import PlanReview, invalid_description, plan_description
 from graph.text.review.why import reason_of
@@ -74,7 +76,7 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
         review.revision,
         plan.digest,
         (before and before.digest, review.before_revision, review.was_seen),
-        review.done,
+        tuple(review.done.items()),
         review.why,
         *warnings,
         to_text(dict(left)),
@@ -87,6 +89,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanRe
     record, before = run.record, run.plan_before(plan)
     warnings = [
         *repeats(record, plan),
+        *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
         *replaced_in_words(record.plan_state.replaced, plan),
         *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
     ]
@@ -99,7 +102,7 @@ def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanRe
         before=before.plan,
         before_revision=before.revision,
         was_seen=before.was_seen,
-        done=record.steps.succeeded,
+        done=settled(plan, record.steps.results),
         warnings=tuple(warnings),
         estimate=left,
         has_judge=run.services.models.judge is not None,

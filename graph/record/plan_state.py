@@ -7,7 +7,7 @@ from typing import Any
 from graph.plan.issues import Issue
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from graph.record.replacement import Replaced
 
 
@@ -32,7 +32,8 @@ class PlanState:
     that were answered, and `stalled` says why the plan makes no progress. `feedback` is a person's, `steered` says what
     the user has changed since the last plan, `issues` are those of the plan refused last. `revised` is the event of the
     revision in force, `revised_at` has revisions by their checkpoints. `seen` is the revision that a person saw last,
-    `seen_before` the one before it, or the same once it is approved.
+    `seen_before` the one before it, or the same once it is approved. `reopened` counts how often the run
+    went on after an end.
     """
 
     revision: int = 0
@@ -59,6 +60,7 @@ class PlanState:
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
     seen: SeenPlan | None = None
     seen_before: SeenPlan | None = None
+    reopened: int = 0
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -68,6 +70,11 @@ class PlanState:
     def seen_other_than(self, digest: str) -> SeenPlan | None:
         """Return what a person saw last that was another plan than this one."""
         return self.seen if self.seen is None or self.seen.digest != digest else self.seen_before
+
+    @property
+    def after_retries(self) -> str:
+        """Suffix of the names of model calls, so that a retried run asks anew; empty in a run without a retry."""
+        return f":retry {self.reopened}" if self.reopened else ""
 
     def may_call(self, step: str, tool: str) -> bool:
         """Return whether a step of this id, if the plan has one, is a call of this tool."""
@@ -90,6 +97,15 @@ class PlanState:
         self.failures.update(data.failures)
         self.stalled = data.stalled
         self.would_replace = data.would_replace
+
+    def run_forked(self, data: RunForked) -> None:
+        """Keep which steps of the source's plan were planned with untrusted content."""
+        self.tainted = set(data.tainted)
+
+    def run_reopened(self) -> None:
+        """Let models be asked anew for what they were asked before the end."""
+        self.reopened += 1
+        self.issues = ()
 
     def plan_refused(self, data: PlanRefused) -> None:
         """Keep what is wrong with a plan that cannot run."""

@@ -1,8 +1,8 @@
 """Trust labels: where a value comes from, and so whether it may steer what happens.
 
 Labels follow references, and what a model writes after it has read untrusted data is untrusted. Of a tool that does not
-say whether its output may be trusted, an approval of the plan covers the results that the plan hands on by reference, as
-the review says; not what a model makes of them in a call that is known to have an effect.
+say whether its output may be trusted, an approval covers the results that the plan hands on by reference, as the review
+says; not what a model makes of them in a call that is known to have an effect.
 """
 
 from collections.abc import Iterable, Mapping

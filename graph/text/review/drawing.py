@@ -1,10 +1,13 @@
 """The drawing of a plan in a review: as wide as the data, the steps that are done marked as such."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 
 from graph.plan.schema import Plan
+from graph.record.remaining import skipped_in
+from graph.record.results import StepResult
 from graph.text.drawing import plan_text
 from graph.text.drawing.labels import answer_text, columns, cut_middle, plain
+from graph.text.drawing.statuses import LOOKS
 from graph.text.drawing.step_words import doer, material
 from graph.text.review.frame import PLAN, WIDTH, Data
 
@@ -12,26 +15,33 @@ MAX_LINES = 300
 """Limit of the drawing in a request, in lines."""
 PASSED_LINES = 100
 """Limit of the drawing in a message without a request."""
-DONE, TO_DO = "✓", "○"
 ID_COLUMNS = 20
 
 
-def plan_data(plan: Plan, done: Collection[str], most: int = MAX_LINES, whole: str = "request") -> Data:
+def settled(plan: Plan, results: Mapping[str, StepResult]) -> dict[str, str]:
+    """Return step id -> `succeeded` or `skipped`, for the steps that are left out of what is to do."""
+    done = {
+        step.id: "succeeded" for step in plan.steps if step.id in results and results[step.id].status == "succeeded"
+    }
+    return done | dict.fromkeys(skipped_in(plan, results), "skipped")
+
+
+def plan_data(plan: Plan, done: Mapping[str, str], most: int = MAX_LINES, whole: str = "request") -> Data:
     """Return the drawing; a large plan has one line for each step, and what is too much is left out of the middle."""
     return Data(tuple(plan_drawing(plan, done, WIDTH, most, whole).split("\n")), PLAN)
 
 
-def plan_drawing(plan: Plan, done: Collection[str], width: int, most: int = MAX_LINES, whole: str = "request") -> str:
+def plan_drawing(plan: Plan, done: Mapping[str, str], width: int, most: int = MAX_LINES, whole: str = "request") -> str:
     """Return the drawing of a plan as text of at most `width` columns.
 
     Args:
         plan: The plan.
-        done: Ids of the steps that have succeeded.
+        done: Step id -> `succeeded` or `skipped`, see `settled`.
         width: How many columns a line takes at most.
         most: How many lines there are at most, one more for what is left out.
         whole: Where the whole plan stands.
     """
-    lines = plan_text(plan, dict.fromkeys(done, "succeeded") if done else None, width=width).split("\n")
+    lines = plan_text(plan, done or None, width=width).split("\n")
     if len(lines) > most:
         lines = _short(plan, done, width)
     left = len(lines) - most
@@ -42,11 +52,11 @@ def plan_drawing(plan: Plan, done: Collection[str], width: int, most: int = MAX_
     return "\n".join(lines)
 
 
-def _short(plan: Plan, done: Collection[str], width: int) -> list[str]:
+def _short(plan: Plan, done: Mapping[str, str], width: int) -> list[str]:
     """Return a line for each step in plan order, and the answer."""
     lines = []
     for step in plan.steps:
-        mark = DONE if step.id in done else TO_DO
+        mark = LOOKS[done.get(step.id, "pending")].mark
         told = f"{mark} {cut_middle(step.id, ID_COLUMNS)}  "
         work = f"{plain(step.objective)}: {doer(step)} {material(step)}".rstrip()
         lines.append(told + cut_middle(work, width - columns(told)))

@@ -1,7 +1,7 @@
 """The review of a plan: why it is asked, what changed, what will happen, and the plan."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from graph.plan.catalog import ToolSpec
@@ -32,7 +32,7 @@ class PlanReview:
         why: Why there is this revision.
         before: The plan that a person saw last, else the one that ran last; `before_revision` is its number and
             `was_seen` whether a person saw it.
-        done: Ids of the steps that have succeeded.
+        done: Step id -> `succeeded` or `skipped`, for the steps that are not left to do.
         warnings: Sentences, such as on uncertain calls that the plan may repeat.
         estimate: Upper bounds on the remaining work, see `graph.review.estimate`.
         has_judge: Whether a model judges success criteria.
@@ -46,7 +46,7 @@ class PlanReview:
     before: Plan | None = None
     before_revision: int = 0
     was_seen: bool = True
-    done: Collection[str] = ()
+    done: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     estimate: Mapping[str, Any] | None = None
     has_judge: bool = False
@@ -57,7 +57,7 @@ def plan_description(review: PlanReview) -> str:
     return to_markdown(_blocks(review))
 
 
-def plan_message(plan: Plan, revision: int, done: Collection[str] = ()) -> str:
+def plan_message(plan: Plan, revision: int, done: Mapping[str, str]) -> str:
     """Return the plan as an assistant's message."""
     data = plan_data(plan, done, PASSED_LINES, "state")
     return to_markdown([Prose(f"Plan, revision {revision}:"), data])

@@ -85,7 +85,7 @@ def descriptions(words: str) -> list[str]:
         held_description(replace(held, before=(f"r{words}",)), tool, second, has_judge=True),
         gate_description(gate, {"a": words}, ["b"]),
         question_description(replace_output(ask, words), {"Digest": words}),
-        plan_message(plan, 1),
+        plan_message(plan, 1, {}),
         budget_description(BudgetExhausted(f"calls.{tool.name}", ("a",)), budget, Usage(), Budget()),
         decision_text(decided, 2, {"k": call}),
     ]
