@@ -32,7 +32,7 @@ def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
 def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: bool) -> Iterator[Block]:
     yield Prose(f"{name(held.step)} is about to call {name(held.tool)}.")
     if held.before:
-        yield Prose(f"The same call happened in {listed([name(run) for run in held.before])}; make it again?")
+        yield Prose(f"The same call happened in {listed([sentence(run) for run in held.before])}; make it again?")
     if held.labels:
         yield Prose("Not to be trusted, since strangers may have written them:")
         for argument, label in held.labels.items():
