@@ -25,7 +25,7 @@ EXAMPLES ?= 1000
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check coverage e2e static bench faults fuzz mutants clean
+.PHONY: help run studio test check coverage e2e static bench faults fuzz mutants snapshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,9 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 
 e2e: $(VENV)/.dev $(NODE_PACKAGES) ## The tests with programs from outside: langgraph dev, node, a notebook's kernel
 	$(BIN)/pytest -m e2e
+
+snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
+	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py
 
 static: $(VENV)/.dev
 	$(BIN)/ruff format --check .
