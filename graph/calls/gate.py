@@ -248,7 +248,10 @@ class CallGate:
         try:
             events = [*outcomes, *intents]
             stored = [*values, *shown]
-            await self._ledger.append(self._lease, events, artifacts=stored, control_seq=guard, heed=bool(starting))
+            written = await self._ledger.append(
+                self._lease, events, artifacts=stored, control_seq=guard, heed=bool(starting)
+            )
+            self.models.tally.note(written, events)
         except StaleRunError:
             for call in starting:
                 self.effects.end_turn(call)
