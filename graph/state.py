@@ -62,8 +62,8 @@ class State(Input, total=False):
 
     `run` names the run in the ledger, its `seq` is the last event that this state knows of. `brought` is set if
     the caller brought the plan, `doubts` are the keys of calls that may have taken effect. `proof` shows that a node
-    left the end of a run as it stands. `route` is where the node sends the run next, `status` and `reason` are for
-    people.
+    left the end of a run as it stands. `route` is where the node sends the run next; `status`, `reason` and `todos` are
+    for people.
     """
 
     route: Annotated[Route, latest]
@@ -78,6 +78,7 @@ class State(Input, total=False):
     issues: Annotated[list[dict[str, Any]], latest]
     answer: Annotated[Any, latest]
     results: Annotated[dict[str, Any], latest]
+    todos: Annotated[list[dict[str, str]], latest]
 
 
 StateUpdate = dict[str, Any]

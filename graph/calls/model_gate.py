@@ -69,7 +69,7 @@ class ModelCall:
 
 
 class ModelGate:
-    """Model calls of one run, in its recorded state at the start of the node; `tally` counts them and its tool calls."""
+    """Model calls of one run, in its recorded state at the start of the node; `tally` counts all calls."""
 
     def __init__(
         self,
