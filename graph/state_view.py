@@ -36,7 +36,7 @@ def _todos(run: RunContext, route: Route, shown: Mapping[str, Any] | None) -> li
     plan = run.recorded_plan()
     if plan is None:
         return []
-    statuses = {step: result.status for step, result in run.record.steps.results.items()}
+    statuses: dict[str, str] = {step: result.status for step, result in run.record.steps.results.items()}
     statuses |= {step: str(entry["status"]) for step, entry in (shown or {}).items()}
     return todos(plan, statuses, starts=route == "execute")
 

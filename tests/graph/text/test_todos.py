@@ -34,4 +34,8 @@ def test_statuses_that_a_list_does_not_know_stand_in_words() -> None:
 
 def test_what_waits_for_nothing_is_in_progress_when_the_plan_is_about_to_be_executed() -> None:
     assert [status for _, status in told({}, starts=True)] == ["in_progress", "pending", "in_progress"]
-    assert [status for _, status in told({"a": "succeeded"}, starts=True)] == ["completed", "in_progress", "in_progress"]
+    assert [status for _, status in told({"a": "succeeded"}, starts=True)] == [
+        "completed",
+        "in_progress",
+        "in_progress",
+    ]
