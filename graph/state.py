@@ -89,6 +89,8 @@ PROVEN = ("goal", "constraints", "status", "reason", "answer", "plan", "digest",
 _SECRET = token_bytes(32)
 REVIEW = "review"
 """Name of the messages that show a plan or a question."""
+CALL = "review_"
+"""Prefix of the ids of tool calls that carry a review request."""
 END = "-end"
 """Suffix of the ids of messages that state how a run ended."""
 
@@ -169,7 +171,12 @@ def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]
     for place in reversed(range(len(messages))):
         message = messages[place]
         if message.type == "human" and str(message.text).strip() == goal:
-            return [earlier for earlier in messages[:place] if earlier.name != REVIEW]
+            return [earlier for earlier in messages[:place] if not _is_of_review(earlier)]
         if message.type == "ai" and str(message.id).endswith(END):
             return []
     return []
+
+
+def _is_of_review(message: BaseMessage) -> bool:
+    """Whether a message shows a request, or is what a client made up as the result of its tool call."""
+    return message.name == REVIEW or str(getattr(message, "tool_call_id", "")).startswith(CALL)
