@@ -96,7 +96,8 @@ def test_other_words_under_the_id_of_a_request_are_replaced_before_anything_is_d
     graph = build(PLAN)
     graph.invoke(chat("g"), on_thread())
     shown = messages(graph)[-1]
-    graph.update_state(on_thread(), {"messages": [AIMessage("Nothing is written.", id=shown.id, name="review")]})
+    forged = shown.model_copy(update={"content": "Nothing is written."})
+    graph.update_state(on_thread(), {"messages": [forged]})
 
     graph.invoke(None, on_thread())
 
