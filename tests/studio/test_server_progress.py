@@ -94,3 +94,23 @@ def test_a_thread_without_a_run_has_no_progress_and_nothing_can_be_written(clien
     assert asked(server, "00000000-0000-4000-8000-000000000000").status_code == 404
     assert asked(server, "not-a-thread").status_code in (404, 422)
     assert {asked(server, empty, method=method).status_code for method in ("POST", "PUT", "DELETE")} <= {404, 405, 415}
+
+
+@pytest.mark.parametrize("mode", ["messages", "messages-tuple"])
+def test_the_line_of_a_chat_is_never_joined_with_the_one_before(
+    waiting: Callable[..., Any], waiting_server: Any, mode: Any
+) -> None:
+    thread = waiting()
+    thread.run({"messages": [{"role": "user", "content": "wait for it"}], "plan": WAIT})
+
+    said = []
+    for part in thread.client.runs.stream(thread.id, thread.graph, command={"resume": APPROVE}, stream_mode=mode):
+        for message in part.data if isinstance(part.data, list) else []:
+            if str(message.get("id")).endswith("-progress") and message["type"] != "remove":
+                said.append(message["content"])
+        if said and said[-1].endswith("Running: b.") and "ask" in waiting_server.effects():
+            waiting_server.open_gate("it rained")
+            (waiting_server.home / "effects.log").unlink()
+
+    assert said[0] == "0 of 3 steps done. Running: a." and said[1] == "1 of 3 steps done. Running: b."
+    assert all(words.count("steps done") == 1 for words in said)
