@@ -227,9 +227,9 @@ def thread_of() -> Iterator[Callable[..., Thread]]:
         yield lambda server, **headers: Thread(clients.enter_context(connected(server, **headers)))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chat_browser() -> Iterator[Any]:
-    """The Chromium of this machine."""
+    """The Chromium of this machine, for one module: its driver's event loop runs on this thread until it is closed."""
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
         pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)}")
