@@ -26,7 +26,7 @@ PROGRESS = "-progress"
 
 
 @dataclass
-class Progress:
+class ProgressReporter:
     """Reports one pass over a plan, until it is closed (docs/decisions/0050-progress-in-a-chat.md).
 
     The message keeps its id and is sent at most once a second. A change within that second is sent at its end, so that
@@ -69,7 +69,7 @@ class Progress:
         self.waits.append(step)
         self._send_event("person", step, result)
 
-    def heard(self, call: ToolCall, progress: CallProgress) -> None:
+    def tool_progress(self, call: ToolCall, progress: CallProgress) -> None:
         """Report what a tool says of its progress, at most once a second per step."""
         now = asyncio.get_running_loop().time()
         if self.status.get(call.step) != "running" or now < self._due_at.get(call.step, now):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.threads import run_sync
 from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
 from graph.calls.toolbox import Toolbox
@@ -67,7 +67,7 @@ class StepWork:
         try:
             retry = self._reported(step, again) if again is not None and repeatable else None
             return await self.criteria.assess(step, end, self.before(step), retry)
-        except (CallHeld, CallUncertain, BudgetReached) as reason:
+        except (CallHeld, CallUncertain, LimitReached) as reason:
             return for_a_person(step.id, reason)
 
     def _reported(self, step: Step, again: Again) -> Again:

@@ -12,7 +12,7 @@ from graph.errors import AgentError
 from graph.ledger.protocol import RunKey
 from graph.runs import open_runs
 from graph.serving.run_progress import run_progress
-from graph.state import number
+from graph.state import int_or_zero
 
 NO_RUN = "this thread has no run yet"
 
@@ -52,7 +52,7 @@ def _run_number(state: Any, thread: str) -> int:
     """
     values = state.get("values")
     run = values.get("run") if isinstance(values, dict) else None
-    return number(run.get("n")) if isinstance(run, dict) and run.get("thread") == thread else 0
+    return int_or_zero(run.get("n")) if isinstance(run, dict) and run.get("thread") == thread else 0
 
 
 route = Route("/threads/{thread_id:uuid}/progress", progress, methods=["GET"], include_in_schema=False)

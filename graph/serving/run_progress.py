@@ -11,7 +11,7 @@ from graph.record.run_state import RunState
 from graph.record.step_costs import StepCost, step_costs
 from graph.record.stream_event import VERSION, preview_of
 from graph.review.human_steps import open_questions
-from graph.runs import NO_RESULT, Log, Run
+from graph.runs import Log, Run
 from graph.text.progress import Standing
 
 
@@ -37,7 +37,7 @@ def run_progress(log: Log) -> dict[str, Any]:
 
 
 def _step(step: Step, status: str, run: Run, cost: StepCost) -> dict[str, Any]:
-    result: StepResult = run.results.get(step.id, NO_RESULT)
+    result: StepResult = run.results.get(step.id, StepResult(status="pending"))
     return {
         "step": step.id,
         "objective": step.objective,
