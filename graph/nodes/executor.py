@@ -98,7 +98,7 @@ class Executor:
         run, gate = writer.run, writer.gate(progress.tool_progress)
         progress.tally = gate.models.tally
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
-        criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
+        criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_check_attempts)
         slots = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria, progress)
         return Dataflow(plan, work, stops_early=run.replan_policy.replans_each_step(run.record))

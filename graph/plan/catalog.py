@@ -10,6 +10,7 @@ from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
+from graph.plan.attempts import AttemptLimits
 from graph.plan.bounded_schema import bounded_errors, matches, schema_fault
 from graph.plan.canonical import digest
 from graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
@@ -42,11 +43,18 @@ class ToolSpec:
     effect: Effect = "external"
     idempotent: bool = False
     timeout_s: float | None = None
+    attempts: int | None = None
+    backoff_s: float | None = None
     trusted: bool | None = None
     free_args: tuple[str, ...] = ()
     folder: str | None = None
     place: str | None = None
     declared: bool = True
+
+    @property
+    def attempt_limits(self) -> AttemptLimits:
+        """How long and how often a call of it is tried."""
+        return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s)
 
     @property
     def repeatable(self) -> bool:

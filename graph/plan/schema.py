@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictFloat, StrictInt, WithJsonSchema
 
+from graph.plan.attempts import AttemptLimits
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.checks import CHECK_SCHEMA
 from graph.plan.references import Reference, references_in, renamed, resolve
@@ -27,7 +28,8 @@ class Step(BaseModel):
     call `required_tools`. With `for_each` a tool or model step runs once per item of a list. `parent` is the step that
     it was expanded from, `replaces` the failed step of an earlier revision that it makes up for. `literal` names the
     arguments in which nothing is a reference. `checks` are evaluated by code, see `graph.plan.checks`;
-    `success_criteria` by a judge model, if one is configured.
+    `success_criteria` by a judge model, if one is configured. `timeout_s`, `attempts` and `backoff_s` limit how long
+    and how often it is tried, see `graph.plan.attempts`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -42,6 +44,9 @@ class Step(BaseModel):
     checks: tuple[Annotated[dict[str, JsonValue], WithJsonSchema(CHECK_SCHEMA)], ...] = ()
     depends_on: tuple[StepId, ...] = ()
     max_calls: int | None = Field(default=None, ge=1, strict=True)
+    timeout_s: Annotated[StrictInt | StrictFloat, Field(gt=0)] | None = None
+    attempts: int | None = Field(default=None, ge=1, strict=True)
+    backoff_s: Annotated[StrictInt | StrictFloat, Field(ge=0)] | None = None
     required_tools: tuple[str, ...] = ()
     output: Literal["json"] | dict[str, JsonValue] | None = None
     executor: str | None = None
@@ -59,6 +64,11 @@ class Step(BaseModel):
     def kind(self) -> StepKind:
         """The kind of step, see `graph.plan.kinds`."""
         return kind_of(self.__dict__)
+
+    @property
+    def attempt_limits(self) -> AttemptLimits:
+        """How long and how often the step is tried."""
+        return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s)
 
     @property
     def most_items(self) -> int:
