@@ -18,6 +18,8 @@ PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests
 
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed
+# A chat client that e2e tests open in Chromium.
+CHAT_PAGE := tests/node/chat/dist/index.html
 
 DOCS ?= docs
 THEN ?= 25
@@ -47,7 +49,7 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage run -m pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
 	$(BIN)/coverage report
 
-e2e: $(VENV)/.dev $(NODE_PACKAGES) ## The tests with programs from outside: langgraph dev, node, a notebook's kernel
+e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) ## The tests with programs from outside: langgraph dev, node, Chromium, a kernel
 	$(BIN)/pytest -m e2e
 
 snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
@@ -79,7 +81,7 @@ mutants: $(VENV)/.dev ## Change lines of modules that carry a promise and see a 
 	$(BIN)/python tests/mutants/mutate.py $(if $(MODULE),--module $(MODULE)) --sample $(or $(SAMPLE),0)
 
 clean: ## Remove the environment and what tests and tools leave behind
-	rm -rf $(VENV) tests/node/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) tests/node/node_modules tests/node/chat/node_modules tests/node/chat/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(call install,$(FOR_RUN))
@@ -98,6 +100,12 @@ $(NODE_PACKAGES): tests/node/package.json
 		echo "installing packages of node for the tests (once)"; \
 		npm install --prefix tests/node --no-package-lock --no-audit --no-fund --silent && touch $@ \
 			|| echo "npm could not install them: tests that need them are skipped"; \
+	fi
+
+$(CHAT_PAGE): tests/node/chat/package.json tests/node/chat/build
+	@if command -v npm >/dev/null 2>&1; then \
+		echo "building agent-chat-ui for the tests (once)"; \
+		tests/node/chat/build || echo "npm could not build it: tests that need it are skipped"; \
 	fi
 
 define install

@@ -32,6 +32,7 @@ from graph.nodes.executor import Executor
 from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
+from graph.nodes.review_calls import with_settled_calls
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
@@ -167,7 +168,7 @@ class PairedNode(Runnable[State, StateUpdate]):
     async def ainvoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node."""
         node = self._make(await self._services.under(get_runtime(Context).context))
-        return await node(input, config or {})
+        return with_settled_calls(input, await node(input, config or {}))
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **_: Any) -> StateUpdate:
         """Run the node in synchronous code."""

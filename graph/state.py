@@ -85,7 +85,7 @@ class State(Input, total=False):
 
     `run` names the run in the ledger, and its `seq` is the last event that this state is based on. `brought` is set if
     the caller gave the plan. `doubts` are the keys of calls that may have taken effect. `proof` proves that a node
-    wrote the end of the run. `route` is the next node, `status` and `reason` are for people.
+    wrote the end of the run. `route` is the next node; `status`, `reason` and `todos` are for people.
     """
 
     route: Annotated[Route, latest]
@@ -99,6 +99,7 @@ class State(Input, total=False):
     issues: Annotated[list[dict[str, Any]], latest]
     answer: Annotated[Any, latest]
     results: Annotated[dict[str, Any], latest]
+    todos: Annotated[list[dict[str, str]], latest]
 
 
 StateUpdate = dict[str, Any]
@@ -109,6 +110,8 @@ PROVEN = ("goal", "constraints", "status", "reason", "answer", "plan", "digest",
 _SECRET = token_bytes(32)
 REVIEW = "review"
 """Name of the messages that show a review request."""
+CALL = "review_"
+"""Prefix of the ids of tool calls that carry a review request."""
 END = "-end"
 """Suffix of the ids of messages that state how a run ended."""
 
@@ -189,7 +192,12 @@ def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]
     for place in reversed(range(len(messages))):
         message = messages[place]
         if message.type == "human" and str(message.text).strip() == goal:
-            return [earlier for earlier in messages[:place] if earlier.name != REVIEW]
+            return [earlier for earlier in messages[:place] if not _is_of_review(earlier)]
         if message.type == "ai" and str(message.id).endswith(END):
             return []
     return []
+
+
+def _is_of_review(message: BaseMessage) -> bool:
+    """Whether a message shows a request, or is what a client made up as the result of its tool call."""
+    return message.name == REVIEW or str(getattr(message, "tool_call_id", "")).startswith(CALL)

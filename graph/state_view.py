@@ -12,6 +12,7 @@ from graph.route import Route, headed
 from graph.run_context import RunContext
 from graph.state import END, StateUpdate, proof_of
 from graph.text.ending import ending_text
+from graph.text.todos import Todo, todos
 
 CLOSED = ("succeeded", "failed", "skipped")
 """Statuses of a step whose result is in the ledger."""
@@ -28,7 +29,17 @@ def state_update(run: RunContext, route: Route, **keys: Any) -> StateUpdate:
     }
     if isinstance(run.named, dict):
         named["saw"] = [run.named.get("n"), run.named.get("seq")]
-    return {"run": named, **headed(route), **keys}
+    return {"run": named, **headed(route), "todos": _todos(run, route, keys.get("results")), **keys}
+
+
+def _todos(run: RunContext, route: Route, shown: Mapping[str, Any] | None) -> list[Todo]:
+    """Return the plan as a to-do list: from the record, and from the results of a pass that has just ended."""
+    plan = run.recorded_plan()
+    if plan is None:
+        return []
+    statuses: dict[str, str] = {step: result.status for step, result in run.record.steps.results.items()}
+    statuses |= {step: str(entry["status"]) for step, entry in (shown or {}).items()}
+    return todos(plan, statuses, starts=route == "execute")
 
 
 def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:

@@ -231,9 +231,10 @@ class CallGate:
         guard = self._record.control_seq if starting else None
         try:
             events, stored, starts = [*outcomes, *intents], [*values, *shown], bool(starting)
-            await self._ledger.append(
+            written = await self._ledger.append(
                 self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts
             )
+            self.models.tally.note(written, events)
         except StaleRunError:
             for call in starting:
                 self.effects.end_turn(call)

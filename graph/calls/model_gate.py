@@ -14,6 +14,7 @@ from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import Meter, Reservation
 from graph.calls.prompt import Asked, Prompts, prompt_of
 from graph.calls.rate_limit import RateLimiter
+from graph.calls.tally import Tally
 from graph.chat_models.chat import ModelRequest
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
@@ -68,7 +69,7 @@ class ModelCall:
 
 
 class ModelGate:
-    """Model calls of one run, in its recorded state at the start of the node."""
+    """Model calls of one run, in its recorded state at the start of the node; `tally` counts all calls."""
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class ModelGate:
         self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
         self._prompts = Prompts(constants) if record_prompts else None
         self._instructions = instructions
+        self.tally = Tally(record.seq)
 
     async def ask(self, model: RoleModel, call: ModelCall) -> AIMessage | str:
         """Return the model's answer, or the error text of a failed call; a recorded answer is reused.
@@ -127,10 +129,13 @@ class ModelGate:
             asked = Asked(key, len(prompt), prompt_digest)
             recorded = self._prompts.recorded(asked, call.role, call.conversation, prompt)
             started, shown = replace(started, prompt=recorded.prompt), recorded.artifacts
-        await self._ledger.append(self._lease, [Draft(started, call.step)], artifacts=shown)
+        await self._write(Draft(started, call.step), shown)
         answer, finished = await self._asked(model, call, ModelFinished(key=key, role=call.role))
-        await self._ledger.append(self._lease, [Draft(self._settled(aside, finished), call.step)])
+        await self._write(Draft(self._settled(aside, finished), call.step))
         return answer
+
+    async def _write(self, draft: Draft, artifacts: Sequence[Kept] = ()) -> None:
+        self.tally.note(await self._ledger.append(self._lease, [draft], artifacts=artifacts), [draft])
 
     def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
         """Return the messages with the role's own instructions at the end of the first."""

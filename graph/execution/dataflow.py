@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import TopologicalSorter
@@ -20,8 +19,6 @@ from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 
-Announce = Callable[[str, StepResult], None]
-
 
 @dataclass
 class Dataflow:
@@ -37,7 +34,6 @@ class Dataflow:
 
     plan: Plan
     work: StepWork
-    announce: Announce
     stops_early: bool
     progressed: bool = False
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -76,6 +72,8 @@ class Dataflow:
             may_start = await self._commit(ended, calls)
             for end in ended:
                 self._note(end.step, end.result)
+                if end.needs_person:
+                    self.work.reports.person(end.step, end.result)
             made: list[tuple[str, Task]] = [
                 (call.step, partial(make, self.work, self.plan.by_id[call.step], call)) for call in calls
             ]
@@ -168,7 +166,7 @@ class Dataflow:
 
     def _begin(self, tasks: asyncio.TaskGroup, step: str, work: Any) -> None:
         self._running += 1
-        self.announce(step, StepResult("running", started_at=time.time()))
+        self.work.reports.step(step, StepResult("running", started_at=time.time()))
         tasks.create_task(self._report(step, work), name=step)
 
     def _holds_slot(self, step: str) -> bool:
@@ -195,7 +193,7 @@ class Dataflow:
 
     def _note(self, step: str, result: StepResult) -> None:
         self.results[step] = result
-        self.announce(step, result)
+        self.work.reports.step(step, result)
 
     def _in_plan_order(self, steps: tuple[str, ...]) -> list[str]:
         return sorted(steps, key=self._position.__getitem__)

@@ -11,10 +11,12 @@ from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from graph.execution.model_step import StepFailed
+from graph.execution.reports import Reports
 from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
 from graph.plan.references import resolve
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
+from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel, joined
 
 
@@ -56,6 +58,7 @@ class Items:
     step: Step
     slots: asyncio.Semaphore
     read: TrustLabel
+    reports: Reports
     done: dict[int, ItemOutcome] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
     asks: list[CallHeld | CallUncertain | LimitReached] = field(default_factory=list)
@@ -72,10 +75,12 @@ class Items:
         try:
             if self.stale is None:
                 self.done[place] = await work()
+                self.reports.item(self.step.id, place, StepResult("succeeded", self.done[place].value))
         except StaleRunError as error:
             self.stale = error
         except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
             self.failed[place] = str(error)
+            self.reports.item(self.step.id, place, StepResult("failed", error=str(error)))
         except (CallHeld, CallUncertain, LimitReached) as reason:
             self.asks.append(reason)
         finally:

@@ -43,6 +43,6 @@ async def _start_each(work: StepWork, step: Step, start_item: StartItem) -> Star
 async def _each(work: StepWork, step: Step, items: list[JsonValue], start_item: StartItem) -> StepOutcome:
     attempt = work.attempt(step, items)
     tools = [label_of_tool(work.toolbox.specs[name]) for name in step.tool_names]
-    ends = Items(step, work.slots, joined([work.label_read(step), *tools]))
+    ends = Items(step, work.slots, joined([work.label_read(step), *tools]), work.reports)
     await ends.do(partial(start_item, work, step, place, item) for place, item in enumerate(items))
     return await work.assess(step, ends.end(attempt, len(items)))

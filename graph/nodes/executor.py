@@ -58,7 +58,7 @@ class Executor:
         """Run the plan as far as possible; the run is owned."""
         run, lease = writer.run, writer.lease
         assert lease is not None
-        progress = ProgressReporter(run.record.id, len(plan.steps))
+        progress = ProgressReporter(run.record, plan)
         flow = self._flow(writer, plan, progress)
         try:
             if not writer.opened:
@@ -96,11 +96,12 @@ class Executor:
 
     def _flow(self, writer: RunWriter, plan: Plan, progress: ProgressReporter) -> Dataflow:
         run, gate = writer.run, writer.gate(progress.tool_progress)
+        progress.tally = gate.models.tally
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_check_attempts)
         slots = asyncio.Semaphore(settings.max_concurrency)
-        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria)
-        return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.replans_each_step(run.record))
+        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria, progress)
+        return Dataflow(plan, work, stops_early=run.replan_policy.replans_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
         run = writer.run

@@ -13,6 +13,7 @@ from hashlib import sha256
 
 from langchain_core.messages import AIMessage
 
+from graph.nodes.review_calls import calls_for
 from graph.nodes.review_request import request_about
 from graph.nodes.review_subject import Subject, uncertain_calls
 from graph.plan.schema import Plan
@@ -45,7 +46,8 @@ def message_without_plan(run: RunContext) -> AIMessage:
 
 def message_of(run: RunContext, request: ReviewRequest) -> AIMessage:
     """Return the message of a request; its id is new at each checkpoint, so that it comes last."""
-    return AIMessage(_words(request), id=f"{_name(request)}-{run.checkpoint}", name=REVIEW)
+    name = f"{_name(request)}-{run.checkpoint}"
+    return AIMessage(_words(request), id=name, name=REVIEW, tool_calls=calls_for(request))
 
 
 def _message_of_decision(run: RunContext) -> AIMessage | None:
@@ -65,12 +67,14 @@ def with_decision(run: RunContext, update: StateUpdate) -> StateUpdate:
 
 
 def is_announced(state: State, request: ReviewRequest) -> bool:
-    """Whether the chat ends with the request.
-
-    The id is compared, not the text: a checkpoint may change the text (a lone surrogate becomes `?`).
-    """
+    """Whether the chat ends with the request, as it was written: a client may have put other words under its id."""
     messages = list(state.get("messages") or [])
-    return bool(messages) and messages[-1].type == "ai" and str(messages[-1].id).startswith(_name(request))
+    if not messages or not str(messages[-1].id).startswith(_name(request)):
+        return False
+    last = messages[-1]
+    if not isinstance(last, AIMessage) or last.tool_calls != calls_for(request):
+        return False
+    return _kept(str(last.text)) == _kept(_words(request))
 
 
 def _name(request: ReviewRequest) -> str:
@@ -81,3 +85,8 @@ def _words(request: ReviewRequest) -> str:
     descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
     can_approve = any("approve" in action.allowed for action in request.actions)
     return "\n\n".join(["Your decision is needed.", *descriptions, *([HOW_TO_REJECT] if can_approve else [])])
+
+
+def _kept(text: str) -> bytes:
+    """Return a text as a checkpoint keeps it: a lone surrogate becomes `?`."""
+    return text.encode("utf-8", "replace")

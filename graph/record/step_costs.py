@@ -51,16 +51,21 @@ def step_costs(events: Iterable[Event]) -> dict[str, StepCost]:
     """Return step id -> cost, in the order of first calls; `planning` has the calls of no step."""
     found: dict[str, StepCost] = {}
     for event in events:
-        before = found.get(event.step or PLANNING, StepCost())
-        match _data(event):
-            case CallStarted():
-                after = StepCost(before.tool_calls + 1, before.model_calls, before.tokens, before.cost_usd)
-            case ModelFinished() as data:
-                after = before.with_model_call(data)
-            case _:
-                continue
-        found[event.step or PLANNING] = after
+        data = _data(event)
+        if isinstance(data, CallStarted | ModelFinished):
+            found[event.step or PLANNING] = cost_with(found.get(event.step or PLANNING, StepCost()), data)
     return found
+
+
+def cost_with(before: StepCost, data: object) -> StepCost:
+    """Return the cost after the event with this payload; most events cost nothing."""
+    match data:
+        case CallStarted():
+            return StepCost(before.tool_calls + 1, before.model_calls, before.tokens, before.cost_usd)
+        case ModelFinished():
+            return before.with_model_call(data)
+        case _:
+            return before
 
 
 def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:

@@ -66,9 +66,9 @@ class Runs:
         key = await self.find(run) if isinstance(run, str) else run
         return await self._read(key, await self.ledger.events(key))
 
-    async def log(self, name: str) -> Log:
+    async def log(self, run: RunKey | str) -> Log:
         """Return a run with its events."""
-        key = await self.find(name)
+        key = await self.find(run) if isinstance(run, str) else run
         events = await self.ledger.events(key)
         return Log(await self._read(key, events), events)
 

@@ -27,11 +27,37 @@ HANGS_AFTER_S = 5
 
 
 @dataclass
+class Told:
+    """Keeps what a pass reports."""
+
+    steps: list[tuple[str, str]] = field(default_factory=list)
+    items: list[tuple[str, int, str]] = field(default_factory=list)
+    tries: list[tuple[str, str]] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+
+    def step(self, step: str, result: StepResult) -> None:
+        self.steps.append((step, result.status))
+
+    def item(self, step: str, place: int, result: StepResult) -> None:
+        self.items.append((step, place, result.status))
+
+    def again(self, step: str, why: str) -> None:
+        self.tries.append((step, why))
+
+    def person(self, step: str, result: StepResult) -> None:
+        self.people.append(step)
+
+
+@dataclass
 class Pass:
-    """What came of one pass: its dataflow, and each change that was announced."""
+    """What came of one pass: its dataflow, and what it reported."""
 
     flow: Dataflow
-    told: list[tuple[str, str]] = field(default_factory=list)
+    reported: Told = field(default_factory=Told)
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        return self.reported.steps
 
     @property
     def results(self) -> dict[str, StepResult]:
@@ -79,10 +105,9 @@ async def _prepared(
     criteria = Criteria(record, gate, judging, desk.toolbox.file, max_check_attempts)
     executors = {None: role_model(model if model is not None else ScriptedModel([]))}
     semaphore = asyncio.Semaphore(slots)
-    work = StepWork(record, gate, desk.toolbox, executors, waits_for(plan.steps), semaphore, criteria)
-    told: list[tuple[str, str]] = []
-    flow = Dataflow(plan, work, lambda step, result: told.append((step, result.status)), stops_early=stops_early)
-    return Pass(flow, told)
+    told = Told()
+    work = StepWork(record, gate, desk.toolbox, executors, waits_for(plan.steps), semaphore, criteria, told)
+    return Pass(Dataflow(plan, work, stops_early=stops_early), told)
 
 
 @pytest.fixture
