@@ -12,8 +12,14 @@ FOR_TESTS := .[dev]
 # What `make check` tests.
 CHECKED := graph tests/contracts tests/graph
 
+# The pure rooms, whose own tests take every branch, and these tests.
+PURE := plan record policy review text sanitize.py markdown.py
+PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_sanitize.py tests/graph/test_markdown.py
+
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed
+# A chat client that e2e tests open in Chromium.
+CHAT_PAGE := tests/node/chat/dist/index.html
 
 DOCS ?= docs
 THEN ?= 25
@@ -21,7 +27,7 @@ EXAMPLES ?= 1000
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check e2e static bench faults fuzz mutants clean
+.PHONY: help run studio test check coverage e2e static bench faults fuzz mutants snapshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,14 +39,21 @@ studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser
 
 test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
-	$(BIN)/pytest -n auto --dist loadfile -m "not e2e"
+	$(BIN)/pytest -n auto --dist worksteal -m "not e2e"
 
 check: static ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
 	$(BIN)/pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
 
-e2e: $(VENV)/.dev $(NODE_PACKAGES) ## The tests with programs from outside: langgraph dev, node, a notebook's kernel
+coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
+	$(BIN)/coverage run -m pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
+	$(BIN)/coverage report
+
+e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) ## The tests with programs from outside: langgraph dev, node, Chromium, a kernel
 	$(BIN)/pytest -m e2e
+
+snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
+	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py
 
 static: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -55,6 +68,8 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	@rm -rf .faults
 	$(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
 	$(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
+	$(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
+	$(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
 	$(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	$(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	@rm -rf .faults
@@ -66,7 +81,7 @@ mutants: $(VENV)/.dev ## Change lines of modules that carry a promise and see a 
 	$(BIN)/python tests/mutants/mutate.py $(if $(MODULE),--module $(MODULE)) --sample $(or $(SAMPLE),0)
 
 clean: ## Remove the environment and what tests and tools leave behind
-	rm -rf $(VENV) tests/node/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) tests/node/node_modules tests/node/chat/node_modules tests/node/chat/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.run: pyproject.toml constraints.txt
 	$(call install,$(FOR_RUN))
@@ -85,6 +100,12 @@ $(NODE_PACKAGES): tests/node/package.json
 		echo "installing packages of node for the tests (once)"; \
 		npm install --prefix tests/node --no-package-lock --no-audit --no-fund --silent && touch $@ \
 			|| echo "npm could not install them: tests that need them are skipped"; \
+	fi
+
+$(CHAT_PAGE): tests/node/chat/package.json tests/node/chat/build
+	@if command -v npm >/dev/null 2>&1; then \
+		echo "building agent-chat-ui for the tests (once)"; \
+		tests/node/chat/build || echo "npm could not build it: tests that need it are skipped"; \
 	fi
 
 define install

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -12,25 +13,33 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
 from graph.builder import Graph, build_graph, own_tools
-from graph.caller import Caller, calling
+from graph.caller import Caller, invoked_by
 from graph.checkpoint import open_checkpointer
 from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError
 from graph.ledger.protocol import RunKey
-from graph.own_tools import name_of
+from graph.own_tools import tool_name
 from graph.record.projection import project
 from graph.record.run_state import run_name
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
 from graph.tool_servers import Servers, Tools, awith_servers
 
-Progress = Callable[[Mapping[str, Any]], None]
+ProgressCallback = Callable[[Mapping[str, Any]], None]
 
 NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
 """Such as `openai:gpt-5`; a drive of Windows has one letter."""
 
+EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decision out to look at the run"
+
+
+class NotGiven(Enum):
+    """The default of `decision`: the run goes on without one."""
+
+    DECISION = "not given"
+
 
 @dataclass(frozen=True)
-class Opened:
+class AgentSession:
     """The graph, runs and tool names of an open agent; drives runs of the graph."""
 
     graph: Graph
@@ -50,7 +59,24 @@ class Opened:
         if missing:
             raise MissingToolsError(run.id, sorted(missing))
 
-    async def decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
+    async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
+        """Resume a run, with a decision unless it is `NotGiven`; without one, only an interrupted run goes on.
+
+        Raises:
+            MissingToolsError: A tool of the remaining steps is missing.
+            InputError: The decision is `{}`, or None although the run waits for one.
+            NothingToDecideError: A decision was given, but the run does not wait for one.
+        """
+        if not run.ended:
+            self.require_tools(run)
+        if decision is None and run.request is not None:
+            raise InputError("decision", f"None decides nothing, and {run.id} waits; {EXPECTED}")
+        if decision is not None and decision is not NotGiven.DECISION:
+            await self._decide(run, decision, unseen, on_progress)
+        elif not run.ended and run.request is None:
+            await self.drive(None, Caller.facade(run.thread), on_progress)
+
+    async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
         """Resume a run with a decision.
 
         Raises:
@@ -62,36 +88,36 @@ class Opened:
         if run.request is None and run.status == "waiting":
             # The process died before the request reached the checkpoint; running the graph raises it again.
             await self.drive(None, Caller.facade(run.thread), None)
-            run = await self.stands(run.thread)
+            run = await self.latest(run.thread)
         if run.request is None:
             raise NothingToDecideError(run.id, run.status, await self._decided_first(run))
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
 
     async def _decided_first(self, run: Run) -> str:
-        """Return who decided the last request of a run, and what became of it; nothing if nobody did."""
+        """Return who decided the last request of a run, and its outcome; empty if nobody did."""
         record = project(await self.runs.ledger.events(RunKey(run.thread, run.n)))
         decided = list(record.review_state.decided_at.values())
         if not decided:
             return ""
-        came_to = f"; it has ended: {run.status}" if run.ended else "; look at it again"
-        return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision}){came_to}"
+        outcome = f"; it has ended: {run.status}" if run.ended else "; look at it again"
+        return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision}){outcome}"
 
-    async def propose(self, run: Run, plan: Any, on_progress: Progress | None) -> None:
+    async def propose(self, run: Run, plan: Any, on_progress: ProgressCallback | None) -> None:
         """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
         await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
         await self.drive(None, Caller.facade(run.thread), on_progress)
 
-    async def drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
+    async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
         """Run the graph with an input until it stops; None resumes."""
         config: Any = {"configurable": {"thread_id": caller.thread}}
-        with suppress(RunPausedError), calling(caller):
+        with suppress(RunPausedError), invoked_by(caller):
             try:
                 await self._stream(given, config, on_progress)
             except EmptyInputError:
                 await self._restore(caller.thread, config)
                 await self._stream(given, config, on_progress)
 
-    async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:
+    async def _stream(self, given: Any, config: Any, on_progress: ProgressCallback | None) -> None:
         async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
             if on_progress is not None:
                 on_progress(change)
@@ -104,7 +130,7 @@ class Opened:
         state = {"run": run, **headed("plan"), "messages": [HumanMessage("resume")]}
         await self.graph.aupdate_state(config, state, as_node="review")
 
-    async def stands(self, thread: str) -> Run:
+    async def latest(self, thread: str) -> Run:
         """Return the thread's latest run, with its open review request."""
         key = await self.runs.latest(thread)
         run = await self.runs.show(key)
@@ -129,9 +155,9 @@ def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
 
 
 @asynccontextmanager
-async def opened(
+async def open_session(
     database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
     check_arguments(database, options)
     others = own_tools() if tools is None else tools
@@ -141,4 +167,4 @@ async def opened(
         awith_servers(mcp, others) as all_tools,
     ):
         graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
-        yield Opened(graph, runs, frozenset(map(name_of, all_tools)))
+        yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)))

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import values_of
-from graph.plan.reading import Reading
+from graph.plan.reading import ParsedPlan
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
@@ -18,6 +18,15 @@ from graph.record.ending import Ending, ending_of
 from graph.record.replacement import Replaced, replaced_in, replaces_issues
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
+
+
+@dataclass(frozen=True)
+class PlanBefore:
+    """The plan that another one is compared with, None if there is none, its revision, and whether a person saw it."""
+
+    plan: Plan | None
+    revision: int
+    was_seen: bool = True
 
 
 @dataclass
@@ -69,17 +78,23 @@ class RunContext:
         """Return the plan approved last, which is also the one that ran last."""
         return self._validated(self.record.plan_state.approved_plan)
 
+    def plan_before(self, plan: Plan) -> PlanBefore:
+        """Return what a person saw last before this plan; if no plan was shown yet, the one that ran last."""
+        state = self.record.plan_state
+        if (seen := state.seen_other_than(plan.digest)) is not None:
+            return PlanBefore(self._validated(seen.plan), seen.revision)
+        return PlanBefore(self.approved_plan(), state.approved_revision, was_seen=False)
+
     def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
         """Return a recorded plan as a model, cached by identity: validating a large plan is slow."""
         if raw is None:
             return None
-        held = self._plans.get(id(raw))
-        if held is None or held[0] is not raw:
-            held = self._plans[id(raw)] = raw, Plan.model_validate(raw)
-        return held[1]
+        if id(raw) not in self._plans:
+            self._plans[id(raw)] = raw, Plan.model_validate(raw)  # the plan is kept, so that its id stays its own
+        return self._plans[id(raw)][1]
 
     def replaced_in(self, plan: Plan) -> list[Replaced]:
-        """Return the failed steps that a plan omits or changes, and whether it makes up for them."""
+        """Return the failed steps that a plan omits or changes, each with the status of its replacement."""
         record, specs = self.record, self.services.toolbox.specs
         return replaced_in(plan, self.approved_plan(), record.steps.results, record.plan_state.replaced_before, specs)
 
@@ -115,17 +130,17 @@ class RunContext:
         limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
         return {name: value for name, value in limits.items() if value or name == "replans_left"}
 
-    def allowed(self, reading: Reading) -> Reading:
-        """Return the reading of a plan, refused if the policy forbids it."""
-        if reading.plan is None:
-            return reading
-        issues = self.terms.issues(reading.plan)
-        issues += replaces_issues(reading.plan, self.record.plan_state.planned, self.record.steps.succeeded)
-        return Reading(None, tuple(issues)) if issues else reading
+    def allowed(self, parsed: ParsedPlan) -> ParsedPlan:
+        """Return a plan, or issues instead of a plan that the policy forbids."""
+        if parsed.plan is None:
+            return parsed
+        issues = self.terms.issues(parsed.plan)
+        issues += replaces_issues(parsed.plan, self.record.plan_state.planned, self.record.steps.succeeded)
+        return ParsedPlan(None, tuple(issues)) if issues else parsed
 
-    def planned(self, reading: Reading) -> Reading:
-        """Return the reading of a model's plan, refused if policy or horizon forbid it."""
-        return self.replan_policy.checked(self.allowed(reading), self.record)
+    def planned(self, parsed: ParsedPlan) -> ParsedPlan:
+        """Return a model's plan, or issues instead of a plan that the policy or the horizon forbids."""
+        return self.replan_policy.checked(self.allowed(parsed), self.record)
 
 
 def _seen(result: StepResult) -> JsonValue:

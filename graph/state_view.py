@@ -12,6 +12,7 @@ from graph.route import Route, headed
 from graph.run_context import RunContext
 from graph.state import END, StateUpdate, proof_of
 from graph.text.ending import ending_text
+from graph.text.todos import Todo, todos
 
 CLOSED = ("succeeded", "failed", "skipped")
 """Statuses of a step whose result is in the ledger."""
@@ -28,7 +29,17 @@ def state_update(run: RunContext, route: Route, **keys: Any) -> StateUpdate:
     }
     if isinstance(run.named, dict):
         named["saw"] = [run.named.get("n"), run.named.get("seq")]
-    return {"run": named, **headed(route), **keys}
+    return {"run": named, **headed(route), "todos": _todos(run, route, keys.get("results")), **keys}
+
+
+def _todos(run: RunContext, route: Route, shown: Mapping[str, Any] | None) -> list[Todo]:
+    """Return the plan as a to-do list: from the record, and from the results of a pass that has just ended."""
+    plan = run.recorded_plan()
+    if plan is None:
+        return []
+    statuses: dict[str, str] = {step: result.status for step, result in run.record.steps.results.items()}
+    statuses |= {step: str(entry["status"]) for step, entry in (shown or {}).items()}
+    return todos(plan, statuses, starts=route == "execute")
 
 
 def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
@@ -36,14 +47,14 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     end, record = run.record.ended, run.record
     assert end is not None
     answer = end.answer.shown
-    said = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
-    told = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
+    message = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
+    outcome = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
     issues = [issue.to_json() for issue in record.plan_state.issues]
     shown = {
         **state_while_waiting(run, run.recorded_plan()),
-        **told,
+        **outcome,
         "issues": issues,
-        "messages": [said],
+        "messages": [message],
         "doubts": [],
     }
     state = state_update(run, "end", **{**shown, **keys})
@@ -68,10 +79,10 @@ def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
 
 def state_with_plan(run: RunContext, plan: Plan, route: Route, **keys: Any) -> StateUpdate:
     """Return the state of a run that continues with `plan`, which is not written twice."""
-    told = plan.to_json()
+    raw = plan.to_json()
     shown: dict[str, Any] = {**state_while_waiting(run, plan), "digest": plan.digest}
-    if repr(told) != repr(run.shown):  # to Python alone 1 and true are equal
-        shown["plan"] = told
+    if repr(raw) != repr(run.shown):  # to Python alone 1 and true are equal
+        shown["plan"] = raw
     return state_update(run, route, **{**shown, **keys})
 
 
@@ -88,8 +99,10 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
     Of a step that has come to no end, or may have, the executor states more than the ledger's result.
     Checkpoints of versions before the key have no route.
     """
-    told = state_while_waiting(run, plan)
-    same = all(state.get(key) == told[key] or not (state.get(key) or told[key]) for key in told if key != "results")
+    expected = state_while_waiting(run, plan)
+    same = all(
+        state.get(key) == expected[key] or not (state.get(key) or expected[key]) for key in expected if key != "results"
+    )
     results, record = state.get("results") or {}, run.record
     goes_there = state.get("status") == "waiting" and state.get("route") in (None, "review")
     if not same or not goes_there or not isinstance(results, dict):
@@ -97,7 +110,7 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
     known = {**record.steps.results, **(skipped_in(plan, record.steps.results) if plan is not None else {})}
     closed = {name: _untimed(known[name].to_json()) for name in results if name in known}
     claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
-    complete = {name for name in told["results"] if name in record.steps.succeeded} <= set(claims)
+    complete = {name for name in expected["results"] if name in record.steps.succeeded} <= set(claims)
     return complete and all(closed.get(name) == entry for name, entry in claims.items())
 
 

@@ -27,7 +27,7 @@ from graph.testing import LoggedTools, ScriptedModel
 for profile, examples in {"check": 10, "test": 100, "many": 2_000}.items():
     settings.register_profile(profile, max_examples=examples, deadline=None)  # how fast the machine is decides nothing
 settings.load_profile("test")
-FROM_OUTSIDE = {"node_package", "serve", "time_server"}
+FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
 LONG_S = 600
 NODE_PACKAGES = "tests/node/node_modules/.installed"

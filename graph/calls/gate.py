@@ -5,47 +5,38 @@ and earlier calls on record.
 """
 
 import asyncio
-import contextvars
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from pydantic import JsonValue
 
+from graph.calls.call_events import hold, intent, refusal, uncertainty
 from graph.calls.effects import Effects
-from graph.calls.failures import error_of, failure_words
-from graph.calls.meter import Meter
+from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
-from graph.calls.time_limit import Deadline, within
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
-from graph.errors import ResultError, StaleRunError
+from graph.chat_models.retry import Clock
+from graph.errors import StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
-from graph.observing.observed import around
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
 from graph.policy.policy import NO_POLICY, Policy
 from graph.record.call import Call
-from graph.record.events import Arguments, CallRefused, CallStarted, Draft, EarlierCall, StepHeld, StepUncertain
+from graph.record.events import Draft
 from graph.record.results import StepResult
 from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
-from graph.record.values import Kept, keep, normalise
-from tools.call_progress import CallProgress, Listener, told_of_progress
-from tools.errors import NothingHappened
-from tools.idempotency import calling
+from graph.record.values import Kept, keep
 
-OnProgress = Callable[[ToolCall, CallProgress], None]
-
-SHOWN_BYTES = 1_000_000
-"""Arguments for review are kept inline in the ledger up to this size."""
+CLOCK = Clock()
 
 
 class CallGate:
@@ -63,6 +54,8 @@ class CallGate:
         *,
         policy: Policy = NO_POLICY,
         asks: bool = True,
+        limits: AttemptLimits = NO_LIMITS,
+        clock: Clock = CLOCK,
         on_progress: OnProgress | None = None,
     ) -> None:
         """Create the gate of a run's tool calls.
@@ -77,11 +70,14 @@ class CallGate:
             models: The choke point of its model calls.
             policy: The denied calls, and the untrusted values that are accepted.
             asks: Whether untrusted arguments are held for review.
+            limits: How long and how often a call may be tried at most.
+            clock: Waits between two attempts.
             on_progress: Receives the progress messages of tools, on the event loop of the run.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._meter, self._turns, self._policy, self._asks = meter, turns, policy, asks
-        self.models, self._on_progress = models, on_progress
+        self.limits, self._clock = limits, clock
+        self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
@@ -108,7 +104,7 @@ class CallGate:
             Refused: The step's grant, the schema or the policy does not allow the call; the refusal is on record.
             CallUncertain: The call might repeat an effect; the wait is on record.
             CallHeld: A person has to review the call first; the wait is on record.
-            BudgetReached: The call would exceed a limit.
+            LimitReached: The call would exceed a limit.
         """
         try:
             call = self._granted(step, tool, args, item)
@@ -122,6 +118,7 @@ class CallGate:
         if not spec.repeatable:
             call = replace(call, same_digest=self.effects.digest(tool, call.args))
             await self.effects.look_up(tool)
+        # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
         if finished := await self._recall(call):
             return finished
         if not spec.repeatable and (found := self.effects.uncertain(call)):
@@ -130,7 +127,7 @@ class CallGate:
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
-        wait_s = self._turns.wait_s(tool)  # one that waits takes its turn only when it is about to be made
+        wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
         return replace(call, wait_s=wait_s, queued=queued)
 
@@ -138,7 +135,7 @@ class CallGate:
         """Return a repeatable call, to be committed and made again.
 
         Raises:
-            BudgetReached: The call would exceed a limit.
+            LimitReached: The call would exceed a limit.
         """
         assert self._toolbox.specs[call.tool].repeatable
         self._meter.reserve_call(call.tool, call.step, begins=False)
@@ -155,25 +152,29 @@ class CallGate:
         number = made.total() + 1 if grant.by_model else 0
         args_digest = digest(bound)
         key = digest([self._record.id, step.id, item, number, tool, args_digest])
-        return ToolCall(key, step.id, number, tool, bound, args_digest, item)
+        limits = self.limits.lowest(spec.attempt_limits, step.attempt_limits)
+        if step.tool is None:  # the step's own limit is that of all its turns
+            limits = replace(limits, timeout_s=self.limits.lowest(spec.attempt_limits).timeout_s)
+        return ToolCall(key, step.id, number, tool, bound, args_digest, item, attempt=self._attempt(key), limits=limits)
+
+    def _attempt(self, key: str) -> int:
+        """Return the number of the call's next attempt, after those on record that the next was to follow."""
+        known = self._record.calls.by_key.get(key)
+        if known is None or (known.result is not None and not known.again):
+            return 1
+        return known.attempt + known.again
 
     async def _note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
         """Record a call that was refused: a request to amend the plan, never an intent."""
-        try:
-            shown = keep(normalise(dict(args)))
-        except ResultError as error:
-            shown = keep(f"arguments that no record can hold: {error}")
-        refused = CallRefused(
-            tool=str(tool), args=Arguments.of(shown), why=why, revision=self._record.plan_state.revision
-        )
+        refused, shown = refusal(tool, args, why, self._record.plan_state.revision)
         if refusal_digest(step.id, refused) in self._record.review_state.refused:
-            return  # a step that was taken up again asks again for what it asked for before
+            return  # a resumed step repeats its refused request
         await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
 
     async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> None:
-        """Hold a call with an effect for review if its arguments are untrusted, or if it happened before.
+        """Hold a call with an effect for review if its arguments are untrusted, or if it happened in another run.
 
-        The latter means that a person confirmed an identical call of another run, which does not rule out a second one.
+        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025).
         """
         unseen = self._policy.arguments_to_review(self._toolbox.specs[call.tool], labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
@@ -181,21 +182,10 @@ class CallGate:
             return
         known = self._record.review_state.held.get(call.key)
         if known is None or known.revision != self._record.plan_state.revision:
-            await self._note_held(call, unseen, before)
+            held, shown = hold(call, self._record.plan_state.revision, unseen, before)
+            await self._ledger.append(self._lease, [held], artifacts=[shown])
         why = "the same call happened before" if before else "its arguments come from untrusted results"
         raise CallHeld(call.key, f"{why}; a person has to see it first")
-
-    async def _note_held(self, call: ToolCall, unseen: Mapping[str, TrustLabel], before: Sequence[Call]) -> None:
-        shown = keep(dict(call.args), SHOWN_BYTES)
-        held = StepHeld(
-            key=call.key,
-            tool=call.tool,
-            args=Arguments.of(shown),
-            labels=unseen,
-            revision=self._record.plan_state.revision,
-            before=tuple(map(_told, before)),
-        )
-        await self._ledger.append(self._lease, [Draft(held, call.step)], artifacts=[shown])
 
     async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> CallUncertain:
         """Record that a call waits until a person has settled others, and return the exception to raise."""
@@ -203,15 +193,8 @@ class CallGate:
         noted = self._record.review_state.uncertain.get(call.key)
         new = [known for known in found if known.run and known != self._record.calls.elsewhere.get(known.key)]
         if new or noted is None or (noted.keys, noted.revision) != (keys, self._record.plan_state.revision):
-            shown = keep(dict(call.args))
-            uncertain = StepUncertain(
-                key=call.key,
-                tool=call.tool,
-                args=Arguments.of(shown),
-                calls=tuple(map(_told, found)),
-                revision=self._record.plan_state.revision,
-            )
-            await self._ledger.append(self._lease, [Draft(uncertain, call.step)], artifacts=[shown])
+            event, shown = uncertainty(call, self._record.plan_state.revision, found)
+            await self._ledger.append(self._lease, [event], artifacts=[shown])
         return CallUncertain(keys)
 
     async def _recall(self, call: ToolCall) -> Finished | None:
@@ -228,7 +211,7 @@ class CallGate:
         """Return an item's or a model's call that failed under this revision; another pass does not repeat it."""
         within = call.item is not None or call.number > 0
         known = self._record.calls.by_key.get(call.key) if within else None
-        failed = known is not None and known.result is not None and known.result.status == "failed"
+        failed = known is not None and known.result is not None and known.result.status == "failed" and not known.again
         return known if known and failed and known.revision == self._record.plan_state.revision else None
 
     async def commit(
@@ -243,16 +226,19 @@ class CallGate:
         outcomes = [entry.draft() if isinstance(entry, Finished) else entry for entry in ended]
         values = [*kept, *(entry.kept for entry in ended if isinstance(entry, Finished) and entry.kept)]
         shown = [keep(dict(call.args)) for call in starting]
-        intents = [self._intent(call, args) for call, args in zip(starting, shown, strict=True)]
+        specs, revision = self._toolbox.specs, self._record.plan_state.revision
+        intents = [intent(call, specs[call.tool], args, revision) for call, args in zip(starting, shown, strict=True)]
         guard = self._record.control_seq if starting else None
         try:
-            events = [*outcomes, *intents]
-            stored = [*values, *shown]
-            await self._ledger.append(self._lease, events, artifacts=stored, control_seq=guard, heed=bool(starting))
+            events, stored, starts = [*outcomes, *intents], [*values, *shown], bool(starting)
+            written = await self._ledger.append(
+                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts
+            )
+            self.models.tally.note(written, events)
         except StaleRunError:
             for call in starting:
                 self.effects.end_turn(call)
-            if outcomes:  # what has happened is written all the same
+            if outcomes:  # outcomes are facts, and are written even if nothing new may start
                 await self._ledger.append(self._lease, outcomes, artifacts=values)
             raise
 
@@ -270,78 +256,35 @@ class CallGate:
         await self.commit([], [call])
 
     async def perform(self, call: ToolCall) -> Finished:
-        """Make a call whose intent is written; every failure of the tool is returned as data."""
-        started_at = time.time()
-        begun = time.perf_counter()
-        kept, error, nothing = None, None, False
+        """Make a call whose intent is written; every failure of the tool is returned as data.
+
+        A failure that may pass is followed by another attempt, within the call's limits; each is on record.
+
+        Raises:
+            StaleRunError: The run has changed before another attempt.
+        """
         try:
-            with around(self._ledger, self._lease.run, (call.step, call.item, call.number)):
-                output = await self._within_time(call)
-            kept = keep(normalise(output))
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            error = "the tool cancelled itself"
-        except TimeoutError as failure:
-            error = failure_words(failure)
-        except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
-            error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
-        ended_at = started_at + time.perf_counter() - begun
-        if error is not None:
-            result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)
-            self.effects.ended(call, result, nothing_happened=nothing)
-            return Finished(call, result, None, nothing, self._meter.wall_s)
-        assert kept is not None
-        result = StepResult("succeeded", **kept.fields(), started_at=started_at, ended_at=ended_at)
-        self.effects.ended(call, result, nothing_happened=False)
-        return Finished(call, result, kept, worked_s=self._meter.wall_s)
+            finished = await self._runner.run(call)
+            while finished.is_passing and call.attempt < call.limits.most and self._reserved(call):
+                await self.commit([replace(finished, again=True, worked_s=self._meter.wall_s)], [])
+                await self._clock.sleep(call.limits.wait_s(call.attempt, self._clock.jitter()))
+                call = replace(call, attempt=call.attempt + 1, wait_s=self._turns.wait_s(call.tool), queued=False)
+                await self.commit_in_turn(call)
+                finished = await self._runner.run(call)
+        except asyncio.CancelledError:  # a step's time limit: what the call did is not known
+            self.effects.ended(call, StepResult("failed"), nothing_happened=False)
+            raise
+        self.effects.ended(call, finished.result, nothing_happened=finished.nothing_happened)
+        return replace(finished, worked_s=self._meter.wall_s)
+
+    def _reserved(self, call: ToolCall) -> bool:
+        """Reserve another attempt; without room for it the failure stands."""
+        try:
+            self._meter.reserve_call(call.tool, call.step, begins=False)
+        except LimitReached:
+            return False
+        return True
 
     async def value_of(self, result: StepResult) -> JsonValue:
         """Return the whole value of a succeeded result, inline or from its artifact."""
         return await value_of(self._ledger, result)
-
-    async def _within_time(self, call: ToolCall) -> Any:
-        bound = self._toolbox[call.tool]
-        limit_s = bound.spec.timeout_s
-        deadline = None if limit_s is None else Deadline(limit_s)
-        with calling(call.key), told_of_progress(self._heard(call, deadline)):
-            work = bound.call(
-                call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
-            )
-            return await (work if deadline is None else within(deadline, work, bound.awaitable))
-
-    def _heard(self, call: ToolCall, deadline: Deadline | None) -> Listener:
-        """Return the progress callback of a tool; it may be called from any thread."""
-        loop, context, tells = asyncio.get_running_loop(), contextvars.copy_context(), self._on_progress
-
-        def heard(progress: CallProgress) -> None:
-            if deadline is not None:
-                deadline.extend()
-            if tells is not None:
-                with suppress(RuntimeError):  # the loop is closed: nobody looks on any more
-                    loop.call_soon_threadsafe(tells, call, progress, context=context)
-
-        return heard
-
-    def _intent(self, call: ToolCall, args: Kept) -> Draft:
-        spec = self._toolbox.specs[call.tool]
-        started = CallStarted(
-            key=call.key,
-            call=call.number,
-            item=call.item,
-            tool=call.tool,
-            args=Arguments.of(args),
-            effect=spec.effect,
-            repeatable=spec.repeatable,
-            revision=self._record.plan_state.revision,
-        )
-        return Draft(started, call.step)
-
-
-def _told(known: Call) -> EarlierCall:
-    """Return an earlier call as the ledger keeps it; this run's record has no other copy of another run's call."""
-    if not known.run:
-        return EarlierCall(known.key)
-    error = (known.result.error or None) if known.result is not None else None
-    return EarlierCall(known.key, known.run, known.step, known.begun_seq, error, known.unmet, known.begun_at)

@@ -14,7 +14,8 @@ from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import Meter, Reservation
 from graph.calls.prompt import Asked, Prompts, prompt_of
 from graph.calls.rate_limit import RateLimiter
-from graph.chat_models.chat import Request
+from graph.calls.tally import Tally
+from graph.chat_models.chat import ModelRequest
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
@@ -58,20 +59,20 @@ class ModelCall:
         """Name of the conversation: the label without the number of the turn."""
         return self.label.rpartition(":")[0]
 
-    def request(self, about: Mapping[str, Any]) -> Request:
+    def request(self, about: Mapping[str, Any]) -> ModelRequest:
         """Return the call for the chat model, named for tracers; `about` is metadata for them.
 
         Plans and revisions are JSON, which a chat client should not stream to its user.
         """
         quiet = [] if self.role == "executor" else ["nostream"]
-        told = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
+        metadata = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
         name = f"{self.role} {self.step}" if self.step else self.role
-        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": told}
-        return Request(self.messages, self.tools, self.schema, config)
+        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": metadata}
+        return ModelRequest(self.messages, self.tools, self.schema, config)
 
 
 class ModelGate:
-    """Model calls of one run, in its recorded state at the start of the node."""
+    """Model calls of one run, in its recorded state at the start of the node; `tally` counts all calls."""
 
     def __init__(
         self,
@@ -100,12 +101,13 @@ class ModelGate:
         self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
         self._prompts = Prompts(constants) if record_prompts else None
         self._instructions = instructions
+        self.tally = Tally(record.seq)
 
     async def ask(self, model: RoleModel, call: ModelCall) -> AIMessage | str:
         """Return the model's answer, or the error text of a failed call; a recorded answer is reused.
 
         Raises:
-            BudgetReached: The call would exceed a limit.
+            LimitReached: The call would exceed a limit.
         """
         call = replace(call, messages=self._instructed(call))
         prompt = prompt_of(call.messages)
@@ -130,10 +132,13 @@ class ModelGate:
             asked = Asked(key, len(prompt), prompt_digest)
             recorded = self._prompts.recorded(asked, call.role, call.conversation, prompt)
             started, shown = replace(started, prompt=recorded.prompt), recorded.artifacts
-        await self._ledger.append(self._lease, [Draft(started, call.step)], artifacts=shown)
+        await self._write(Draft(started, call.step), shown)
         answer, finished = await self._asked(model, call, ModelFinished(key=key, role=call.role))
-        await self._ledger.append(self._lease, [Draft(self._settled(aside, finished), call.step)])
+        await self._write(Draft(self._settled(aside, finished), call.step))
         return answer
+
+    async def _write(self, draft: Draft, artifacts: Sequence[Kept] = ()) -> None:
+        self.tally.note(await self._ledger.append(self._lease, [draft], artifacts=artifacts), [draft])
 
     def _instructed(self, call: ModelCall) -> Sequence[BaseMessage]:
         """Return the messages with the role's own instructions at the end of the first."""

@@ -8,13 +8,14 @@ from langchain_core.tools import BaseTool, Tool
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from graph.errors import ToolConfigError
+from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from graph.plan.catalog import Effect, ToolSpec
 from graph.plan.suggestions import did_you_mean
 from tools.mcp.hints import effect_of
 
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Metadata entries of a tool from an MCP server."""
-DECLARED = ("effect", "idempotent", "timeout_s", "trusted", "free_args", "folder", "place")
+DECLARED = ("effect", "idempotent", "timeout_s", "attempts", "backoff_s", "trusted", "free_args", "folder", "place")
 """Metadata entries by which a tool declares its effects."""
 TITLE = "title"
 """Entry that MCP adapters keep beside the hints; ignored."""
@@ -31,7 +32,7 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         schema=_schema(tool),
         effect=effect,
         idempotent=idempotent,
-        timeout_s=_timeout_s(tool.name, metadata),
+        **_attempt_limits(tool.name, metadata),
         trusted=_trusted(tool.name, metadata),
         free_args=_free_args(tool.name, metadata),
         folder=_folder(tool.name, metadata),
@@ -68,11 +69,12 @@ def _schema(tool: BaseTool) -> dict[str, Any]:
     return {**described, "additionalProperties": True} if config.get("extra") == "allow" else described
 
 
-def _timeout_s(name: str, metadata: Mapping[str, Any]) -> float | None:
-    given = metadata.get("timeout_s")
-    if given is None or (isinstance(given, int | float) and not isinstance(given, bool) and given > 0):
-        return given
-    raise ToolConfigError(name, f"timeout_s {given!r} is no number of seconds above 0")
+def _attempt_limits(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    given = {limit: metadata[limit] for limit in ATTEMPT_FIELDS if metadata.get(limit) is not None}
+    for limit, value in given.items():
+        if fault := limit_fault(limit, value):
+            raise ToolConfigError(name, f"{limit} is {value!r}; it {fault}")
+    return given
 
 
 def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
@@ -86,14 +88,14 @@ def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
 def _free_args(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     declared = metadata.get("free_args", ())
     if not isinstance(declared, list | tuple) or not all(isinstance(argument, str) for argument in declared):
-        raise ToolConfigError(name, f"free_args {declared!r} is no list of names of arguments")
+        raise ToolConfigError(name, f"free_args must be a list of argument names, got {declared!r}")
     return tuple(declared)
 
 
 def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
     declared = metadata.get("folder")
     if declared is not None and not (isinstance(declared, str | Path) and Path(declared).is_absolute()):
-        raise ToolConfigError(name, f"folder {str(declared)!r} is no absolute path")
+        raise ToolConfigError(name, f"folder must be an absolute path, got {str(declared)!r}")
     return None if declared is None else str(declared)
 
 
@@ -101,7 +103,7 @@ def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
     declared = metadata.get("effect")
     if declared is not None:
         if declared not in get_args(Effect):
-            raise ToolConfigError(name, f"effect {declared!r} is none of {', '.join(get_args(Effect))}")
+            raise ToolConfigError(name, f"effect must be one of {', '.join(get_args(Effect))}, got {declared!r}")
         return declared, metadata.get("idempotent") is True
     effect, repeatable = effect_of(metadata)  # of MCP hints
     return effect, repeatable or metadata.get("idempotent") is True

@@ -45,11 +45,16 @@ class Progress:
     def __call__(self, change: Mapping[str, Any]) -> None:
         """Print a change."""
         step, status = str(change["step"]), str(change["status"])
-        if progress := change.get("progress"):
+        if change["kind"] in ("item", "person"):  # both are in what the step itself comes to
+            return
+        if progress := change["progress"]:
             self._reported[step] = f": {progress['text']}"
             return
         self._reported.pop(step, None)
         if status == "running":
+            if change["error"]:
+                self._screen.show_text(f"{step} is tried again: {one_line(change['error'], ERROR_CHARACTERS)}")
+                return
             self._running[step] = change["started_at"] or time.time()
             if not self._screen.is_live:
                 self._screen.say(f"{step} running …")

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from graphlib import TopologicalSorter
@@ -20,8 +19,6 @@ from graph.plan.schema import Plan
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 
-Announce = Callable[[str, StepResult], None]
-
 
 @dataclass
 class Dataflow:
@@ -37,8 +34,7 @@ class Dataflow:
 
     plan: Plan
     work: StepWork
-    announce: Announce
-    stops_early: bool = False
+    stops_early: bool
     progressed: bool = False
     results: dict[str, StepResult] = field(default_factory=dict)
     uncertain_calls: list[str] = field(default_factory=list)
@@ -76,6 +72,8 @@ class Dataflow:
             may_start = await self._commit(ended, calls)
             for end in ended:
                 self._note(end.step, end.result)
+                if end.needs_person:
+                    self.work.reports.person(end.step, end.result)
             made: list[tuple[str, Task]] = [
                 (call.step, partial(make, self.work, self.plan.by_id[call.step], call)) for call in calls
             ]
@@ -84,14 +82,15 @@ class Dataflow:
                     self._begin(tasks, step, work())
                 elif self._holds_slot(step):
                     self.work.slots.release()
-            if not self._running and not self._waits_for_slot:
-                break
+            if not self._running and not self._waits_for_slot and self._ended.empty():
+                break  # a task that waits for a slot is progress too; so is a slot that became free during the commit
             ended = await self._next_ends()
             self._running -= len(ended)
             self._free_slots += sum(self._holds_slot(end.step) for end in ended)
             for end in ended:
                 self._settle(end)
 
+        # Raised only now, because the outcomes of running steps must reach the ledger first (decision 0001).
         if self._stale is not None:
             raise self._stale
 
@@ -100,21 +99,22 @@ class Dataflow:
 
         If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
         """
-        told = [event for end in ended for event in end.events]
-        if told or calls:
+        events = [event for end in ended for event in end.events]
+        if events or calls:
             try:
-                await self.work.gate.commit(told, calls, [end.kept for end in ended if end.kept])
+                await self.work.gate.commit(events, calls, [end.kept for end in ended if end.kept])
             except StaleRunError as error:
                 self._stale = error
+                self.work.gate.effects.end_turns()  # also those of tasks that will not begin
                 return False
         return True
 
     async def _next_ends(self) -> list[StepOutcome]:
         """Wait until a step ends or a slot becomes free, and return all steps that have ended by then."""
-        told = [await self._ended.get()]
+        ended = [await self._ended.get()]
         while not self._ended.empty():
-            told.append(self._ended.get_nowait())
-        return [end for end in told if end is not None]
+            ended.append(self._ended.get_nowait())
+        return [end for end in ended if end is not None]
 
     async def _start_ready(
         self, tasks: asyncio.TaskGroup, ended: list[StepOutcome]
@@ -166,7 +166,7 @@ class Dataflow:
 
     def _begin(self, tasks: asyncio.TaskGroup, step: str, work: Any) -> None:
         self._running += 1
-        self.announce(step, StepResult("running", started_at=time.time()))
+        self.work.reports.step(step, StepResult("running", started_at=time.time()))
         tasks.create_task(self._report(step, work), name=step)
 
     def _holds_slot(self, step: str) -> bool:
@@ -193,7 +193,7 @@ class Dataflow:
 
     def _note(self, step: str, result: StepResult) -> None:
         self.results[step] = result
-        self.announce(step, result)
+        self.work.reports.step(step, result)
 
     def _in_plan_order(self, steps: tuple[str, ...]) -> list[str]:
         return sorted(steps, key=self._position.__getitem__)

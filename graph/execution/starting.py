@@ -4,7 +4,7 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import UnresolvedReferenceError
 from graph.execution.for_each import Items, items_of
@@ -31,7 +31,7 @@ async def start_step(work: StepWork, step: Step) -> Started:
         return await kind.start(work, step)
     except (UnresolvedReferenceError, Refused) as error:
         return work.attempt(step).failed(str(error))
-    except (CallHeld, CallUncertain, BudgetReached) as reason:
+    except (CallHeld, CallUncertain, LimitReached) as reason:
         return for_a_person(step.id, reason)
 
 
@@ -43,6 +43,6 @@ async def _start_each(work: StepWork, step: Step, start_item: StartItem) -> Star
 async def _each(work: StepWork, step: Step, items: list[JsonValue], start_item: StartItem) -> StepOutcome:
     attempt = work.attempt(step, items)
     tools = [label_of_tool(work.toolbox.specs[name]) for name in step.tool_names]
-    ends = Items(step, work.slots, joined([work.label_read(step), *tools]))
+    ends = Items(step, work.slots, joined([work.label_read(step), *tools]), work.reports)
     await ends.do(partial(start_item, work, step, place, item) for place, item in enumerate(items))
     return await work.assess(step, ends.end(attempt, len(items)))

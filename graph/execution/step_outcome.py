@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished
 from graph.record.assessment import Assessment
 from graph.record.events import Draft, StepFinished
@@ -20,7 +20,7 @@ class StepOutcome:
     """The outcome of a step, and the events to write (none if it was on record).
 
     `called` counts its successful calls by tool. `uncertain_calls` are the keys of calls that may have happened,
-    `limit` is the exhausted limit of the budget: both need a person.
+    `limit` is the exhausted limit of the budget. `needs_person` means that the step waits for a person's decision.
     """
 
     step: str
@@ -32,6 +32,7 @@ class StepOutcome:
     called: Mapping[str, int] = field(default_factory=dict)
     uncertain_calls: tuple[str, ...] = ()
     limit: str | None = None
+    needs_person: bool = False
 
     @classmethod
     def of_call(cls, finished: Finished, *, on_record: bool = False) -> "StepOutcome":
@@ -43,11 +44,11 @@ class StepOutcome:
 
     def assessed(self, assessment: Assessment, revision: int) -> "StepOutcome":
         """Return the outcome after its criteria were assessed: a failure if they are not met."""
-        told = (*self.events, assessment.told(self.step, revision, again=False))
+        events = (*self.events, assessment.event(self.step, revision, again=False))
         if assessment.met:
-            return replace(self, events=told)
+            return replace(self, events=events)
         result = replace(self.result, status="failed", value=None, artifact=None, error=assessment.error)
-        return StepOutcome(self.step, result, events=told, kept=self.kept)
+        return StepOutcome(self.step, result, events=events, kept=self.kept)
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,15 @@ class StepAttempt:
         return Draft(finished, self.step)
 
 
-def for_a_person(step: str, *reasons: CallHeld | CallUncertain | BudgetReached) -> StepOutcome:
+def for_a_person(step: str, *reasons: CallHeld | CallUncertain | LimitReached) -> StepOutcome:
     """Return the provisional outcome of a step that needs a person's decision."""
     uncertain = tuple(key for reason in reasons if isinstance(reason, CallUncertain) for key in reason.keys)
-    limit = next((reason.limit for reason in reasons if isinstance(reason, BudgetReached)), None)
+    limit = next((reason.limit for reason in reasons if isinstance(reason, LimitReached)), None)
     status: StepStatus = "uncertain" if uncertain else "pending"
-    return StepOutcome(step, StepResult(status, error=str(reasons[0])), uncertain_calls=uncertain, limit=limit)
+    result = StepResult(status, error=str(reasons[0]))
+    return StepOutcome(step, result, uncertain_calls=uncertain, limit=limit, needs_person=True)
 
 
-def pending(step: str, why: str) -> StepOutcome:
+def pending(step: str, why: str, *, needs_person: bool) -> StepOutcome:
     """Return the provisional outcome of a step that waits for something other than a call."""
-    return StepOutcome(step, StepResult("pending", error=why))
+    return StepOutcome(step, StepResult("pending", error=why), needs_person=needs_person)

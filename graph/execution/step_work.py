@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.threads import run_sync
 from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.role_model import RoleModel
 from graph.execution.criteria import Again, Criteria
+from graph.execution.reports import Reports
 from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
 from graph.plan.canonical import digest
 from graph.plan.references import needs_evaluation
@@ -42,6 +43,7 @@ class StepWork:
     waits: Mapping[str, tuple[str, ...]]
     slots: asyncio.Semaphore
     criteria: Criteria
+    reports: Reports
     values: dict[str, JsonValue] = field(default_factory=dict)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
 
@@ -63,9 +65,19 @@ class StepWork:
         specs = self.toolbox.specs
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
         try:
-            return await self.criteria.assess(step, end, self.before(step), again if repeatable else None)
-        except (CallHeld, CallUncertain, BudgetReached) as reason:
+            retry = self._reported(step, again) if again is not None and repeatable else None
+            return await self.criteria.assess(step, end, self.before(step), retry)
+        except (CallHeld, CallUncertain, LimitReached) as reason:
             return for_a_person(step.id, reason)
+
+    def _reported(self, step: Step, again: Again) -> Again:
+        """Return what repeats the work of a step, which is reported first."""
+
+        def retry(why: str) -> Coroutine[Any, Any, StepOutcome]:
+            self.reports.again(step.id, why)
+            return again(why)
+
+        return retry
 
     def attempt(self, step: Step, rests_on: Any = None) -> StepAttempt:
         """Return an attempt that begins now; `rests_on` are its inputs besides the step and its dependencies."""

@@ -5,7 +5,6 @@ release. See `docs/decisions/0009-lease.md`.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Protocol, TypeVar
@@ -57,7 +56,7 @@ class Ownership:
         self.held = held
 
     @asynccontextmanager
-    async def owning(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:
+    async def acquire(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:
         """Own a run for the length of the block.
 
         Raises:
@@ -67,11 +66,11 @@ class Ownership:
         async def own(owner: str) -> tuple[Lease, T]:
             return await self._own(attempt, owner)
 
-        async with self.holding(own) as taken:
+        async with self.hold(own) as taken:
             yield taken
 
     @asynccontextmanager
-    async def holding(self, own: Callable[[str], Awaitable[tuple[Lease, T]]]) -> AsyncIterator[tuple[Lease, T]]:
+    async def hold(self, own: Callable[[str], Awaitable[tuple[Lease, T]]]) -> AsyncIterator[tuple[Lease, T]]:
         """Hold the lease that `own` acquires, and retire its owner name at the end."""
         owner = await named_owner()
         try:
@@ -84,7 +83,7 @@ class Ownership:
     async def _given_back(
         self, own: Callable[[str], Awaitable[tuple[Lease, T]]], owner: str
     ) -> AsyncIterator[tuple[Lease, T]]:
-        """Hold a lease, and release it unless the last events did (`Ledger.write(lets_go=True)`)."""
+        """Hold a lease, and release it unless the last events did (`Ledger.write(and_release=True)`)."""
         try:
             lease, found = await own(owner)
         except asyncio.CancelledError:
@@ -113,15 +112,16 @@ class Ownership:
 
     async def _outlast(self, attempt: Attempt[T], seen: Holder) -> Holder:
         """Poll the row; return it once it is released or the heartbeat has not moved for `lease_s`."""
-        watch = Watch(seen, time.monotonic() + self._pace.lease_s)
+        clock = asyncio.get_running_loop().time  # monotonic, and the one that measures the sleep
+        watch = Watch(seen, clock() + self._pace.lease_s)
         while True:
             await asyncio.sleep(self._pace.look_s)
             now = await attempt.look()
-            match watch.verdict(now, time.monotonic()):
+            match watch.verdict(now, clock()):
                 case "alive":
                     raise owned_elsewhere(self._database, attempt.run)
                 case "free" | "dead":
                     assert now is not None
                     return now
                 case "watching":
-                    continue
+                    pass

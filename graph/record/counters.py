@@ -48,7 +48,7 @@ GAUGES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Counters:
-    """Counts over all runs, and gauges as they are now."""
+    """Counters over all runs, and gauges."""
 
     counts: Mapping[tuple[str, Labels], float]
     gauges: Mapping[tuple[str, Labels], float]
@@ -67,7 +67,7 @@ class RunCounter:
         self._tools: dict[tuple[str | None, int | None, int], str] = {}
 
     def count(self, events: Iterable[Event]) -> Counts:
-        """Return what these events add to the counts."""
+        """Return the increments of the counters for these events."""
         self._counts = Counter()
         for event in events:
             with suppress(UnknownEventError, *CHANGED):
@@ -108,7 +108,7 @@ class RunCounter:
     def _call(self, event: Event, data: CallFinished) -> None:
         tool = self._tools.get((event.step, data.item, data.call), "unknown")
         self._add("tool_calls_total", tool=tool, status=data.result.status)
-        if data.is_the_step:
+        if data.is_the_step and not data.again:
             self._add("steps_total", status=data.result.status)
 
     def _model(self, data: ModelFinished) -> None:

@@ -7,23 +7,34 @@ from typing import Any
 from graph.plan.issues import Issue
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, RunForked, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from graph.record.replacement import Replaced
+
+
+@dataclass(frozen=True)
+class SeenPlan:
+    """A revision as a person last saw it: in a review, or as their own edit that they approved."""
+
+    revision: int
+    digest: str
+    plan: Mapping[str, Any]
 
 
 @dataclass
 class PlanState:
-    """The revision in force of a run's plan, and what the next one has to answer; changed by events only.
+    """The plan in force of a run, and the data that its next revision responds to; changed by events only.
 
-    `approved_plan` is the plan that was approved last, `planned` has the ids of all steps that were ever planned,
-    `would_replace` sentences on files that the plan would replace, `tainted` steps that were planned with untrusted
-    content. `replaced` are failed steps that revisions left out or changed, `replaced_before` those as a plan was
-    approved last. `replans` counts revisions that answer a failure, `rounds` plans that were made step by step.
-    `digests` are those of all revisions, `failures` the fingerprints of failures that were answered, and `stalled`
-    says why the plan makes no progress. `feedback` is a person's, as far as a plan may come of it, `feedback_rounds`
-    counts all of it. `steered` says what the user has changed since the last plan. `issues` are those of the plan
-    refused last, and `unchanged` the reason why the plan stays although another one was asked for. `revised_at` has
-    revisions by their checkpoints, `reopened` counts how often the run went on after an end.
+    `approved_plan` is the plan approved last, `planned` has the ids of all steps ever planned, `would_replace`
+    sentences on files that the plan would replace, `tainted` the steps planned with untrusted content. `replaced` has
+    the failed steps that revisions removed or changed, `replaced_before` the same at the last approval. `replans`
+    counts revisions after failures, `rounds` those of planning step by step. `digests` are those of all revisions,
+    `failures` the fingerprints of failures that revisions responded to, and `stalled` the reason why the plan makes no
+    progress. `feedback` is a person's, as far as a plan may come of it, `feedback_rounds` counts all of it. `steered`
+    is the user's amendment since the last plan, `issues` are those of the plan refused last, and `unchanged` the reason
+    why the plan stays although another one was asked for. `revised` is the event of the revision in force, `revised_at`
+    has revisions by checkpoint, `reopened` counts the continuations after an end. `seen` is the revision that a person
+    saw last, `seen_before` the one before it, or the same once it is approved. The revision of `approved_plan` is
+    `approved_revision`.
     """
 
     revision: int = 0
@@ -31,6 +42,7 @@ class PlanState:
     digest: str | None = None
     binding: str | None = None
     approved_plan: Mapping[str, Any] | None = None
+    approved_revision: int = 0
     awaits_plan: bool = True
     planned: set[str] = field(default_factory=set)
     would_replace: tuple[str, ...] = ()
@@ -48,13 +60,20 @@ class PlanState:
     unchanged: str | None = None
     steered: str | None = None
     issues: tuple[Issue, ...] = ()
+    revised: PlanRevised | None = None
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
+    seen: SeenPlan | None = None
+    seen_before: SeenPlan | None = None
     reopened: int = 0
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """Ids of the failed steps that nothing in the plan makes up for."""
+        """Ids of the failed steps that the plan neither keeps nor replaces."""
         return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
+
+    def seen_other_than(self, digest: str) -> SeenPlan | None:
+        """Return what a person saw last that was another plan than this one."""
+        return self.seen if self.seen is None or self.seen.digest != digest else self.seen_before
 
     @property
     def after_retries(self) -> str:
@@ -62,7 +81,7 @@ class PlanState:
         return f":retry {self.reopened}" if self.reopened else ""
 
     def may_call(self, step: str, tool: str) -> bool:
-        """Return whether a step of this id, if the plan has one, is a call of this tool."""
+        """Return whether a step of this id, if the plan has one, calls this tool."""
         steps = (self.plan or {}).get("steps", ())
         return all(one.get("tool") == tool for one in steps if one["id"] == step)
 
@@ -73,7 +92,7 @@ class PlanState:
         self.replaced = self._replaced_by(data)
         self.planned.update(step["id"] for step in data.plan.get("steps", ()))
         self.awaits_plan = False
-        self.revised_at[data.checkpoint or ""] = data
+        self.revised = self.revised_at[data.checkpoint or ""] = data
         self.replans += data.answers_failure
         self.rounds += data.cause in ("step", "horizon")
         self._answered(len(self.feedback))
@@ -94,31 +113,39 @@ class PlanState:
         self.issues, self.unchanged = (), None
 
     def plan_refused(self, data: PlanRefused) -> None:
-        """Keep what is wrong with a plan that cannot run; if the one before stays, forget the feedback on it."""
+        """Set the issues of a refused plan; if the one before stays, remove the feedback on it."""
         self.issues = data.issues
         if data.stays is not None:
             self._answered(self.feedback_answered)
             self.unchanged, self.awaits_plan = data.stays, False
 
+    def review_requested(self, data: ReviewRequested) -> None:
+        """Keep the plan that is shown; a request about a call or a question shows none."""
+        if "run_plan" in data.asked and data.digest == self.digest:
+            self._see()
+
     def decided(self, data: Decided) -> None:
-        """Keep what was approved, or the feedback that asks for another plan."""
+        """Set the approved plan, or the feedback that asks for another plan."""
         if self.unchanged is not None:
             self.issues, self.unchanged = (), None
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
+            if data.by == "person":
+                self._see()
+                self.seen_before = self.seen
         if data.decision == "feedback":
             self._said(data.message or "")
             self.awaits_plan = True
 
     def amended(self, data: Steered) -> None:
-        """Keep what the user changed since the last plan, for the next one."""
+        """Set the user's amendment since the last plan, for the next one."""
         words = amendment_words(data.added, data.withdrawn, data.feedback)
         self.steered = f"{self.steered}; {words}" if self.steered else words
         if data.feedback:
             self._said(data.feedback)
 
     def call_happened(self, call: Call) -> None:
-        """Take back that a step failed, if its work was this call: nothing has to make up for it."""
+        """Remove a failed step from the replaced ones if its work was this call: it needs no replacement then."""
         self.replaced = _without(self.replaced, call)
         self.replaced_before = _without(self.replaced_before, call)
 
@@ -131,8 +158,12 @@ class PlanState:
         del self.feedback[kept:]
         self.feedback_answered, self.steered = kept, None
 
+    def _see(self) -> None:
+        if self.plan is not None and self.digest is not None and (self.seen is None or self.seen.digest != self.digest):
+            self.seen_before, self.seen = self.seen, SeenPlan(self.revision, self.digest, self.plan)
+
     def _approved(self, *, by_person: bool) -> None:
-        self.approved_plan, self.stalled = self.plan, None
+        self.approved_plan, self.approved_revision, self.stalled = self.plan, self.revision, None
         if by_person:
             self.tainted = set()
             self.replaced = tuple(one.approved() for one in self.replaced)

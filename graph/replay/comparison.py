@@ -15,7 +15,10 @@ WORLD = frozenset(
 )
 """Fields that depend on the environment of the run."""
 
-OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"})
+NEWER_SETTINGS = frozenset({"max_retries", "max_check_attempts", "timeout_s", "attempts", "backoff_s"})
+"""Settings that earlier versions did not have, or had under another name."""
+
+OPTIONAL = frozenset({"read_as", "setup_by", "dropped", "replaced", "wording"}) | NEWER_SETTINGS
 """Fields that are compared if both sides have them: a plan that was brought or edited is played as it was read, and
 earlier versions did not record how."""
 
@@ -31,7 +34,7 @@ Names = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Difference:
+class Divergence:
     """The first divergence of a replay: the recorded event, the replayed one, and the path of the differing field.
 
     `seq` is the number of the recorded event. One side is None if only the other goes on. `why` adds a reason.

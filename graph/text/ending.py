@@ -4,20 +4,22 @@ import json
 
 from pydantic import JsonValue
 
-from graph.markdown import answer_markdown, fenced
+from graph.markdown import answer_markdown, fenced, text_markdown
 from graph.sanitize import escaped
 
 SAID_CHARACTERS = 10_000
 """Limit of an answer's JSON in the chat, in characters."""
+LISTED = 20
+"""Largest object that is shown as a list."""
 
 
 def ending_text(status: str, reason: str, answer: JsonValue) -> str:
     """Return the ending of a run as text: the answer, with the reason unless the run succeeded."""
-    told = _answer_in_words(answer)
+    answer_text = _answer_in_words(answer)
     if status == "succeeded":
-        return told
+        return answer_text
     end = fenced(f"{status}: {escaped(reason)}")
-    return end if answer is None else f"{end}\n\n{told}"
+    return end if answer is None else f"{end}\n\n{answer_text}"
 
 
 def _answer_in_words(answer: JsonValue) -> str:
@@ -26,7 +28,18 @@ def _answer_in_words(answer: JsonValue) -> str:
         return answer_markdown(answer)
     if not isinstance(answer, dict | list):
         return json.dumps(answer)
+    if isinstance(answer, dict) and 0 < len(answer) <= LISTED and all(map(_fits_a_line, answer.values())):
+        return "\n".join(f"- **{text_markdown(escaped(name))}:** {_line(value)}" for name, value in answer.items())
     return fenced(_cut(json.dumps(answer, ensure_ascii=False, indent=2)), "json")
+
+
+def _fits_a_line(value: JsonValue) -> bool:
+    """Whether a value can stand in a list: blocks of code have lines that no chat breaks."""
+    return "\n" not in value if isinstance(value, str) else not isinstance(value, dict | list)
+
+
+def _line(value: JsonValue) -> str:
+    return text_markdown(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _cut(text: str) -> str:

@@ -105,7 +105,7 @@ GUARDS = (
         "read within the step",
     ),
     Guard(
-        "nobody vouches for what a model makes",
+        "no approval covers what a model makes",
         "record/trust_label.py",
         'return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self',
         "return self",
@@ -158,15 +158,15 @@ GUARDS = (
     Guard(
         "what was read makes a plan untrusted",
         "run_events.py",
-        "new = (read.untrusted or heard)",
-        "new = heard",
+        "new = (read.untrusted or in_chat)",
+        "new = in_chat",
         "an allowed write",
         "side_effects",
     ),
     Guard(
         "what was said before makes a plan untrusted",
         "run_events.py",
-        "new = (read.untrusted or heard)",
+        "new = (read.untrusted or in_chat)",
         "new = read.untrusted",
         "an order from an earlier answer",
         "side_effects",
@@ -241,8 +241,8 @@ GUARDS = (
 
 
 def without(guard: Guard, folder: Path) -> None:
-    """Put a copy of the source there in which the guard is off."""
-    shutil.copytree(SOURCE, folder / "graph", copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
+    """Put a copy of the source there in which the guard is off; what is compiled of the other files serves it too."""
+    shutil.copytree(SOURCE, folder / "graph", copy_function=os.symlink)
     file = folder / "graph" / guard.file
     text = file.read_text()
     for rule, off in [(guard.rule, guard.off), *([guard.also] if guard.also else [])]:
@@ -280,6 +280,7 @@ def tried(guard: Guard, every: bool) -> None:
         for name in [name for name in sys.modules if name == "graph" or name.startswith("graph.")]:
             del sys.modules[name]
         sys.path.insert(0, folder)
+        sys.dont_write_bytecode = True  # it would be written through the links, into the source's own folders
         found = list(escapes(guard, every))
     print(json.dumps({"guard": guard.name, "escapes": found}), flush=True)  # noqa: T201  (what the script is for)
 

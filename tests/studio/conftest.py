@@ -9,16 +9,21 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
+CHAT = REPOSITORY / "tests" / "node" / "chat" / "dist"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 START_S = 90.0
 WAIT_S = 30.0
 
@@ -220,6 +225,40 @@ def thread_of() -> Iterator[Callable[..., Thread]]:
     """Return how to get a thread of any server, as whoever the headers say."""
     with ExitStack() as clients:
         yield lambda server, **headers: Thread(clients.enter_context(connected(server, **headers)))
+
+
+@pytest.fixture(scope="module")
+def chat_browser() -> Iterator[Any]:
+    """The Chromium of this machine, for one module: its driver's event loop runs on this thread until it is closed."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def chat_page() -> Iterator[str]:
+    """The address of agent-chat-ui, served on loopback."""
+    if not (CHAT / "index.html").exists():
+        pytest.skip(f"{CHAT.relative_to(REPOSITORY)} is not built: run tests/node/chat/build, which needs npm")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietFiles, directory=str(CHAT))) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+class QuietFiles(SimpleHTTPRequestHandler):
+    """Serves files without a word on standard error."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
 
 
 def connected(server: Server, **headers: str) -> Any:

@@ -131,5 +131,5 @@ def test_progress_goes_through_the_chat_and_the_planners_json_does_not(thread: A
     progress = next(part.data[0] for part in told if part.event == "messages")
     steps = [(part.data["step"], part.data["status"]) for part in told if part.event == "custom"]
     assert asked["content"].startswith("Your decision is needed.")
-    assert "steps succeeded; at work: step_1, step_2" in progress["content"]
+    assert "steps done. Running: step_1, step_2" in progress["content"]
     assert steps.index(("step_1", "running")) < steps.index(("step_1", "succeeded"))

@@ -18,6 +18,7 @@ ROUTES = [
     ("POST", "/threads"), ("POST", "/threads/search"), ("POST", "/assistants/search"), ("POST", "/runs/wait"),
     ("POST", "/mcp"), ("POST", "/a2a/planner_executor"), ("PUT", "/store/items"), ("POST", "/ui/planner_executor"),
     ("GET", "/noauth/threads"), ("GET", "/internal/truncate"),
+    ("GET", "/threads/00000000-0000-0000-0000-000000000000/progress"),
 ]  # fmt: skip
 FOREIGN: list[dict[str, str]] = [
     {"Host": "evil.example"},

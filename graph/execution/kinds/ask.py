@@ -2,4 +2,4 @@
 
 from graph.execution.kinds.start import waits_for
 
-START = waits_for("for an answer")
+START = waits_for("for an answer", needs_person=True)

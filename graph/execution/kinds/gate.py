@@ -2,4 +2,4 @@
 
 from graph.execution.kinds.start import waits_for
 
-START = waits_for("for a person")
+START = waits_for("for a person", needs_person=True)

@@ -2,4 +2,4 @@
 
 from graph.execution.kinds.start import waits_for
 
-START = waits_for("to be refined")
+START = waits_for("to be refined", needs_person=False)

@@ -23,10 +23,10 @@ class KindStart:
     item: StartItem | None
 
 
-def waits_for(what: str) -> KindStart:
+def waits_for(what: str, *, needs_person: bool) -> KindStart:
     """Return the start of a kind whose result comes from another node; `what` completes "waits ..."."""
 
     async def start(work: StepWork, step: Step) -> Started:
-        return await work.recorded(step) or pending(step.id, f"waits {what}")
+        return await work.recorded(step) or pending(step.id, f"waits {what}", needs_person=needs_person)
 
     return KindStart(start, item=None)

@@ -6,12 +6,16 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from graph.plan.attempts import ATTEMPT_FIELDS
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.schema import Step
 
 FOR_EACH_FIELDS = ("for_each", "max_items", "max_failures")
 """The fields of a step that runs once per item of a list."""
+
+WORK_FIELDS = (*ATTEMPT_FIELDS, *FOR_EACH_FIELDS)
+"""The fields of a step that calls tools or models."""
 
 DoneBy = Literal["tool", "model", "person", "planner", "nobody"]
 """Who does a step: a tool call, the executor model, a person's answer or consent, a planner, nobody (no work)."""
@@ -23,7 +27,7 @@ Show = Callable[[Any], str]
 
 
 @dataclass(frozen=True)
-class Look:
+class StepStyle:
     """How drawings show a step: `name` and `role` name its kind; a dashed frame means that its work is still open."""
 
     name: str
@@ -48,7 +52,7 @@ class KindSpec:
         doer: Returns who does the step, in a few words; tool names are formatted with `Show`.
         material: Returns the input of the step: a text, or arguments by name; an unnamed value has the key "".
         work: Returns a description for the audit, from the step's JSON, which may be redacted.
-        calls: Returns the calls it may make, for the review of steps with effects; formats names, then values.
+        calls: Returns the calls it may make, for the review of steps with effects; formats the names of tools.
         asks: Returns the question to a person when the step is due, None if there is no question.
     """
 
@@ -58,12 +62,17 @@ class KindSpec:
     faults: Callable[[StepDraft, Mapping[str, ToolSpec]], Iterable[tuple[str, str]]]
     done_by: DoneBy
     prompt: str | None
-    look: Callable[[Step], Look]
+    look: Callable[[Step], StepStyle]
     doer: Callable[[Step, Show], str]
     material: Callable[[Step], str | dict[str, JsonValue]]
     work: Callable[[Mapping[str, Any], Show], str]
-    calls: Callable[[Step, Show, Show], str]
+    calls: Callable[[Step, Show], str]
     asks: Callable[[Step], str | None]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge, if there is one, judges the success criteria of such a step."""
+        return self.done_by not in ("person", "planner")
 
 
 def no_tools(_: StepDraft) -> list[str]:
@@ -76,7 +85,7 @@ def no_faults(_: StepDraft, __: Mapping[str, ToolSpec]) -> Iterable[tuple[str, s
     return ()
 
 
-def no_calls(_: Step, __: Show, ___: Show) -> str:
+def no_calls(_: Step, __: Show) -> str:
     """Return the description of a step without tools."""
     return "calls nothing"
 
@@ -95,11 +104,10 @@ def granted(fields: Mapping[str, Any]) -> str:
     return ", ".join(fields.get("tools") or ()) or "no tools"
 
 
-def calls_of_model(step: Step, name: Show, value: Show) -> str:
-    """Return the tools that a model may call, with their arguments."""
-    args = value(dict(step.args)) if step.args else "arguments of its own"
-    often = f"up to {step.max_calls} times each, " if step.max_calls else ""
-    return f"a model may call {name(', '.join(step.tools))}, {often}with {args}"
+def calls_of_model(step: Step, name: Show) -> str:
+    """Return the tools that a model may call, and how often."""
+    often = f", up to {step.max_calls} times each" if step.max_calls else ""
+    return f"a model may call {', '.join(map(name, step.tools))}{often}"
 
 
 def arguments(step: Step) -> dict[str, JsonValue]:

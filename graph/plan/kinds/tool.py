@@ -5,10 +5,10 @@ from typing import Any
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
-from graph.plan.kinds.spec import FOR_EACH_FIELDS, KindSpec, Look, Show, arguments, asks_nothing
+from graph.plan.kinds.spec import WORK_FIELDS, KindSpec, Show, StepStyle, arguments, asks_nothing
 from graph.plan.schema import Step
 
-LOOK = Look("tool", "tool call", "gear", "rectangle")
+LOOK = StepStyle("tool", "tool call", "gear", "rectangle")
 
 
 def _tools(draft: StepDraft) -> list[str]:
@@ -26,12 +26,12 @@ def _work(fields: Mapping[str, Any], _: Show) -> str:
     return str(fields["tool"])
 
 
-def _calls(step: Step, name: Show, value: Show) -> str:
-    return f"{name(step.tool)} {value(dict(step.args)) if step.args else '{}'}"
+def _calls(step: Step, name: Show) -> str:
+    return f"calls {name(step.tool)}"
 
 
 SPEC = KindSpec(
-    fields=("args", "literal", "checks", *FOR_EACH_FIELDS),
+    fields=("args", "literal", "checks", *WORK_FIELDS),
     misplaced="is for steps with tools; this one makes exactly one call",
     tools=_tools,
     faults=_faults,

@@ -1,13 +1,12 @@
 """One pass after another over a plan of a run in memory, with a gate as the executor gets it."""
 
 import asyncio
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from desk import Desk
+from desk import NO_RATES, Desk
 
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
@@ -23,16 +22,42 @@ from graph.record.budget import NO_BUDGET, Budget
 from graph.record.results import StepResult
 from graph.testing import ScriptedModel
 
-HANGS_AFTER_S = 10
+HANGS_AFTER_S = 5
 """When a pass that never ends, such as one that lost a slot, is cut off."""
 
 
 @dataclass
+class Told:
+    """Keeps what a pass reports."""
+
+    steps: list[tuple[str, str]] = field(default_factory=list)
+    items: list[tuple[str, int, str]] = field(default_factory=list)
+    tries: list[tuple[str, str]] = field(default_factory=list)
+    people: list[str] = field(default_factory=list)
+
+    def step(self, step: str, result: StepResult) -> None:
+        self.steps.append((step, result.status))
+
+    def item(self, step: str, place: int, result: StepResult) -> None:
+        self.items.append((step, place, result.status))
+
+    def again(self, step: str, why: str) -> None:
+        self.tries.append((step, why))
+
+    def person(self, step: str, result: StepResult) -> None:
+        self.people.append(step)
+
+
+@dataclass
 class Pass:
-    """What came of one pass: its dataflow, and each change that was announced."""
+    """What came of one pass: its dataflow, and what it reported."""
 
     flow: Dataflow
-    told: list[tuple[str, str]] = field(default_factory=list)
+    reported: Told = field(default_factory=Told)
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        return self.reported.steps
 
     @property
     def results(self) -> dict[str, StepResult]:
@@ -47,6 +72,7 @@ class Pass:
         return [step for step, status in self.told if status == "running"]
 
     async def run(self) -> "Pass":
+        """Run the pass to its end."""
         async with asyncio.timeout(HANGS_AFTER_S):
             await self.flow.run()
         return self
@@ -66,22 +92,22 @@ async def _prepared(
     budget: Budget = NO_BUDGET,
     model: ScriptedModel | None = None,
     judge: ScriptedModel | None = None,
-    max_retries: int = 0,
+    max_check_attempts: int = 1,
     stops_early: bool = False,
+    rates: Mapping[str, float] = NO_RATES,
 ) -> Pass:
     plan = Plan.model_validate({"steps": list(steps)})
     record = await desk.record()
-    meter, limiter = Meter(budget, record.spending.usage, {}), RateLimiter({}, time.monotonic)
+    meter, limiter = Meter(budget, record.spending.usage, {}), RateLimiter(rates, lambda: 0.0)
     models = ModelGate(desk.ledger, desk.lease, record, meter, limiter)
     gate = CallGate(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter, models)
     judging = role_model(judge) if judge is not None else None
-    criteria = Criteria(record, gate, judging, desk.toolbox.file, max_retries)
+    criteria = Criteria(record, gate, judging, desk.toolbox.file, max_check_attempts)
     executors = {None: role_model(model if model is not None else ScriptedModel([]))}
     semaphore = asyncio.Semaphore(slots)
-    work = StepWork(record, gate, desk.toolbox, executors, waits_for(plan.steps), semaphore, criteria)
-    told: list[tuple[str, str]] = []
-    flow = Dataflow(plan, work, lambda step, result: told.append((step, result.status)), stops_early=stops_early)
-    return Pass(flow, told)
+    told = Told()
+    work = StepWork(record, gate, desk.toolbox, executors, waits_for(plan.steps), semaphore, criteria, told)
+    return Pass(Dataflow(plan, work, stops_early=stops_early), told)
 
 
 @pytest.fixture

@@ -1,0 +1,73 @@
+"""The events of the `custom` stream: a contract with whoever draws a run as it works (docs/streaming.md)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from graph.record.results import StepResult
+from graph.record.step_costs import StepCost
+from graph.record.values import to_text
+from graph.sanitize import one_line
+
+VERSION = 1
+"""Raised when a field is removed or changes its meaning; new fields and kinds leave it as it is."""
+
+PREVIEW_CHARACTERS = 200
+
+Kind = Literal["step", "item", "progress", "person"]
+"""A step's status, the end of one item of a list, what a tool reports in mid-call, and that a person will be needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamEvent:
+    """One event of the stream.
+
+    `sequence` is the number of the run's last ledger event when this one was sent: what a client has read from the
+    ledger with a higher number is newer. `attempt` counts the tries of the step under this revision from 1. `cost` is
+    what the step has cost since the run was started or resumed.
+    """
+
+    kind: Kind
+    run: str
+    revision: int
+    sequence: int
+    step: str
+    attempt: int
+    result: StepResult
+    cost: StepCost
+    item: int | None = None
+    progress: Mapping[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as clients receive it; every field is always there."""
+        result = self.result
+        return {
+            "version": VERSION,
+            "kind": self.kind,
+            "run": self.run,
+            "revision": self.revision,
+            "sequence": self.sequence,
+            "step": self.step,
+            "item": self.item,
+            "attempt": self.attempt,
+            "status": result.status,
+            "error": result.error,
+            "started_at": result.started_at,
+            "ended_at": result.ended_at,
+            "preview": preview_of(result),
+            "cost": self.cost.to_json(),
+            "progress": self.progress,
+        }
+
+
+def preview_of(result: StepResult) -> str | None:
+    """Return the beginning of a succeeded step's value on one line, None if there is no value.
+
+    >>> preview_of(StepResult("succeeded", {"n": 14})), preview_of(StepResult("running"))
+    ('{"n":14}', None)
+    """
+    if result.status != "succeeded":
+        return None
+    value = result.artifact.get("preview") if result.artifact else result.value
+    text = value if isinstance(value, str) else to_text(value)
+    return one_line(text[: 2 * PREVIEW_CHARACTERS], PREVIEW_CHARACTERS)

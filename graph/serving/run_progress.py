@@ -1,0 +1,63 @@
+"""How far a run is, as the route of the server tells it (docs/streaming.md)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from graph.plan.schema import Step
+from graph.record.events import Event
+from graph.record.projection import known, project
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
+from graph.record.step_costs import StepCost, step_costs
+from graph.record.stream_event import VERSION, preview_of
+from graph.review.human_steps import open_questions
+from graph.runs import Log, Run
+from graph.text.progress import Standing
+
+
+def run_progress(log: Log) -> dict[str, Any]:
+    """Return the status of a run and of each of its steps; fields mean what they mean in events of the stream."""
+    run, costs = log.run, step_costs(log.events)
+    plan, statuses = run.plan, run.step_status
+    waits = _waiting_steps(run, project(known(log.events)))
+    return {
+        "version": VERSION,
+        "run": run.id,
+        "goal": run.goal,
+        "status": run.status,
+        "reason": run.reason,
+        "revision": run.revision,
+        "sequence": _last(log.events),
+        "line": Standing(len(statuses), statuses, {}, waits).line() if plan is not None else None,
+        "person": waits,
+        "steps": [_step(step, statuses[step.id], run, costs.get(step.id, StepCost())) for step in plan.steps]
+        if plan is not None
+        else [],
+    }
+
+
+def _step(step: Step, status: str, run: Run, cost: StepCost) -> dict[str, Any]:
+    result: StepResult = run.results.get(step.id, StepResult(status="pending"))
+    return {
+        "step": step.id,
+        "objective": step.objective,
+        "status": status,
+        "error": result.error,
+        "started_at": result.started_at,
+        "ended_at": result.ended_at,
+        "preview": preview_of(result),
+        "cost": cost.to_json(),
+    }
+
+
+def _waiting_steps(run: Run, record: RunState) -> list[str]:
+    """Return the steps that wait for a person's decision, in the order of the plan."""
+    if run.plan is None or run.ended:
+        return []
+    due = {step.id for step in open_questions(run.plan, record)}
+    waiting = due | {held.step for held in record.waiting_calls} | set(record.uncertain_calls)
+    return [step.id for step in run.plan.steps if step.id in waiting]
+
+
+def _last(events: Sequence[Event]) -> int:
+    return max((event.seq for event in events), default=0)

@@ -1,0 +1,37 @@
+"""How a run's end reads in a chat."""
+
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+from graph.text.ending import ending_text
+
+
+def blocks(text: str) -> set[str]:
+    return {token.type for token in MarkdownIt("commonmark").parse(text)}
+
+
+def test_an_object_of_short_values_is_a_list_that_a_narrow_column_can_break() -> None:
+    answer = {"report": "workspace/fix-draft.md", "errors": 49, "sure": True, "more": None}
+
+    assert ending_text("succeeded", "done", answer).split("\n") == [
+        "- **report:** workspace/fix-draft.md",
+        "- **errors:** 49",
+        "- **sure:** true",
+        "- **more:** null",
+    ]
+
+
+@pytest.mark.parametrize("answer", [{"a": {"b": 1}}, {"a": "two\nlines"}, [1, 2], {}, {str(n): n for n in range(21)}])
+def test_any_other_object_or_list_is_a_block(answer: Any) -> None:
+    assert blocks(ending_text("succeeded", "done", answer)) == {"fence"}
+
+
+def test_names_and_values_of_strangers_are_words() -> None:
+    stranger = {"**x** ![p](http://evil.example/p)\n# y": "<img src=x> [bank](http://evil.example)"}
+
+    text = ending_text("succeeded", "done", stranger)
+
+    inline = [child.type for token in MarkdownIt("commonmark").parse(text) for child in token.children or ()]
+    assert len(text.split("\n")) == 1 and not {"image", "link_open", "html_inline"} & set(inline)
