@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from ledger_drivers import DRIVERS, NEVER_S, Driver, departed
+from ledger_drivers import DRIVERS, NEVER_S, PARAMETERS, Driver, departed
 
 from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
 from graph.ledger.lease import Pace
@@ -246,7 +246,7 @@ class LedgerMachine(RuleBasedStateMachine):
             ]
 
 
-@pytest.mark.parametrize("name", DRIVERS)
+@pytest.mark.parametrize("name", PARAMETERS)
 def test_a_ledger_holds_in_any_order_of_work(name: str) -> None:
     machine = type(f"{name.capitalize()}Machine", (LedgerMachine,), {"make": staticmethod(DRIVERS[name])})
 

@@ -1,0 +1,254 @@
+"""The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import psycopg
+
+from graph.errors import LedgerError
+from graph.ledger.chaining import of_run
+from graph.ledger.lease import PACE, Holder, Pace
+from graph.ledger.ownership import Ownership
+from graph.ledger.postgres.database import Database
+from graph.ledger.postgres.event_writer import EventWriter
+from graph.ledger.postgres.lease import claim, release
+from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
+from graph.ledger.postgres.queries import (
+    Head,
+    found_of,
+    head_of,
+    last_number,
+    locked,
+    run_id_of,
+    runs_to_know,
+    runs_to_know_if_damaged,
+)
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
+from graph.ledger.reading import Snapshot, checked_events, checked_news
+from graph.ledger.refusals import check_control_seq, check_inbox, check_lease, lost_artifact
+from graph.ledger.seal import SealKey
+from graph.ledger.transcript import ARTIFACT_ID, is_artifact
+from graph.record.call import Call
+from graph.record.events import Draft, Event
+from graph.record.other_runs import calls_to_know
+from graph.record.projection import project
+from graph.record.values import Kept
+
+ALONE = "alone"
+"""Owner name for the length of one transaction; it is never committed."""
+_OPEN = """INSERT INTO ledger_runs (thread, n)
+    SELECT %s, coalesce(max(n), 0) + 1 FROM ledger_runs WHERE thread = %s ON CONFLICT DO NOTHING RETURNING n"""
+
+
+class EventStore:
+    """See `graph.ledger.protocol.Ledger`. The connections to one address are shared in a process."""
+
+    def __init__(self, address: str, key: SealKey | None = None, pace: Pace = PACE) -> None:
+        held: set[Lease] = set()
+        self._file = Database(address, lambda: tuple(held), pace.beat_s)
+        self.name = self._file.name
+        self._key, self._lease_s, self._silent_s = key, pace.lease_s, max(pace.lease_s, pace.beat_s)
+        self._writer = EventWriter(self.name, key)
+        self._ownership = Ownership(self.name, PostgresLeaseTable(self._file), held, pace)
+
+    async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
+        """Start the thread's next run with its first events; `run_started` learns its thread and number."""
+        return (await self._file.do(lambda tx: self._open_run(tx, thread, drafts, artifacts))).run
+
+    @asynccontextmanager
+    async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
+        """Start the thread's next run, and own it from its first event on."""
+
+        async def begin(owner: str) -> tuple[Lease, Snapshot]:
+            return await self._file.do(lambda tx: self._begin(tx, thread, drafts, artifacts, owner))
+
+        async with self._ownership.holding(begin) as (lease, found):
+            yield Owned(lease, self._news(lease.run, found, 0))
+
+    @asynccontextmanager
+    async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
+        """Own a run for the length of the block; a thread of its own sends the heartbeat."""
+        attempt = PostgresAttempt(self._file, run, lambda _tx, _head, _lease: None, self._lease_s)
+        async with self._ownership.owning(attempt) as (lease, _):
+            yield lease
+
+    @asynccontextmanager
+    async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
+        """Own a run for a while, as `owned` does, and read on in the transaction that takes it."""
+
+        def read(tx: Transaction, head: Head, _lease: Lease) -> tuple[Snapshot, bool]:
+            found = found_of(tx, head.run_id, after)
+            if not opening or not found.is_as_read(after):
+                return found, False
+            self._writer.write(tx, head, opening)
+            return found_of(tx, head.run_id, after), True
+
+        full = not all(draft.safe for draft in opening)
+        attempt = PostgresAttempt(self._file, run, read, self._lease_s, full)
+        async with self._ownership.owning(attempt) as (lease, (found, opened)):
+            yield Owned(lease, self._news(run, found, after), opened)
+
+    async def news(self, lease: Lease, after: int) -> News:
+        """Return the unread part of an owned run."""
+
+        def found(tx: Transaction) -> Snapshot:
+            self._refuse(head_of(tx, self.name, lease.run), lease)
+            return found_of(tx, lease.run_id, after)
+
+        return self._news(lease.run, await self._file.look(found), after)
+
+    async def append(
+        self,
+        lease: Lease,
+        drafts: Sequence[Draft],
+        *,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        heed: bool = False,
+    ) -> int:
+        """Write events, all or none."""
+        full = not all(draft.safe for draft in drafts)
+
+        def write(tx: Transaction) -> int:
+            head = locked(tx, self.name, lease.run)
+            self._refuse(head, lease, control_seq, heed)
+            return self._writer.write(tx, head, drafts, artifacts)
+
+        return await self._file.do(write, full=full)
+
+    async def write(
+        self,
+        by: Lease | RunKey,
+        drafts: Sequence[Draft],
+        *,
+        after: int,
+        artifacts: Sequence[Kept] = (),
+        control_seq: int | None = None,
+        lets_go: bool = False,
+    ) -> list[Event]:
+        """Write events and return those after the run's `after`-th, in one transaction."""
+        full, run = not all(draft.safe for draft in drafts), by if isinstance(by, RunKey) else by.run
+
+        def write(tx: Transaction) -> Snapshot | None:
+            head = locked(tx, self.name, run)
+            if isinstance(by, Lease):
+                self._refuse(head, by, control_seq)
+            elif isinstance(lease := claim(tx, head, ALONE, self._lease_s), Holder):
+                return None
+            else:
+                head = head._replace(holder=Holder(ALONE, lease.token))
+                self._refuse(head, lease, control_seq)
+            self._writer.write(tx, head, drafts, artifacts)
+            if head.holder is not None and (lets_go or isinstance(by, RunKey)):
+                release(tx, head, head.holder.token)
+            return found_of(tx, head.run_id, after)
+
+        found = await self._file.do(write, full=full)
+        if isinstance(by, Lease) and lets_go:
+            self._ownership.held.discard(by)
+        if found is not None:
+            return self._checked(run, found, after)
+        async with self.owned(run) as lease:
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+
+    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+        """Empty a run's inbox and write the events of `answer`, atomically."""
+
+        def is_empty(tx: Transaction) -> bool:
+            head = head_of(tx, self.name, lease.run)
+            self._refuse(head, lease)
+            return not head.has_messages
+
+        def take(tx: Transaction) -> list[Message]:
+            head = locked(tx, self.name, lease.run)
+            self._refuse(head, lease)
+            taken = tx.ask("DELETE FROM ledger_inbox WHERE run = %s RETURNING id, message", lease.run_id)
+            messages: list[Message] = [message for _, message in sorted(taken)]
+            if drafts := answer(messages):
+                self._writer.write(tx, head, drafts)
+            return messages
+
+        return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
+
+    async def events(self, run: RunKey, after: int = 0) -> list[Event]:
+        """Return a run's events after the `after`-th in order, their chain checked from there on."""
+        found = await self._file.look(lambda tx: found_of(tx, run_id_of(tx, self.name, run), after))
+        return self._checked(run, found, after)
+
+    async def calls_elsewhere(self, run: RunKey) -> list[Call]:
+        """Return calls of the thread's other runs that are uncertain, or were settled as happened."""
+
+        def others(tx: Transaction) -> list[int]:
+            return runs_to_know(tx, run)
+
+        try:
+            found = await self._file.look(others)
+        except LedgerError as error:
+            if not isinstance(error.__cause__, psycopg.DataError):
+                raise
+            found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run))
+        return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in found])
+
+    async def last_run(self, thread: str) -> RunKey | None:
+        """Return the thread's latest run, or None."""
+        n = await self._file.look(lambda tx: last_number(tx, thread))
+        return RunKey(thread, n) if n else None
+
+    async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
+        """Return the thread's latest run with its events, or None."""
+
+        def look_up(tx: Transaction) -> tuple[RunKey, Snapshot] | None:
+            run = RunKey(thread, last_number(tx, thread))
+            return (run, found_of(tx, run_id_of(tx, self.name, run), 0)) if run.n else None
+
+        looked_up = await self._file.look(look_up)
+        if looked_up is None:
+            return None
+        run, found = looked_up
+        return run, self._checked(run, found, 0)
+
+    async def artifact(self, artifact_id: str) -> str:
+        """Return an artifact's JSON text."""
+        if not ARTIFACT_ID.fullmatch(artifact_id):
+            raise lost_artifact(self.name, artifact_id)
+        query = "SELECT content FROM ledger_artifacts WHERE id = %s"
+        row = await self._file.look(lambda tx: tx.one(query, artifact_id))
+        if row is None or not is_artifact(artifact_id, row[0]):
+            raise lost_artifact(self.name, artifact_id)
+        content: str = row[0]
+        return content
+
+    async def close(self) -> None:
+        """Let go of the database."""
+        await self._file.close()
+
+    def _begin(
+        self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
+    ) -> tuple[Lease, Snapshot]:
+        head = self._open_run(tx, thread, drafts, artifacts)
+        lease = claim(tx, head, owner, self._lease_s)
+        assert isinstance(lease, Lease)  # no other owner: the run is not committed yet
+        return lease, found_of(tx, lease.run_id, 0)
+
+    def _open_run(self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> Head:
+        while not (opened := tx.one(_OPEN, thread, thread)):
+            pass  # another process has just opened a run of that number
+        run = RunKey(thread, opened[0])
+        head = head_of(tx, self.name, run)
+        self._writer.write(tx, head, of_run(run, drafts), artifacts)
+        return head
+
+    def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
+        return checked_events(self.name, self._key, run, found, after)
+
+    def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
+        return checked_news(self.name, self._key, run, found, after)
+
+    def _refuse(self, head: Head, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
+        """Raise if the lease or its holder's last control event is outdated."""
+        check_lease(self.name, lease, head.holder)
+        if control_seq is not None:
+            check_control_seq(self.name, lease.run, control_seq, head.control_seq)
+        if heed:
+            check_inbox(self.name, lease.run, head.has_messages)

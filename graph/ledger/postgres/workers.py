@@ -1,0 +1,192 @@
+"""Threads with a connection each: callers await, the event loop never blocks, and a lost connection is not an answer.
+
+See `docs/decisions/0054-postgresql-on-threads.md` for the threads and `0055-append-ids.md` for what follows a loss.
+"""
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+import psycopg
+
+from graph.ledger.postgres.server import (
+    LOOK_S,
+    PATIENCE_S,
+    Connection,
+    Server,
+    in_transaction,
+    is_lost,
+    roll_back,
+)
+from graph.ledger.postgres.transaction import LIMITS, READS, WRITES, Transaction
+
+Result = TypeVar("Result")
+
+CONNECTIONS = 4
+"""So many transactions of a process run at a time; on two cores more were no faster."""
+AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+"""Errors of a transaction that the server ended in favour of another one."""
+
+
+@dataclass(eq=False)
+class _Work:
+    """A function to run in a transaction; `full`: survives the death of the server; not `writes`: read only.
+
+    `is_open`: the connection was lost during the commit of `append`, so it may have taken place.
+    """
+
+    do: Callable[[Transaction], Any]
+    full: bool
+    writes: bool
+    done: "asyncio.Future[Any]"
+    result: Any = None
+    failure: BaseException | None = None
+    append: UUID = field(default_factory=uuid4)
+    is_open: bool = False
+    begun_s: float = 0.0
+
+    @property
+    def begin(self) -> str:
+        if not self.writes:
+            return READS
+        return f"{WRITES}; {LIMITS}; SET LOCAL synchronous_commit = {'on' if self.full else 'off'}"
+
+    def settle(self) -> None:
+        """Resolve the caller's future; must run on the caller's event loop."""
+        if self.done.done():
+            return
+        if self.failure is None:
+            self.done.set_result(self.result)
+        else:
+            self.done.set_exception(self.failure)
+
+
+_Queue = queue.SimpleQueue[_Work | None]
+
+
+class Workers:
+    """Runs functions in transactions, several at a time; threads start when there is work for them.
+
+    The threads hold no reference to their users, and a user's event loop may be closed at any time.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._queue: _Queue = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._load = _Load()
+        self._is_stopped = False
+
+    async def run(self, do: Callable[[Transaction], Result], *, full: bool = False, writes: bool = True) -> Result:
+        """Run `do` in a transaction and return its result after the commit; it may be run again after a loss.
+
+        Cancelling the caller does not stop the transaction.
+        """
+        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        with self._load.lock:
+            self._load.count += 1
+            if self._load.count > len(self._threads) < CONNECTIONS:
+                self._start()
+            self._queue.put(_Work(do, full, writes, done))
+        return await done
+
+    def stop(self) -> None:
+        """Let the threads finish queued work and end. Takes no lock, so that a finalizer may call it."""
+        self._is_stopped = True
+        for _ in self._threads:
+            self._queue.put(None)
+
+    async def ended(self) -> None:
+        """Wait until the threads, if they are stopped, have closed their connections."""
+        for thread in self._threads if self._is_stopped else ():
+            await asyncio.to_thread(thread.join)
+
+    def _start(self) -> None:
+        serving = _Serving(self._server, self._load)
+        thread = threading.Thread(target=serving.serve, args=(self._queue,), name="ledger-worker", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+
+@dataclass
+class _Load:
+    """How many pieces of work are queued or being done."""
+
+    count: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class _Serving:
+    """A thread's loop; it must not refer to `Workers`, or the thread would keep its users alive."""
+
+    def __init__(self, server: Server, load: _Load) -> None:
+        self._server, self._load = server, load
+        self._connection: Connection | None = None
+
+    def serve(self, asked: _Queue) -> None:
+        while (work := asked.get()) is not None:
+            if not work.done.cancelled():
+                try:
+                    work.result = self._result(work)
+                except Exception as error:  # noqa: BLE001  (passed to the caller; the thread must survive)
+                    work.failure = error
+            with self._load.lock:
+                self._load.count -= 1
+            with suppress(RuntimeError):  # the caller's event loop is closed
+                work.done.get_loop().call_soon_threadsafe(work.settle)
+            del work  # an idle thread must keep no caller alive
+        if self._connection is not None:
+            self._connection.close()
+
+    def _result(self, work: _Work) -> Any:
+        """Run the work until its outcome is known; it is run again only if it left nothing behind."""
+        until_s = time.monotonic() + self._server.left_s
+        while True:
+            try:
+                if is_lost(self._connection):
+                    self._connection = self._server.connect()
+                if work.is_open and self._is_committed(work):
+                    return work.result
+                return self._transacted(work)
+            except psycopg.Error as error:
+                if work.is_open:
+                    until_s = max(until_s, work.begun_s + PATIENCE_S)
+                elif not is_lost(self._connection) and not isinstance(error, AGAIN):
+                    raise
+                if time.monotonic() > until_s:
+                    self._server.give_up()
+                    raise
+                time.sleep(LOOK_S)
+
+    def _transacted(self, work: _Work) -> Any:
+        assert self._connection is not None
+        work.begun_s, tx = time.monotonic(), Transaction(self._connection, work.begin)
+        try:
+            work.result = work.do(tx)
+            if work.writes:
+                tx.tell("INSERT INTO ledger_appends (id) VALUES (%s)", work.append)
+            tx.commit()
+        except BaseException:
+            roll_back(self._connection)
+            work.is_open = work.writes and tx.is_committing and is_lost(self._connection)
+            raise
+        return work.result
+
+    def _is_committed(self, work: _Work) -> bool:
+        """Whether the work's last transaction took place; if it did not, it cannot any more.
+
+        Its id is written in its place: while it is still under way the server lets us wait, and whoever comes second
+        fails. A later attempt has another id.
+        """
+        assert self._connection is not None
+        query = "INSERT INTO ledger_appends (id) VALUES (%s) ON CONFLICT DO NOTHING RETURNING 1"
+        is_mine = in_transaction(self._connection, f"{WRITES}; {LIMITS}", lambda tx: tx.ask(query, work.append))
+        if is_mine:
+            work.append, work.is_open = uuid4(), False
+        return not is_mine
