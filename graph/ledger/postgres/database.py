@@ -10,11 +10,12 @@ import psycopg
 
 from graph.errors import LedgerError, LedgerUnavailableError
 from graph.ledger.postgres.address import shown
-from graph.ledger.postgres.pulse import Pulse
 from graph.ledger.postgres.erasure import REWRITTEN
+from graph.ledger.postgres.pulse import Pulse
 from graph.ledger.postgres.server import Server, advice
 from graph.ledger.postgres.sharing import Shared, shared
 from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.postgres.workers import ASIDE, LANES, lane_of
 
 Result = TypeVar("Result")
 
@@ -32,17 +33,28 @@ class Database:
         self._address, self._pulse, self._pulse_s = address, pulse, pulse_s
         self._shared: Shared | None = None
 
-    async def look(self, do: Callable[[Transaction], Result]) -> Result:
+    async def look(self, do: Callable[[Transaction], Result], thread: str | None = None) -> Result:
         """Run a read-only function in a transaction, which sees one moment."""
-        return await self.do(do, writes=False)
+        return await self.do(do, thread, writes=False)
 
-    async def do(self, do: Callable[[Transaction], Result], *, full: bool = False, writes: bool = True) -> Result:
+    async def do(
+        self, do: Callable[[Transaction], Result], thread: str | None = None, *, full: bool = False, writes: bool = True
+    ) -> Result:
         """Run a function in an atomic transaction and return its result; `full` waits for the disk.
 
-        After a lost connection the function may run again, if it is known that nothing of it was committed.
+        Work on a thread of runs is done in the order of the calls. After a lost connection the function may run again,
+        if it is known that nothing of it was committed.
         """
+        return await self._do(do, ASIDE if thread is None else lane_of(thread), full, writes)
+
+    async def do_behind_all(self, do: Callable[[Transaction], object]) -> None:
+        """Run a function in a transaction behind all the work that was begun before, on whatever thread."""
+        for lane in range(LANES):
+            await self._do(do, lane, full=False, writes=True)
+
+    async def _do(self, do: Callable[[Transaction], Result], lane: int, full: bool, writes: bool) -> Result:
         try:
-            return await self._using().workers.run(do, full=full, writes=writes)
+            return await self._using().workers.run(do, lane, full=full, writes=writes)
         except psycopg.DataError as error:
             raise LedgerError(self.name, f"cannot store the value: {advice(error)}") from error
         except psycopg.Error as error:

@@ -8,7 +8,7 @@ from graph.ledger.packed import PACKED
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, transcript_of
 from graph.ledger.postgres.thread_tables import CELLS, erase_checkpoints, tables_of
-from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Redacted
 from graph.record.events import Draft
@@ -105,7 +105,7 @@ def _checkpoint_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
                 yield f"{table} of thread {thread}"
 
 
-def _holding(tx: Transaction, query: str, column: str, forms: Sequence[str]) -> list[tuple[str, ...]]:
+def _holding(tx: Transaction, query: str, column: str, forms: Sequence[str]) -> Rows:
     """Return the rows of a query whose column holds one of the forms that a text of the database can hold."""
     storable = [form for form in forms if "\0" not in form]
     found = " OR ".join(f"position(%s in {column}) > 0" for _ in storable)

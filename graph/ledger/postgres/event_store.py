@@ -54,14 +54,14 @@ class EventStore:
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the thread's next run with its first events; `run_started` learns its thread and number."""
-        return (await self._file.do(lambda tx: self._open_run(tx, thread, drafts, artifacts))).run
+        return (await self._file.do(lambda tx: self._open_run(tx, thread, drafts, artifacts), thread)).run
 
     @asynccontextmanager
     async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
         """Start the thread's next run, and own it from its first event on."""
 
         async def begin(owner: str) -> tuple[Lease, Snapshot]:
-            return await self._file.do(lambda tx: self._begin(tx, thread, drafts, artifacts, owner))
+            return await self._file.do(lambda tx: self._begin(tx, thread, drafts, artifacts, owner), thread)
 
         async with self._ownership.holding(begin) as (lease, found):
             yield Owned(lease, self._news(lease.run, found, 0))
@@ -96,7 +96,7 @@ class EventStore:
             self._refuse(head_of(tx, self.name, lease.run), lease)
             return found_of(tx, lease.run_id, after)
 
-        return self._news(lease.run, await self._file.look(found), after)
+        return self._news(lease.run, await self._file.look(found, lease.run.thread), after)
 
     async def append(
         self,
@@ -115,7 +115,7 @@ class EventStore:
             self._refuse(head, lease, control_seq, heed)
             return self._writer.write(tx, head, drafts, artifacts)
 
-        return await self._file.do(write, full=full)
+        return await self._file.do(write, lease.run.thread, full=full)
 
     async def write(
         self,
@@ -144,7 +144,7 @@ class EventStore:
                 release(tx, head, head.holder.token)
             return found_of(tx, head.run_id, after)
 
-        found = await self._file.do(write, full=full)
+        found = await self._file.do(write, run.thread, full=full)
         if isinstance(by, Lease) and lets_go:
             self._ownership.held.discard(by)
         if found is not None:
@@ -169,11 +169,12 @@ class EventStore:
                 self._writer.write(tx, head, drafts)
             return messages
 
-        return [] if await self._file.look(is_empty) else await self._file.do(take, full=True)
+        thread = lease.run.thread
+        return [] if await self._file.look(is_empty, thread) else await self._file.do(take, thread, full=True)
 
     async def events(self, run: RunKey, after: int = 0) -> list[Event]:
         """Return a run's events after the `after`-th in order, their chain checked from there on."""
-        found = await self._file.look(lambda tx: found_of(tx, run_id_of(tx, self.name, run), after))
+        found = await self._file.look(lambda tx: found_of(tx, run_id_of(tx, self.name, run), after), run.thread)
         return self._checked(run, found, after)
 
     async def calls_elsewhere(self, run: RunKey) -> list[Call]:
@@ -183,16 +184,16 @@ class EventStore:
             return runs_to_know(tx, run)
 
         try:
-            found = await self._file.look(others)
+            found = await self._file.look(others, run.thread)
         except LedgerError as error:
             if not isinstance(error.__cause__, psycopg.DataError):
                 raise
-            found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run))
+            found = await self._file.look(lambda tx: runs_to_know_if_damaged(tx, run), run.thread)
         return calls_to_know([project(await self.events(RunKey(run.thread, n))) for n in found])
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
-        n = await self._file.look(lambda tx: last_number(tx, thread))
+        n = await self._file.look(lambda tx: last_number(tx, thread), thread)
         return RunKey(thread, n) if n else None
 
     async def latest(self, thread: str) -> tuple[RunKey, list[Event]] | None:
@@ -202,7 +203,7 @@ class EventStore:
             run = RunKey(thread, last_number(tx, thread))
             return (run, found_of(tx, run_id_of(tx, self.name, run), 0)) if run.n else None
 
-        looked_up = await self._file.look(look_up)
+        looked_up = await self._file.look(look_up, thread)
         if looked_up is None:
             return None
         run, found = looked_up

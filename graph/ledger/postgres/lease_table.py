@@ -22,11 +22,11 @@ class PostgresLeaseTable:
 
     async def release(self, lease: Lease) -> None:
         """Give a run back."""
-        await self.file.do(lambda tx: release(tx, locked(tx, self.file.name, lease.run), lease.token))
+        await self.file.do(lambda tx: release(tx, locked(tx, self.file.name, lease.run), lease.token), lease.run.thread)
 
     async def disown(self, owner: str) -> None:
         """Release every run of an owner that never received its token."""
-        await self.file.do(lambda tx: disown(tx, owner))
+        await self.file.do_behind_all(lambda tx: disown(tx, owner))
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class PostgresAttempt(Generic[T]):
             lease = claim(tx, head, owner, self.lease_s)
             return lease if isinstance(lease, Holder) else (lease, self.read(tx, head, lease))
 
-        return await self.file.do(do, full=self.full)
+        return await self.file.do(do, self.run.thread, full=self.full)
 
     async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, T] | None:
         """Take the run if its row is as it was seen."""
@@ -57,8 +57,8 @@ class PostgresAttempt(Generic[T]):
             lease = take_over(tx, head, owner, seen)
             return None if lease is None else (lease, self.read(tx, head, lease))
 
-        return await self.file.do(do, full=self.full)
+        return await self.file.do(do, self.run.thread, full=self.full)
 
     async def look(self) -> Holder | None:
         """Return the run's row."""
-        return await self.file.look(lambda tx: head_of(tx, self.file.name, self.run).holder)
+        return await self.file.look(lambda tx: head_of(tx, self.file.name, self.run).holder, self.run.thread)

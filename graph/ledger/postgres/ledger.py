@@ -30,7 +30,7 @@ class PostgresLedger(EventStore):
             query = "INSERT INTO ledger_inbox (run, message) VALUES (%s, %s)"
             tx.tell(query, run_id_of(tx, self.name, run), message)
 
-        await self._file.do(leave, full=True)
+        await self._file.do(leave, run.thread, full=True)
 
     async def is_worked_on(self, run: RunKey) -> bool:
         """Whether the run has an owner that is not known to be dead."""
@@ -40,21 +40,21 @@ class PostgresLedger(EventStore):
             is_owned = seen is not None and bool(seen.owner) and not is_gone(seen.owner)
             return is_owned and silent_s <= self._silent_s
 
-        return await self._file.look(is_held)
+        return await self._file.look(is_held, run.thread)
 
     async def transcript(self, run: RunKey) -> Transcript:
         """Return everything that is stored of a run."""
-        return await self._file.look(lambda tx: transcript_of(tx, self.name, run))
+        return await self._file.look(lambda tx: transcript_of(tx, self.name, run), run.thread)
 
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, and let the server forget the old rows."""
         forms = redactor_of(value).forms
-        runs = [RunKey(thread, n + 1) for n in range(await self._file.look(lambda tx: last_number(tx, thread)))]
+        runs = [RunKey(thread, n + 1) for n in range(await self._file.look(lambda tx: last_number(tx, thread), thread))]
         async with AsyncExitStack() as owned:
             for run in runs:
                 await owned.enter_async_context(self.owned(run))
             done = await self._file.do(
-                lambda tx: erase(tx, self._writer, thread, runs, value, by, reason), full=True
+                lambda tx: erase(tx, self._writer, thread, runs, value, by, reason), thread, full=True
             )
         await self._file.compact()
         return replace(done, remaining=tuple(await self._file.look(lambda tx: places_of(tx, forms))))

@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import psycopg
 
@@ -58,7 +59,7 @@ class _Serving:
         while not self.over.wait(self._pulse_s):
             try:
                 if held := self._pulse():
-                    self._run(lambda tx, held=held: _beat(tx, held))
+                    self._run(partial(_beat, held=held))
                 if time.monotonic() - self._swept_s > SWEEP_S:
                     self._run(_sweep)
                     self._swept_s = time.monotonic()

@@ -39,7 +39,10 @@ _FAILED = """(SELECT ended.kind != 'call_finished' OR ended.payload::json ->> 's
 
 
 class Head(NamedTuple):
-    """A run as its writers need it; `seq` and `link` are those of its last event, `silent_s` is the server's measure."""
+    """A run as its writers need it; `seq` and `link` are those of its last event.
+
+    `silent_s` is the time since the holder's last heartbeat, in seconds, by the server's clock.
+    """
 
     run: RunKey
     run_id: int
@@ -113,7 +116,9 @@ def transcript_of(tx: Transaction, database: str, run: RunKey) -> Transcript:
     rows, (written, key, seal), _ = found_of(tx, run_id_of(tx, database, run), ALL)
     bare = Transcript(run.thread, run.n, rows, written, key, seal)
     named = artifact_ids(bare.events())
-    kept = dict(tx.ask("SELECT id, content FROM ledger_artifacts WHERE id = ANY(%s)", named)) if named else {}
+    kept: dict[str, str] = {}
+    if named:
+        kept.update(tx.ask("SELECT id, content FROM ledger_artifacts WHERE id = ANY(%s)", named))
     return replace(bare, artifacts={name: kept[name] for name in named if name in kept})
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.queries import last_number
 from graph.ledger.postgres.run_index import COLUMNS, read
-from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.search import CANDIDATES, LIVE, as_shown, run_in
 from graph.record.counters import Counters, Labels
@@ -15,10 +15,9 @@ from graph.record.summary import RunSummary
 
 CHUNK = 200
 """Rows that are read at a time."""
-_SELECT = (
-    f"SELECT thread, n, {', '.join(COLUMNS)}, CASE WHEN beat_at >= clock_timestamp() - make_interval(secs => %s) THEN owner END, run FROM ledger_index "
-    "JOIN ledger_runs ON ledger_runs.id = run LEFT JOIN ledger_leases USING (run)"
-)
+_SELECT = f"""SELECT thread, n, {", ".join(COLUMNS)},
+    CASE WHEN beat_at >= clock_timestamp() - make_interval(secs => %s) THEN owner END, run
+    FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run LEFT JOIN ledger_leases USING (run)"""
 
 
 def run_named(tx: Transaction, name: str) -> list[RunKey]:
@@ -49,9 +48,7 @@ def page(tx: Transaction, wanted: RunFilter, silent_s: float) -> list[RunSummary
     return found[: wanted.limit]
 
 
-def _rows(
-    tx: Transaction, wanted: RunFilter, before: int | None, limit: int, silent_s: float
-) -> Sequence[Sequence[object]]:
+def _rows(tx: Transaction, wanted: RunFilter, before: int | None, limit: int, silent_s: float) -> Rows:
     parts = list(_conditions(wanted, before))
     where = f"WHERE {' AND '.join(condition for condition, _ in parts)}" if parts else ""
     values = [value for _, values in parts for value in values]

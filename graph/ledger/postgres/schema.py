@@ -107,7 +107,8 @@ CREATE TABLE ledger_schema (version bigint NOT NULL);
 
 def version_of(tx: Transaction) -> int:
     """Return the version of the tables in the connection's schema, 0 if there are none."""
-    (there,) = tx.ask("SELECT to_regclass('ledger_schema') IS NOT NULL")[0]
+    # `to_regclass` would answer from a cache, which misses what another process has just made.
+    there = tx.ask("SELECT FROM pg_class WHERE relname = 'ledger_schema' AND pg_table_is_visible(oid)")
     row = tx.one("SELECT max(version) FROM ledger_schema") if there else None
     return int(row[0]) if row and row[0] is not None else 0
 

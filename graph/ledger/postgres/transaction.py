@@ -1,7 +1,7 @@
 """One transaction on a connection, with as few round trips as its questions need."""
 
 from collections.abc import Sequence
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import psycopg
 
@@ -54,12 +54,12 @@ class Transaction:
             self._send("COMMIT")
 
     def _text(self, statement: str, values: Sequence[Any]) -> str:
-        return self._cursor.mogrify(cast(LiteralString, statement), values) if values else statement
+        return self._cursor.mogrify(statement, values) if values else statement
 
     def _send(self, statement: str) -> Rows:
         text, self._waiting = "; ".join([*self._waiting, statement]), []
         self.is_begun = True
-        self._cursor.execute(cast(LiteralString, text))
+        self._cursor.execute(text)
         while self._cursor.nextset():
             pass
         return self._cursor.fetchall() if self._cursor.description is not None else []

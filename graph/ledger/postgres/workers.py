@@ -7,6 +7,7 @@ import asyncio
 import queue
 import threading
 import time
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -28,8 +29,10 @@ from graph.ledger.postgres.transaction import LIMITS, READS, WRITES, Transaction
 
 Result = TypeVar("Result")
 
-CONNECTIONS = 4
-"""So many transactions of a process run at a time; on two cores more were no faster."""
+LANES = 4
+"""So many transactions of a process run at a time."""
+ASIDE = LANES
+"""The lane of work on no thread in particular: a list may take longer, and no run waits for it."""
 AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 """Errors of a transaction that the server ended in favour of another one."""
 
@@ -71,62 +74,60 @@ _Queue = queue.SimpleQueue[_Work | None]
 
 
 class Workers:
-    """Runs functions in transactions, several at a time; threads start when there is work for them.
+    """Runs functions in transactions, those of a thread of runs in the order of their calls, others beside them.
 
-    The threads hold no reference to their users, and a user's event loop may be closed at any time.
+    The threads start with their first work and hold no reference to their users. A user's event loop may be closed at
+    any time.
     """
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._queue: _Queue = queue.SimpleQueue()
-        self._threads: list[threading.Thread] = []
-        self._load = _Load()
+        self._lanes: dict[int, tuple[_Queue, threading.Thread]] = {}
+        self._starting = threading.Lock()
         self._is_stopped = False
 
-    async def run(self, do: Callable[[Transaction], Result], *, full: bool = False, writes: bool = True) -> Result:
+    async def run(
+        self, do: Callable[[Transaction], Result], lane: int = ASIDE, *, full: bool = False, writes: bool = True
+    ) -> Result:
         """Run `do` in a transaction and return its result after the commit; it may be run again after a loss.
 
-        Cancelling the caller does not stop the transaction.
+        Work of one lane is done in order. Cancelling the caller does not stop the transaction.
         """
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        with self._load.lock:
-            self._load.count += 1
-            if self._load.count > len(self._threads) < CONNECTIONS:
-                self._start()
-            self._queue.put(_Work(do, full, writes, done))
+        with self._starting:
+            if lane not in self._lanes:
+                self._lanes[lane] = self._started()
+            self._lanes[lane][0].put(_Work(do, full, writes, done))
         return await done
 
     def stop(self) -> None:
         """Let the threads finish queued work and end. Takes no lock, so that a finalizer may call it."""
         self._is_stopped = True
-        for _ in self._threads:
-            self._queue.put(None)
+        for asked, _ in self._lanes.values():
+            asked.put(None)
 
     async def ended(self) -> None:
         """Wait until the threads, if they are stopped, have closed their connections."""
-        for thread in self._threads if self._is_stopped else ():
+        for _, thread in self._lanes.values() if self._is_stopped else ():
             await asyncio.to_thread(thread.join)
 
-    def _start(self) -> None:
-        serving = _Serving(self._server, self._load)
-        thread = threading.Thread(target=serving.serve, args=(self._queue,), name="ledger-worker", daemon=True)
-        self._threads.append(thread)
+    def _started(self) -> tuple[_Queue, threading.Thread]:
+        asked: _Queue = queue.SimpleQueue()
+        thread = threading.Thread(target=_Serving(self._server).serve, args=(asked,), name="ledger-worker", daemon=True)
         thread.start()
+        return asked, thread
 
 
-@dataclass
-class _Load:
-    """How many pieces of work are queued or being done."""
-
-    count: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+def lane_of(thread: str) -> int:
+    """Return the lane of a thread of runs."""
+    return zlib.crc32(thread.encode("utf-8", "surrogatepass")) % LANES
 
 
 class _Serving:
     """A thread's loop; it must not refer to `Workers`, or the thread would keep its users alive."""
 
-    def __init__(self, server: Server, load: _Load) -> None:
-        self._server, self._load = server, load
+    def __init__(self, server: Server) -> None:
+        self._server = server
         self._connection: Connection | None = None
 
     def serve(self, asked: _Queue) -> None:
@@ -136,8 +137,6 @@ class _Serving:
                     work.result = self._result(work)
                 except Exception as error:  # noqa: BLE001  (passed to the caller; the thread must survive)
                     work.failure = error
-            with self._load.lock:
-                self._load.count -= 1
             with suppress(RuntimeError):  # the caller's event loop is closed
                 work.done.get_loop().call_soon_threadsafe(work.settle)
             del work  # an idle thread must keep no caller alive
