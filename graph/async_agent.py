@@ -17,6 +17,7 @@ from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE
 from graph.errors import InputError
 from graph.identity import local_user
+from graph.ledger.opening import shown
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
@@ -45,7 +46,7 @@ class AsyncAgent:
         """Configure an agent; configuration errors are raised when it is opened.
 
         Args:
-            database: An SQLite file, which is created if it is not there.
+            database: An SQLite file, which is created if it is not there, or the address of a PostgreSQL database.
             tools: LangChain tools or functions with a docstring; None means the project's own.
             mcp: MCP servers, or a file that lists them; they run until the agent closes, and their tools are added.
             options: See `graph.build_graph`: `planner`, `executor`, `approval`, ...
@@ -55,7 +56,7 @@ class AsyncAgent:
             LedgerUnavailableError: When it is opened: the database cannot be used.
             AgentClosedError: When it is used after it was closed.
         """
-        self._open = OpenOnUse(str(database), partial(opened, database, tools, mcp, options))
+        self._open = OpenOnUse(shown(database), partial(opened, database, tools, mcp, options))
         draw_plans()
 
     @classmethod

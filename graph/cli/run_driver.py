@@ -38,7 +38,7 @@ class RunDriver:
     Its methods raise KeyboardInterrupt on Ctrl-C or SIGTERM; the run is then paused.
     """
 
-    def __init__(self, screen: Screen, database: Path, options: Mapping[str, Any], decide: Decide) -> None:
+    def __init__(self, screen: Screen, database: str | Path, options: Mapping[str, Any], decide: Decide) -> None:
         self._screen, self._database, self._options, self._decide = screen, database, options, decide
         self._open = ExitStack()
 
@@ -99,7 +99,7 @@ class RunDriver:
 
 
 def start(
-    screen: Screen, database: Path, decisions: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any]
+    screen: Screen, database: str | Path, decisions: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any]
 ) -> Run:
     """Start a run; return it when it has ended or waits.
 
@@ -118,7 +118,7 @@ def start(
 
 
 def continue_run(
-    screen: Screen, database: Path, decisions: DecisionSource, run: Run, build: Build, json: bool = False
+    screen: Screen, database: str | Path, decisions: DecisionSource, run: Run, build: Build, json: bool = False
 ) -> Run:
     """Continue a run; return it when it has ended or waits.
 

@@ -43,7 +43,7 @@ def _changes(ahead: Migration, verb: str) -> str:
     return f"{index}new events may be packed, existing events stay unchanged"
 
 
-def _forecast(db: Path) -> Migration:
+def _forecast(db: str | Path) -> Migration:
     try:
         return forecast(str(db))
     except sqlite3.Error as error:

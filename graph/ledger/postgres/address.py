@@ -16,12 +16,12 @@ def is_address(text: str) -> bool:
     return text.partition("://")[0] in SCHEMES and "://" in text
 
 
-def shown(address: str) -> str:
+def shown_address(address: str) -> str:
     """Return an address without its password, for messages.
 
-    >>> shown("postgresql://ada:secret@db.example.org:5432/runs?password=x&options=-csearch_path%3Dagent")
+    >>> shown_address("postgresql://ada:secret@db.example.org:5432/runs?password=x&options=-csearch_path%3Dagent")
     'postgresql://ada@db.example.org:5432/runs?options=-csearch_path%3Dagent'
-    >>> shown("postgresql://ada:sec/ret@db.example.org/runs")
+    >>> shown_address("postgresql://ada:sec/ret@db.example.org/runs")
     'postgresql://...'
     """
     parts = urlsplit(address)

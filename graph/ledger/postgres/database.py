@@ -9,7 +9,7 @@ from weakref import finalize
 import psycopg
 
 from graph.errors import LedgerError, LedgerUnavailableError
-from graph.ledger.postgres.address import shown
+from graph.ledger.postgres.address import shown_address
 from graph.ledger.postgres.erasure import REWRITTEN
 from graph.ledger.postgres.pulse import Pulse
 from graph.ledger.postgres.server import Server, advice
@@ -29,7 +29,7 @@ class Database:
     """
 
     def __init__(self, address: str, pulse: Pulse, pulse_s: float) -> None:
-        self.name = shown(address)
+        self.name = shown_address(address)
         self._address, self._pulse, self._pulse_s = address, pulse, pulse_s
         self._shared: Shared | None = None
 

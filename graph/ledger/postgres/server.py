@@ -10,7 +10,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from graph.errors import LedgerUnavailableError
-from graph.ledger.postgres.address import address_fault, shown
+from graph.ledger.postgres.address import address_fault, shown_address
 from graph.ledger.postgres.schema import bring_up
 from graph.ledger.postgres.texts import add_texts
 from graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
@@ -53,7 +53,7 @@ class Server:
     """Makes connections to one database; `name` is its address without the password."""
 
     def __init__(self, address: str, direct: bool = False) -> None:
-        self.name, self._address = shown(address), address
+        self.name, self._address = shown_address(address), address
         self._in_vain_at, self._has_answered = -math.inf, direct
 
     @property
@@ -95,7 +95,7 @@ def parameters(address: str) -> dict[str, Any]:
     except psycopg.Error:
         fault = "the address has a parameter that PostgreSQL does not know, or is cut off"
     if fault is not None:
-        raise LedgerUnavailableError(shown(address), fault) from None
+        raise LedgerUnavailableError(shown_address(address), fault) from None
     return {**DEFAULTS, **given, "client_encoding": "UTF8"}
 
 
