@@ -1,10 +1,12 @@
 """The ledger in a PostgreSQL database."""
 
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
+from graph.ledger.postgres.adoption import adopt
 from graph.ledger.postgres.erasure import erase, places_of
 from graph.ledger.postgres.event_store import EventStore
 from graph.ledger.postgres.health import examine
@@ -45,6 +47,10 @@ class PostgresLedger(EventStore):
     async def transcript(self, run: RunKey) -> Transcript:
         """Return everything that is stored of a run."""
         return await self._file.look(lambda tx: transcript_of(tx, self.name, run), run.thread)
+
+    async def adopt(self, runs: Sequence[Transcript]) -> None:
+        """Store the runs of a thread as another database has them."""
+        await self._file.do(lambda tx: adopt(tx, self.name, runs), full=True)
 
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, and let the server forget the old rows."""
