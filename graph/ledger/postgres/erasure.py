@@ -8,7 +8,7 @@ from graph.ledger.packed import PACKED
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, transcript_of
 from graph.ledger.postgres.thread_tables import CELLS, erase_checkpoints, tables_of
-from graph.ledger.postgres.transaction import Rows, Transaction
+from graph.ledger.postgres.transaction import LONG, Rows, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Redacted
 from graph.record.events import Draft
@@ -29,6 +29,7 @@ def erase(
         InputError: The record cannot do without the value.
         LedgerCorruptError: The record is damaged; nothing is changed.
     """
+    tx.tell(LONG)
     found = thread_erasure(writer.database, [transcript_of(tx, writer.database, run) for run in runs], value)
     changed: dict[RunKey, tuple[int, ...]] = {}
     for run, erasure in zip(runs, found.runs, strict=True):

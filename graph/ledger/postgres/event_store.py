@@ -11,6 +11,7 @@ from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.event_writer import EventWriter
+from graph.ledger.postgres.held_leases import HeldLeases
 from graph.ledger.postgres.lease import claim, release
 from graph.ledger.postgres.lease_table import PostgresAttempt, PostgresLeaseTable
 from graph.ledger.postgres.queries import (
@@ -26,7 +27,7 @@ from graph.ledger.postgres.queries import (
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
 from graph.ledger.reading import Snapshot, checked_events, checked_news
-from graph.ledger.refusals import check_control_seq, check_inbox, check_lease, lost_artifact
+from graph.ledger.refusals import check_control_seq, check_inbox, lost_artifact
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
@@ -50,6 +51,7 @@ class EventStore:
         self.name = self._file.name
         self._key, self._lease_s, self._silent_s = key, pace.lease_s, max(pace.lease_s, pace.beat_s)
         self._writer = EventWriter(self.name, key)
+        self._held = HeldLeases()
         self._ownership = Ownership(self.name, PostgresLeaseTable(self._file), held, pace)
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
@@ -61,17 +63,21 @@ class EventStore:
         """Start the thread's next run, and own it from its first event on."""
 
         async def begin(owner: str) -> tuple[Lease, Snapshot]:
-            return await self._file.do(lambda tx: self._begin(tx, thread, drafts, artifacts, owner), thread)
+            begun = await self._file.do(lambda tx: self._begin(tx, thread, drafts, artifacts, owner), thread)
+            self._held.add(begun[0], owner)
+            return begun
 
         async with self._ownership.holding(begin) as (lease, found):
-            yield Owned(lease, self._news(lease.run, found, 0))
+            with self._held.noted(lease, found.seq):
+                yield Owned(lease, self._news(lease.run, found, 0))
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for the length of the block; a thread of its own sends the heartbeat."""
-        attempt = PostgresAttempt(self._file, run, lambda _tx, _head, _lease: None, self._lease_s)
+        attempt = PostgresAttempt(self._file, run, lambda _tx, _head, _lease: None, self._held, self._lease_s)
         async with self._ownership.owning(attempt) as (lease, _):
-            yield lease
+            with self._held.noted(lease):
+                yield lease
 
     @asynccontextmanager
     async def owned_and_read(self, run: RunKey, after: int = 0, opening: Sequence[Draft] = ()) -> AsyncIterator[Owned]:
@@ -85,9 +91,10 @@ class EventStore:
             return found_of(tx, head.run_id, after), True
 
         full = not all(draft.safe for draft in opening)
-        attempt = PostgresAttempt(self._file, run, read, self._lease_s, full)
+        attempt = PostgresAttempt(self._file, run, read, self._held, self._lease_s, full)
         async with self._ownership.owning(attempt) as (lease, (found, opened)):
-            yield Owned(lease, self._news(run, found, after), opened)
+            with self._held.noted(lease, found.seq):
+                yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
         """Return the unread part of an owned run."""
@@ -115,7 +122,9 @@ class EventStore:
             self._refuse(head, lease, control_seq, heed)
             return self._writer.write(tx, head, drafts, artifacts)
 
-        return await self._file.do(write, lease.run.thread, full=full)
+        seq = await self._file.do(write, lease.run.thread, full=full)
+        self._held.note(lease, seq)
+        return seq
 
     async def write(
         self,
@@ -145,6 +154,8 @@ class EventStore:
             return found_of(tx, head.run_id, after)
 
         found = await self._file.do(write, run.thread, full=full)
+        if isinstance(by, Lease) and found is not None:
+            self._held.note(by, found.seq)
         if isinstance(by, Lease) and lets_go:
             self._ownership.held.discard(by)
         if found is not None:
@@ -248,7 +259,7 @@ class EventStore:
 
     def _refuse(self, head: Head, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
         """Raise if the lease or its holder's last control event is outdated."""
-        check_lease(self.name, lease, head.holder)
+        self._held.check(self.name, lease, head)
         if control_seq is not None:
             check_control_seq(self.name, lease.run, control_seq, head.control_seq)
         if heed:

@@ -6,6 +6,7 @@ from typing import Generic, TypeVar
 
 from graph.ledger.lease import Holder
 from graph.ledger.postgres.database import Database
+from graph.ledger.postgres.held_leases import HeldLeases
 from graph.ledger.postgres.lease import claim, disown, release, take_over
 from graph.ledger.postgres.queries import Head, head_of, locked
 from graph.ledger.postgres.transaction import Transaction
@@ -36,6 +37,7 @@ class PostgresAttempt(Generic[T]):
     file: Database
     run: RunKey
     read: Callable[[Transaction, Head, Lease], T]
+    held: HeldLeases
     lease_s: float
     full: bool = False
 
@@ -47,7 +49,10 @@ class PostgresAttempt(Generic[T]):
             lease = claim(tx, head, owner, self.lease_s)
             return lease if isinstance(lease, Holder) else (lease, self.read(tx, head, lease))
 
-        return await self.file.do(do, self.run.thread, full=self.full)
+        found = await self.file.do(do, self.run.thread, full=self.full)
+        if not isinstance(found, Holder):
+            self.held.add(found[0], owner)
+        return found
 
     async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, T] | None:
         """Take the run if its row is as it was seen."""
@@ -57,7 +62,10 @@ class PostgresAttempt(Generic[T]):
             lease = take_over(tx, head, owner, seen)
             return None if lease is None else (lease, self.read(tx, head, lease))
 
-        return await self.file.do(do, self.run.thread, full=self.full)
+        found = await self.file.do(do, self.run.thread, full=self.full)
+        if found is not None:
+            self.held.add(found[0], owner)
+        return found
 
     async def look(self) -> Holder | None:
         """Return the run's row."""

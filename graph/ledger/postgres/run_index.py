@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from graph.ledger.postgres.queries import Head, read_rows
-from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.postgres.transaction import LONG, Transaction
 from graph.ledger.transcript import event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import Event
@@ -104,6 +104,7 @@ def add_counts(tx: Transaction, run_id: int, counts: Counts) -> None:
 
 def rebuild(tx: Transaction) -> int:
     """Rebuild the whole index from the events, and return the number of runs; no event is written meanwhile."""
+    tx.tell(LONG)
     tx.tell("LOCK TABLE ledger_runs IN EXCLUSIVE MODE")
     for table in ("ledger_index", "ledger_tags", "ledger_counters"):
         tx.tell(f"DELETE FROM {table}")

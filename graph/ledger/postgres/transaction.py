@@ -12,8 +12,10 @@ READS = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITES = "BEGIN ISOLATION LEVEL READ COMMITTED"
 """The row of the run is locked first; each later question then sees what was committed before the lock was granted."""
 
-LIMITS = "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '10s'"
+LIMITS = "SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '5s'"
 """A host that stops in the middle must not keep others from its run: the server ends its transaction."""
+LONG = "SET LOCAL idle_in_transaction_session_timeout = '5min'"
+"""For work that computes for long between two statements."""
 
 
 class Transaction:

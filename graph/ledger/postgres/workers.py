@@ -53,6 +53,7 @@ class _Work:
     append: UUID = field(default_factory=uuid4)
     is_open: bool = False
     begun_s: float = 0.0
+    again: tuple[type[psycopg.Error], ...] = AGAIN
 
     @property
     def begin(self) -> str:
@@ -154,9 +155,10 @@ class _Serving:
                     return work.result
                 return self._transacted(work)
             except psycopg.Error as error:
-                if work.is_open:
+                if is_lost(self._connection) and work.begun_s:
                     until_s = max(until_s, work.begun_s + PATIENCE_S)
-                elif not is_lost(self._connection) and not isinstance(error, AGAIN):
+                    work.again = (*AGAIN, psycopg.errors.LockNotAvailable)  # its own lock, until the server notices
+                elif not is_lost(self._connection) and not isinstance(error, work.again):
                     raise
                 if time.monotonic() > until_s:
                     self._server.give_up()
