@@ -1,15 +1,18 @@
 """The planner's input: a goal, a given plan, a request to continue, or a changed constraint."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
+from graph.errors import InputError
 from graph.plan.canonical import digest
 from graph.plan.depth import parse_json_or_text
 from graph.plan.unique_keys import unique_keys
 from graph.record.goal import Goal
 from graph.state import State, goal_of, last_words, stated_goal
 
+Operation = Literal["continue", "retry"]
 CONTINUE = ("continue", "resume")
+RETRY = "retry"
 STEER = "steer:"
 """Prefix of a chat message that adds a constraint to the current run."""
 
@@ -24,6 +27,37 @@ def goal_to_begin(state: State, thread: str) -> Goal:
 def wants_to_go_on(state: State) -> bool:
     """Whether the user's last message asks to continue a run."""
     return (last_words(state.get("messages") or ()) or "").lower() in CONTINUE
+
+
+def operation_of(state: State) -> Operation | None:
+    """Return the operation in the input, None if it starts a run or is a chat.
+
+    Raises:
+        InputError: There is no such operation.
+    """
+    wanted = state.get("operation")
+    if wanted in (None, ""):
+        return None
+    if wanted not in get_args(Operation):
+        raise InputError("operation", f"there is no operation {wanted!r}; give continue or retry")
+    return wanted
+
+
+def wants_to_retry(state: State) -> bool:
+    """Whether the input, or the user's last message, asks to retry a run that has ended."""
+    return operation_of(state) == RETRY or (last_words(state.get("messages") or ()) or "").lower() == RETRY
+
+
+def check_named(state: State, run: str, thread: str) -> None:
+    """Check that the operation in the input names a thread's latest run, or none.
+
+    Raises:
+        InputError: It names another run.
+    """
+    named = state.get("run")
+    asked = named.get("asked") if isinstance(named, dict) else None
+    if asked not in (None, "", run, thread):
+        raise InputError("run", f"{asked!r} is not the latest run of this thread; that is {run}")
 
 
 def steering(state: State) -> str | None:

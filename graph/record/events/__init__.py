@@ -3,12 +3,15 @@
 A new kind is a class in one of these files and a line of the union `EventData`; mypy then names what lacks it.
 """
 
+from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
 from graph.record.events.content import Arguments, Content
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
+from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested, SettledCall
 from graph.record.events.run import (
     ASKED,
@@ -39,6 +42,7 @@ __all__ = [
     "Arguments",
     "BudgetReached",
     "CallFinished",
+    "CallInherited",
     "CallRefused",
     "CallStarted",
     "Configuration",
@@ -51,6 +55,7 @@ __all__ = [
     "EventData",
     "Executing",
     "FailedAttempt",
+    "Inherited",
     "LeftPayload",
     "ModelFinished",
     "ModelStarted",
@@ -59,14 +64,18 @@ __all__ = [
     "PlanRefused",
     "PlanRevised",
     "Prompt",
+    "ResultSupplied",
     "ReviewRequested",
     "RunEnded",
+    "RunForked",
+    "RunReopened",
     "RunStarted",
     "SettledCall",
     "Steered",
     "StepChecked",
     "StepFinished",
     "StepHeld",
+    "StepSkipped",
     "StepUncertain",
     "Tokens",
     "ValueRedacted",
