@@ -1,6 +1,6 @@
 """The nodes' side of the ledger in a PostgreSQL database: events of runs, written and read by their owners."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence, Set
 from contextlib import asynccontextmanager
 
 import psycopg
@@ -47,7 +47,7 @@ class EventStore:
 
     def __init__(self, address: str, key: SealKey | None = None, pace: Pace = PACE) -> None:
         held: set[Lease] = set()
-        self._file = Database(address, lambda: tuple(held), pace.beat_s)
+        self._file = self._database(address, held, pace.beat_s)
         self.name = self._file.name
         self._key, self._lease_s, self._silent_s = key, pace.lease_s, max(pace.lease_s, pace.beat_s)
         self._writer = EventWriter(self.name, key)
@@ -234,6 +234,9 @@ class EventStore:
     async def close(self) -> None:
         """Let go of the database."""
         await self._file.close()
+
+    def _database(self, address: str, held: Set[Lease], beat_s: float) -> Database:
+        return Database(address, lambda: tuple(held), beat_s)
 
     def _begin(
         self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
