@@ -1,6 +1,8 @@
 """Connections that are lost at the worst moment: nothing is written twice, and nothing is lost."""
 
 import asyncio
+import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,6 +19,7 @@ from graph.ledger.lease import Pace
 from graph.ledger.opening import open_ledger
 from graph.ledger.postgres.ledger import PostgresLedger
 from graph.ledger.protocol import RunKey
+from graph.record.values import keep
 from graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
@@ -182,6 +185,44 @@ def _restart(server: Any) -> None:
     words = ("-w", "-m", "immediate", "-D", str(server.pgdata), "restart")
     options = ("-l", str(server.log))
     pgexec("pg_ctl", (*words, *options), bin_path=server.bin_path, user=server.system_user)
+
+
+@pytest.fixture
+def small_disk() -> Iterator[tuple[Path, str]]:
+    """A server with a disk of its own, and the folder of that disk."""
+    folder = Path(tempfile.mkdtemp(prefix="planner-executor-pg-"))
+    mount = ["mount", "-t", "tmpfs", "-o", "size=160m", "tmpfs", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a small disk can be made by root on Linux alone")
+    try:
+        server = started(folder)
+        yield folder, server.get_uri()
+        server.stop()
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=False)
+        folder.rmdir()
+
+
+def test_a_full_disk_of_the_server_is_an_error_that_leaves_nothing_half_done(small_disk: tuple[Path, str]) -> None:
+    folder, address = small_disk
+    kept = keep("".join(map(str, range(2_000_000))))
+
+    async def main() -> list[int]:
+        ledger = open_ledger(address)
+        async with ledger.begun("t", [STARTED]) as owned:
+            with suppress(OSError), (folder / "filler").open("wb", buffering=0) as filler:
+                while filler.write(b"x" * 1_000_000):
+                    pass
+            with pytest.raises(LedgerUnavailableError, match="free some space"):
+                await ledger.append(owned.lease, [drafted("paused", kept.fields())], artifacts=[kept])
+            (folder / "filler").unlink()
+            assert await ledger.append(owned.lease, [NOTE]) == 2
+        events = await ledger.events(RunKey("t", 1))
+        assert await ledger.misindexed() == []
+        await ledger.close()
+        return [event.seq for event in events]
+
+    assert asyncio.run(main()) == [1, 2]
 
 
 def test_a_server_that_does_not_answer_is_an_error_without_the_password(tmp_path: Path) -> None:
