@@ -55,6 +55,8 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	@rm -rf .faults
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres

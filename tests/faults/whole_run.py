@@ -9,7 +9,7 @@ ledger, each write of the checkpointer, each effect and each model call.
 """
 
 import json
-from collections.abc import AsyncIterator, Callable, Set
+from collections.abc import AsyncIterator, Callable, Mapping, Set
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,10 @@ UNSURE = 'do each"y"'
 """Who is cut off the first time it is asked, so that an item fails and is done again."""
 ONCE = ("pay", "ask")
 """Tools whose effects may not happen twice."""
+RUNS = 1
+"""How many runs there are in the end."""
+MOST: Mapping[str, int] = {}
+"""Effects that may happen more than once all the same."""
 
 Boundary = Callable[[str], None]
 
@@ -248,8 +252,8 @@ def database_of(folder: Path) -> str:
 
 
 @asynccontextmanager
-async def opened(database: str, boundary: Boundary) -> AsyncIterator[tuple[Any, Any]]:
-    """Open the checkpointer and the ledger of a database."""
+async def watched(database: str, boundary: Boundary) -> AsyncIterator[tuple[Any, Any]]:
+    """Open a checkpointer and a ledger with boundaries around all that they write."""
     async with AsyncExitStack() as stack:
         ledger: Any
         if is_address(database):
@@ -317,7 +321,7 @@ def _decision(action: dict[str, Any], request: dict[str, Any], logs: Logs) -> di
 async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, Any]:
     """Start the run, or take it up, and answer what is asked until it has ended."""
     logs = Logs(folder)
-    async with opened(database_of(folder), boundary) as (saver, ledger):
+    async with watched(database_of(folder), boundary) as (saver, ledger):
         model = RoleModel(logs=logs, boundary=boundary)
         graph = build_graph(model, judge=model, tools=tools(logs, boundary), checkpointer=saver, ledger=ledger)
         return await _driven(graph, logs, durability)
