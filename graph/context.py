@@ -27,14 +27,13 @@ from graph.record.values import Kept, normalise
 
 @dataclass(frozen=True)
 class Settings:
-    """Names and limits; every limit is at least its least sensible value, checked by `build_graph`.
+    """Names and limits; each limit has a minimum, enforced by `build_graph`.
 
-    `max_repairs` bounds how often a model is told what is wrong with its plan, `max_feedback` how often a person may
-    ask for another one, `max_replans` how often the replanner is called after failures, `max_rounds` how often a run
-    is planned on step by step, `max_retries` how often a step is tried again whose result does not meet its criteria,
-    `max_depth` how many refined steps may lie within one another. With `horizon` 1 the planner gives one step at a
-    time. `budget` is what a new run may spend. `record_prompts` says whether the ledger keeps what models are asked;
-    what they answer it always keeps. `instructions` adds to what a role is told.
+    `max_repairs` bounds the corrections of an invalid plan, `max_feedback` the plans that a person may send back,
+    `max_replans` the calls of the replanner after failures, `max_rounds` the rounds of a run that is planned step by
+    step, `max_retries` the further attempts at a step if its result does not meet its criteria, `max_depth` the nesting
+    of refined steps. With `horizon` 1 the planner plans one step at a time. `budget` limits a new run.
+    `record_prompts` records prompts in the ledger; answers are always recorded. `instructions` adds to a role's prompt.
     """
 
     approval: ApprovalMode = "always"
@@ -55,7 +54,7 @@ class Settings:
 
 
 LIMITS = ("max_concurrency", "max_replans", "max_repairs")
-"""What a client may lower."""
+"""Limits that a client may lower."""
 
 
 def _for_nodes(*nodes: str) -> dict[str, Any]:
@@ -64,55 +63,55 @@ def _for_nodes(*nodes: str) -> dict[str, Any]:
 
 
 class Context(BaseModel):
-    """What a client may set for one invocation: names and limits; what is left out is as the graph was built.
+    """A client's settings for one invocation: names and limits. Default: those that the graph was built with.
 
-    The operator decides what there is to choose from, and limits can only be lowered. The approval mode is deliberately
-    no setting of a client.
+    A client chooses among the models that the operator allows, and can only lower limits. The approval mode is
+    deliberately not a client setting.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     planner: str | None = Field(
         default=None,
-        description="Model that plans, as provider:model; one of those that the server's settings name.",
+        description="Model that plans, as provider:model; one that the server's settings allow.",
         json_schema_extra=_for_nodes("planner"),
     )
     executor: str | None = Field(
         default=None,
-        description="Model that does the steps which are no plain tool call; the planner's by default.",
+        description="Model for steps that are not plain tool calls. Default: the planner's.",
         json_schema_extra=_for_nodes("executor"),
     )
     replanner: str | None = Field(
         default=None,
-        description="Model that revises a plan after a failure; the planner's by default.",
+        description="Model that revises a plan after a failure. Default: the planner's.",
         json_schema_extra=_for_nodes("replanner"),
     )
     judge: str | None = Field(
         default=None,
-        description="Model that judges success criteria in words; nobody does by default.",
+        description="Model that judges natural-language success criteria. Default: none.",
         json_schema_extra=_for_nodes("executor"),
     )
     model_settings: dict[Role, ClientSettings] = Field(
         default_factory=dict,
-        description="How the models are asked: role -> temperature, timeout_s, base_url, options.",
+        description="Settings of the models: role -> temperature, timeout_s, base_url, options.",
         json_schema_extra=_for_nodes("planner", "executor", "replanner"),
     )
     max_concurrency: int | None = Field(
         default=None,
         ge=1,
-        description="How many steps may run at a time; no more than the server allows.",
+        description="Most steps that run at a time; at most the server's limit.",
         json_schema_extra=_for_nodes("executor"),
     )
     max_replans: int | None = Field(
         default=None,
         ge=0,
-        description="How often a run may be replanned; no more than the server allows.",
+        description="Most replans of a run; at most the server's limit.",
         json_schema_extra=_for_nodes("replanner"),
     )
     max_repairs: int | None = Field(
         default=None,
         ge=0,
-        description="How often a model is told what is wrong with its plan; no more than the server allows.",
+        description="Most corrections of an invalid plan; at most the server's limit.",
         json_schema_extra=_for_nodes("planner", "replanner"),
     )
 
@@ -120,26 +119,26 @@ class Context(BaseModel):
         """Return the limits that are set here.
 
         Raises:
-            ConfigError: One is beyond the operator's.
+            ConfigError: A limit is higher than the operator's.
         """
-        said = self.model_dump(include=set(LIMITS), exclude_none=True)
-        for name, value in said.items():
+        limits = self.model_dump(include=set(LIMITS), exclude_none=True)
+        for name, value in limits.items():
             if value > (most := getattr(settings, name)):
                 raise ConfigError(f"{name}={value} is more than this graph allows; set {most} at most, or leave it out")
-        return said
+        return limits
 
     def layer(self, models: RoleModels) -> Layer:
         """Return the client's model settings.
 
         Raises:
-            ModelConfigError: A model is none that clients may choose, an address none that the graph's own settings
-                name, or a client would wait longer for answers than the graph does.
+            ModelConfigError: Clients may not choose the model, the graph's own settings do not name the address, or
+                the client's timeout is longer than the graph's.
         """
         named = {role: getattr(self, role) or None for role in ROLES}
         for role, model in named.items():
             models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
-        said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
-        read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
+        own = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
+        read = {role: models.for_client(role, named[role], own[role]) for role in ROLES}
         return {role: settings for role, settings in read.items() if settings.explicit}
 
 
@@ -152,7 +151,7 @@ def _named_only(tools: Content | None) -> Content | None:
 
 @dataclass(frozen=True)
 class Services:
-    """The live things behind a graph; `ledger` opens it on first use, `clock` counts seconds and never goes back."""
+    """The live objects behind a graph; `ledger` opens the ledger on first use, `clock` is monotonic, in seconds."""
 
     settings: Settings
     toolbox: Toolbox
@@ -161,7 +160,7 @@ class Services:
     turns: RateLimiter
     clock: Callable[[], float] = time.monotonic
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
-    """Texts of reviews: each is made three times for a plan that a person approves."""
+    """Texts of reviews; a plan that a person approves needs its text three times."""
 
     @cached_property
     def configuration(self) -> tuple[Configuration, Kept]:
@@ -178,27 +177,27 @@ class Services:
 
     @cached_property
     def offered(self) -> Sequence[dict[str, Any]]:
-        """The tools as planners are shown them, denied ones left out."""
+        """The tools that planners are shown; denied tools are left out."""
         return tools_shown(self.toolbox.specs.values(), self.settings.policy)
 
     @cached_property
     def offered_text(self) -> str:
-        """The same as it stands in prompts."""
+        """The offered tools as prompt text."""
         return shown_text(self.offered)
 
     def is_configured_as(self, recorded: Configuration) -> bool:
-        """Whether a configuration on record is this one; earlier records hold the tools themselves."""
-        told, tools = self.configuration
+        """Whether a configuration on record equals this one; earlier releases recorded the tools inline."""
+        current, tools = self.configuration
         if recorded.tools is not None and recorded.tools.artifact is None:
-            told = replace(told, tools=Content(tools.value))
-        return told in (recorded, replace(recorded, tools=_named_only(recorded.tools)))
+            current = replace(current, tools=Content(tools.value))
+        return current in (recorded, replace(recorded, tools=_named_only(recorded.tools)))
 
     async def under(self, context: Context | None) -> "Services":
         """Return the services with a client's settings for this invocation.
 
         Raises:
-            ConfigError: Something is beyond what the operator allows; or a model cannot be made, or has no price and
-                needs one.
+            ConfigError: A setting exceeds the operator's limits, a model cannot be made, or a model that needs a price
+                has none.
         """
         if context is None:
             return self
@@ -206,7 +205,7 @@ class Services:
         stronger = context.layer(self.models)
         if not stronger:
             return changed
-        # away from the event loop: a package may have to be imported first
+        # on a thread, because making a model may import its package
         changed = replace(changed, models=await run_sync(lambda: self.models.under(stronger)))
         changed.check_prices()
         return changed
@@ -215,7 +214,7 @@ class Services:
         """Refuse models without a known price if the budget limits the run's cost.
 
         Raises:
-            ConfigError: There is such a model.
+            ConfigError: A model has no price.
         """
         policy = self.settings.policy
         if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
@@ -93,7 +93,7 @@ class Planner:
             return _proposed(run) if is_proposed else self._shown(run)
         try:
             return await self._plan(writer, state)
-        except BudgetReached as reached:
+        except LimitReached as reached:
             return await self._ask_for_budget(writer, reached.limit)
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
@@ -101,9 +101,9 @@ class Planner:
         run, plan = writer.run, writer.run.recorded_plan()
         await writer.write(budget_reached(run, limit, "planner", plan))
         shown = {} if plan is not None else {"plan": None, "digest": None}
-        said = message_without_plan(run)
-        told = {"goal": run.record.assignment.goal, "reason": None, "messages": [said], "doubts": []}
-        return state_update(run, "review", **told, **shown)
+        message = message_without_plan(run)
+        update = {"goal": run.record.assignment.goal, "reason": None, "messages": [message], "doubts": []}
+        return state_update(run, "review", **update, **shown)
 
     async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""

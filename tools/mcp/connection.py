@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from tools.call_progress import Listener
+from tools.call_progress import ProgressListener
 from tools.errors import McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.offer import Offer
@@ -50,7 +50,7 @@ class Connection:
         if self._session is not None:
             await self._session.end()
 
-    async def call(self, offer: Offer, args: dict[str, Any], listener: Listener | None = None) -> Any:
+    async def call(self, offer: Offer, args: dict[str, Any], listener: ProgressListener | None = None) -> Any:
         """Check that a tool is unchanged, call it, and return its value.
 
         Half of the call's time limit is for that check: if the server does not answer, the error can state that nothing

@@ -5,7 +5,7 @@ import logging
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from tools.call_progress import CallProgress, Listener
+from tools.call_progress import CallProgress, ProgressListener
 from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.content import error_of, size_fault, value_of
@@ -84,7 +84,7 @@ class Session:
             raise NoListing(self._words(error)) from None
         return found
 
-    async def call(self, tool: str, args: dict[str, Any], listener: Listener | None = None) -> Any:
+    async def call(self, tool: str, args: dict[str, Any], listener: ProgressListener | None = None) -> Any:
         """Call a tool and return its value; the listener is told of the progress that the server reports.
 
         Raises:
@@ -95,7 +95,7 @@ class Session:
 
         try:
             client = await self.begun()
-            answer = await client.call_tool(tool, args, progress_callback=self._told(listener))
+            answer = await client.call_tool(tool, args, progress_callback=self._progress_callback(listener))
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 raise McpCallFailed(self._server.name, tool, _LOST) from None
@@ -109,14 +109,14 @@ class Session:
             raise McpCallFailed(self._server.name, tool, fault)
         return value
 
-    def _told(self, listener: Listener | None) -> "ProgressFnT | None":
+    def _progress_callback(self, listener: ProgressListener | None) -> "ProgressFnT | None":
         if listener is None:
             return None
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def callback(progress: float, total: float | None, message: str | None) -> None:
             listener(CallProgress(progress, total, self._server.hide(message) if message else None))
 
-        return told
+        return callback
 
     def _words(self, error: Exception) -> str:
         return str(self._server.hide(str(error)))[:WORDS]
