@@ -25,7 +25,7 @@ from graph.ledger.postgres.queries import (
     runs_to_know_if_damaged,
 )
 from graph.ledger.postgres.transaction import Transaction
-from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
+from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import check_control_seq, check_inbox, lost_artifact
 from graph.ledger.seal import SealKey
@@ -67,7 +67,7 @@ class EventStore:
             self._held.add(begun[0], owner)
             return begun
 
-        async with self._ownership.holding(begin) as (lease, found):
+        async with self._ownership.hold(begin) as (lease, found):
             with self._held.noted(lease, found.seq):
                 yield Owned(lease, self._news(lease.run, found, 0))
 
@@ -75,7 +75,7 @@ class EventStore:
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for the length of the block; a thread of its own sends the heartbeat."""
         attempt = PostgresAttempt(self._file, run, lambda _tx, _head, _lease: None, self._held, self._lease_s)
-        async with self._ownership.owning(attempt) as (lease, _):
+        async with self._ownership.acquire(attempt) as (lease, _):
             with self._held.noted(lease):
                 yield lease
 
@@ -92,7 +92,7 @@ class EventStore:
 
         full = not all(draft.safe for draft in opening)
         attempt = PostgresAttempt(self._file, run, read, self._held, self._lease_s, full)
-        async with self._ownership.owning(attempt) as (lease, (found, opened)):
+        async with self._ownership.acquire(attempt) as (lease, (found, opened)):
             with self._held.noted(lease, found.seq):
                 yield Owned(lease, self._news(run, found, after), opened)
 
@@ -112,14 +112,14 @@ class EventStore:
         *,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        heed: bool = False,
+        require_empty_inbox: bool = False,
     ) -> int:
         """Write events, all or none."""
         full = not all(draft.safe for draft in drafts)
 
         def write(tx: Transaction) -> int:
             head = locked(tx, self.name, lease.run)
-            self._refuse(head, lease, control_seq, heed)
+            self._refuse(head, lease, control_seq, require_empty_inbox)
             return self._writer.write(tx, head, drafts, artifacts)
 
         seq = await self._file.do(write, lease.run.thread, full=full)
@@ -134,7 +134,7 @@ class EventStore:
         after: int,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        lets_go: bool = False,
+        and_release: bool = False,
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         full, run = not all(draft.safe for draft in drafts), by if isinstance(by, RunKey) else by.run
@@ -149,21 +149,21 @@ class EventStore:
                 head = head._replace(holder=Holder(ALONE, lease.token))
                 self._refuse(head, lease, control_seq)
             self._writer.write(tx, head, drafts, artifacts)
-            if head.holder is not None and (lets_go or isinstance(by, RunKey)):
+            if head.holder is not None and (and_release or isinstance(by, RunKey)):
                 release(tx, head, head.holder.token)
             return found_of(tx, head.run_id, after)
 
         found = await self._file.do(write, run.thread, full=full)
         if isinstance(by, Lease) and found is not None:
             self._held.note(by, found.seq)
-        if isinstance(by, Lease) and lets_go:
+        if isinstance(by, Lease) and and_release:
             self._ownership.held.discard(by)
         if found is not None:
             return self._checked(run, found, after)
         async with self.owned(run) as lease:
             return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
-    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def is_empty(tx: Transaction) -> bool:
@@ -260,10 +260,12 @@ class EventStore:
     def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
         return checked_news(self.name, self._key, run, found, after)
 
-    def _refuse(self, head: Head, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
+    def _refuse(
+        self, head: Head, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False
+    ) -> None:
         """Raise if the lease or its holder's last control event is outdated."""
         self._held.check(self.name, lease, head)
         if control_seq is not None:
             check_control_seq(self.name, lease.run, control_seq, head.control_seq)
-        if heed:
+        if require_empty_inbox:
             check_inbox(self.name, lease.run, head.has_messages)
