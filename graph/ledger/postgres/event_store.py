@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 import psycopg
 
 from graph.errors import LedgerError
-from graph.ledger.chaining import of_run
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
 from graph.ledger.postgres.database import Database
@@ -27,7 +26,7 @@ from graph.ledger.postgres.queries import (
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot, checked_events, checked_news
-from graph.ledger.refusals import check_control_seq, check_inbox, lost_artifact
+from graph.ledger.refusals import lost_artifact
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
@@ -38,8 +37,6 @@ from graph.record.values import Kept
 
 ALONE = "alone"
 """Owner name for the length of one transaction; it is never committed."""
-_OPEN = """INSERT INTO ledger_runs (thread, n)
-    SELECT %s, coalesce(max(n), 0) + 1 FROM ledger_runs WHERE thread = %s ON CONFLICT DO NOTHING RETURNING n"""
 
 
 class EventStore:
@@ -56,7 +53,7 @@ class EventStore:
 
     async def open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> RunKey:
         """Start the thread's next run with its first events; `run_started` learns its thread and number."""
-        return (await self._file.do(lambda tx: self._open_run(tx, thread, drafts, artifacts), thread)).run
+        return (await self._file.do(lambda tx: self._writer.open_run(tx, thread, drafts, artifacts), thread)).run
 
     @asynccontextmanager
     async def begun(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> AsyncIterator[Owned]:
@@ -100,7 +97,7 @@ class EventStore:
         """Return the unread part of an owned run."""
 
         def found(tx: Transaction) -> Snapshot:
-            self._refuse(head_of(tx, self.name, lease.run), lease)
+            self._held.check(self.name, head_of(tx, self.name, lease.run), lease)
             return found_of(tx, lease.run_id, after)
 
         return self._news(lease.run, await self._file.look(found, lease.run.thread), after)
@@ -119,7 +116,7 @@ class EventStore:
 
         def write(tx: Transaction) -> int:
             head = locked(tx, self.name, lease.run)
-            self._refuse(head, lease, control_seq, require_empty_inbox)
+            self._held.check(self.name, head, lease, control_seq, require_empty_inbox)
             return self._writer.write(tx, head, drafts, artifacts)
 
         seq = await self._file.do(write, lease.run.thread, full=full)
@@ -142,12 +139,12 @@ class EventStore:
         def write(tx: Transaction) -> Snapshot | None:
             head = locked(tx, self.name, run)
             if isinstance(by, Lease):
-                self._refuse(head, by, control_seq)
+                self._held.check(self.name, head, by, control_seq)
             elif isinstance(lease := claim(tx, head, ALONE, self._lease_s), Holder):
                 return None
             else:
                 head = head._replace(holder=Holder(ALONE, lease.token))
-                self._refuse(head, lease, control_seq)
+                self._held.check(self.name, head, lease, control_seq)
             self._writer.write(tx, head, drafts, artifacts)
             if head.holder is not None and (and_release or isinstance(by, RunKey)):
                 release(tx, head, head.holder.token)
@@ -168,12 +165,12 @@ class EventStore:
 
         def is_empty(tx: Transaction) -> bool:
             head = head_of(tx, self.name, lease.run)
-            self._refuse(head, lease)
+            self._held.check(self.name, head, lease)
             return not head.has_messages
 
         def take(tx: Transaction) -> list[Message]:
             head = locked(tx, self.name, lease.run)
-            self._refuse(head, lease)
+            self._held.check(self.name, head, lease)
             taken = tx.ask("DELETE FROM ledger_inbox WHERE run = %s RETURNING id, message", lease.run_id)
             messages: list[Message] = [message for _, message in sorted(taken)]
             if drafts := answer(messages):
@@ -241,31 +238,13 @@ class EventStore:
     def _begin(
         self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept], owner: str
     ) -> tuple[Lease, Snapshot]:
-        head = self._open_run(tx, thread, drafts, artifacts)
+        head = self._writer.open_run(tx, thread, drafts, artifacts)
         lease = claim(tx, head, owner, self._lease_s)
         assert isinstance(lease, Lease)  # no other owner: the run is not committed yet
         return lease, found_of(tx, lease.run_id, 0)
-
-    def _open_run(self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> Head:
-        while not (opened := tx.one(_OPEN, thread, thread)):
-            pass  # another process has just opened a run of that number
-        run = RunKey(thread, opened[0])
-        head = head_of(tx, self.name, run)
-        self._writer.write(tx, head, of_run(run, drafts), artifacts)
-        return head
 
     def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:
         return checked_events(self.name, self._key, run, found, after)
 
     def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
         return checked_news(self.name, self._key, run, found, after)
-
-    def _refuse(
-        self, head: Head, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False
-    ) -> None:
-        """Raise if the lease or its holder's last control event is outdated."""
-        self._held.check(self.name, lease, head)
-        if control_seq is not None:
-            check_control_seq(self.name, lease.run, control_seq, head.control_seq)
-        if require_empty_inbox:
-            check_inbox(self.name, lease.run, head.has_messages)

@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from graph.ledger.chaining import chained
-from graph.ledger.postgres.queries import Head
+from graph.ledger.chaining import chained, of_run
+from graph.ledger.postgres.queries import Head, head_of
 from graph.ledger.postgres.run_index import RunIndex
 from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
 from graph.record.events import Draft
 from graph.record.values import Kept
 
+OPEN = """INSERT INTO ledger_runs (thread, n)
+    SELECT %s, coalesce(max(n), 0) + 1 FROM ledger_runs WHERE thread = %s ON CONFLICT DO NOTHING RETURNING n"""
 PUT_EVENTS = "INSERT INTO ledger_events (run, seq, kind, step, at, payload, salt, digest, link) VALUES {}"
 PUT_ARTIFACTS = "INSERT INTO ledger_artifacts (id, content) VALUES {} ON CONFLICT DO NOTHING"
 
@@ -23,6 +26,15 @@ class EventWriter:
     database: str
     key: SealKey | None
     index: RunIndex = field(default_factory=RunIndex)
+
+    def open_run(self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> Head:
+        """Start the thread's next run with its first events, and return it as it was before them."""
+        while not (opened := tx.one(OPEN, thread, thread)):
+            pass  # another process has just opened a run of that number
+        run = RunKey(thread, opened[0])
+        head = head_of(tx, self.database, run)
+        self.write(tx, head, of_run(run, drafts), artifacts)
+        return head
 
     def write(self, tx: Transaction, head: Head, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> int:
         """Write events, the artifacts they name and the run's row in the index; return the last sequence number.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from graph.errors import LeaseLostError
 from graph.ledger.postgres.queries import Head
 from graph.ledger.protocol import Lease
-from graph.ledger.refusals import check_lease
+from graph.ledger.refusals import check_control_seq, check_inbox, check_lease
 
 
 @dataclass
@@ -46,15 +46,31 @@ class HeldLeases:
         finally:
             self.known.pop(lease, None)
 
-    def check(self, database: str, lease: Lease, head: Head) -> None:
-        """Refuse a lease that is not in force.
+    def check(
+        self,
+        database: str,
+        head: Head,
+        lease: Lease,
+        control_seq: int | None = None,
+        require_empty_inbox: bool = False,
+    ) -> None:
+        """Refuse what is outdated: the lease, or its holder's last control event.
 
         Raises:
             LeaseLostError: The token is outdated, or the server has forgotten the lease or its last events.
+            StaleRunError: See `check_control_seq`.
+            MessageWaitingError: See `check_inbox`.
         """
         check_lease(database, lease, head.holder)
+        if self._is_forgotten(lease, head):
+            raise LeaseLostError(database, lease.run.id)
+        if control_seq is not None:
+            check_control_seq(database, lease.run, control_seq, head.control_seq)
+        if require_empty_inbox:
+            check_inbox(database, lease.run, head.has_messages)
+
+    def _is_forgotten(self, lease: Lease, head: Head) -> bool:
         known = self.known.get(lease)
         if known is None or head.holder is None:
-            return
-        if head.holder.owner != known.owner or head.standing.events < known.seq:
-            raise LeaseLostError(database, lease.run.id)
+            return False
+        return head.holder.owner != known.owner or head.standing.events < known.seq
