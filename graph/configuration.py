@@ -10,6 +10,7 @@ from graph.chat_models.settings import ROLES
 from graph.context import Services, Settings
 from graph.errors import ConfigError, PolicyError
 from graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
+from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from graph.plan.catalog import ToolSpec
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.policy.policy_file import line_of, policy_from, policy_from_toml
@@ -30,7 +31,7 @@ LEAST = {
     "max_steps": 1,
     "max_depth": 1,
     "max_replans": 0,
-    "max_retries": 0,
+    "max_check_attempts": 1,
     "max_repairs": 0,
     "max_feedback": 0,
 }
@@ -56,6 +57,9 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
         value = getattr(settings, name)
         if not isinstance(value, int) or isinstance(value, bool) or value < limit:
             raise ConfigError(f"{name} must be an integer >= {limit}, got {value!r}")
+    for name in ATTEMPT_FIELDS:
+        if (limit := getattr(settings, name)) is not None and (fault := limit_fault(name, limit)):
+            raise ConfigError(f"{name}={limit!r} is not possible; it {fault}")
     if strange := sorted(set(settings.instructions) - set(ROLES)):
         raise ConfigError(f"instructions: unknown role {', '.join(strange)}; the roles are {', '.join(ROLES)}")
     modes = [given["approval"]] if "approval" in given else []

@@ -11,10 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.retry import Clock
 from graph.chat_models.roles import RoleModels
 from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
 from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
+from graph.plan.attempts import AttemptLimits
 from graph.plan.reading import MAX_STEPS
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.policy.replanning import Replan
@@ -31,8 +33,9 @@ class Settings:
 
     `max_repairs` bounds the corrections of an invalid plan, `max_feedback` the plans that a person may send back,
     `max_replans` the calls of the replanner after failures, `max_rounds` the rounds of a run that is planned step by
-    step, `max_retries` the further attempts at a step if its result does not meet its criteria, `max_depth` the nesting
+    step, `max_check_attempts` the attempts at a step whose result does not meet its criteria, `max_depth` the nesting
     of refined steps. With `horizon` 1 the planner plans one step at a time. `budget` limits a new run.
+    `timeout_s`, `attempts` and `backoff_s` are those of every step, see `graph.plan.attempts`.
     `record_prompts` records prompts in the ledger; answers are always recorded. `instructions` adds to a role's prompt.
     """
 
@@ -44,13 +47,21 @@ class Settings:
     max_concurrency: int = 16
     max_replans: int = 2
     max_rounds: int = 10
-    max_retries: int = 1
+    max_check_attempts: int = 2
     max_repairs: int = 1
     max_feedback: int = 10
     max_steps: int = MAX_STEPS
     max_depth: int = 2
+    timeout_s: float | None = None
+    attempts: int | None = None
+    backoff_s: float | None = None
     record_prompts: bool = True
     instructions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def attempt_limits(self) -> AttemptLimits:
+        """How long and how often a step is tried, by these settings and the policy."""
+        return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s).lowest(self.policy.steps)
 
 
 LIMITS = ("max_concurrency", "max_replans", "max_repairs")
@@ -159,6 +170,7 @@ class Services:
     ledger: Callable[[], Awaitable[Ledger]]
     turns: RateLimiter
     clock: Callable[[], float] = time.monotonic
+    pauses: Clock = field(default_factory=Clock)
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
     """Texts of reviews; a plan that a person approves needs its text three times."""
 

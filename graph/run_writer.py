@@ -135,6 +135,8 @@ class RunWriter:
             models,
             policy=terms.policy,
             asks=terms.mode != "never",
+            limits=settings.attempt_limits,
+            clock=services.pauses,
             on_progress=on_progress,
         )
 

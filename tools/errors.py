@@ -10,6 +10,7 @@ ToolException                (LangChain's)
     │   ├── UrlRefused           .url .reason
     │   ├── NotConnected         .url .reason
     │   └── McpUnavailable       .server .reason
+    ├── Transient
     ├── McpCallFailed            .server .tool .reason
     ├── RequestFailed            .url .reason
     ├── SourceNotReadable        .source .reason
@@ -42,6 +43,13 @@ class NothingHappened(ToolError):
 
     A tool whose calls must not be repeated raises this, and nothing else, if a retry is harmless. Every other error of
     such a tool leaves open whether its effect took place, and a person is asked.
+    """
+
+
+class Transient(ToolError):
+    """The call failed for a reason that may be gone soon, such as a service that is busy.
+
+    A call that may be repeated is then made again, as often as its step's `attempts` allow.
     """
 
 

@@ -27,6 +27,7 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
         effect=spec.effect,
         repeatable=spec.repeatable,
         revision=revision,
+        attempt=call.attempt,
     )
     return Draft(started, call.step)
 

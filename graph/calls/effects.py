@@ -13,6 +13,7 @@ from typing import Any
 
 from graph.calls.tool_call import ToolCall
 from graph.ledger.protocol import Ledger, RunKey
+from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.same_call import call_digest
 from graph.record.call import Call
@@ -52,7 +53,8 @@ class Effects:
 
     def digest(self, tool: str, args: Mapping[str, Any]) -> str:
         """Return the digest that identical calls share."""
-        return call_digest(self._specs[tool].schema, args)
+        spec = self._specs[tool]
+        return call_digest(spec.schema, args) if spec.may_have_defaults else digest(dict(args))
 
     async def look_up(self, tool: str) -> None:
         """Load the recorded calls of a tool, so that later lookups need no I/O."""

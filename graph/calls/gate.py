@@ -13,15 +13,17 @@ from pydantic import JsonValue
 
 from graph.calls.call_events import hold, intent, refusal, uncertainty
 from graph.calls.effects import Effects
-from graph.calls.meter import Meter
+from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.retry import Clock
 from graph.errors import StaleRunError
 from graph.ledger.protocol import Lease, Ledger
 from graph.ledger.values import value_of
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
@@ -33,6 +35,8 @@ from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep
+
+CLOCK = Clock()
 
 
 class CallGate:
@@ -50,6 +54,8 @@ class CallGate:
         *,
         policy: Policy = NO_POLICY,
         asks: bool = True,
+        limits: AttemptLimits = NO_LIMITS,
+        clock: Clock = CLOCK,
         on_progress: OnProgress | None = None,
     ) -> None:
         """Create the gate of a run's tool calls.
@@ -64,10 +70,13 @@ class CallGate:
             models: The choke point of its model calls.
             policy: The denied calls, and the untrusted values that are accepted.
             asks: Whether untrusted arguments are held for review.
+            limits: How long and how often a call may be tried at most.
+            clock: Waits between two attempts.
             on_progress: Receives the progress messages of tools, on the event loop of the run.
         """
         self._ledger, self._lease, self._record, self._toolbox = ledger, lease, record, toolbox
         self._meter, self._turns, self._policy, self._asks = meter, turns, policy, asks
+        self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
@@ -143,7 +152,17 @@ class CallGate:
         number = made.total() + 1 if grant.by_model else 0
         args_digest = digest(bound)
         key = digest([self._record.id, step.id, item, number, tool, args_digest])
-        return ToolCall(key, step.id, number, tool, bound, args_digest, item)
+        limits = self.limits.lowest(spec.attempt_limits, step.attempt_limits)
+        if step.tool is None:  # the step's own limit is that of all its turns
+            limits = replace(limits, timeout_s=self.limits.lowest(spec.attempt_limits).timeout_s)
+        return ToolCall(key, step.id, number, tool, bound, args_digest, item, attempt=self._attempt(key), limits=limits)
+
+    def _attempt(self, key: str) -> int:
+        """Return the number of the call's next attempt, after those on record that the next was to follow."""
+        known = self._record.calls.by_key.get(key)
+        if known is None or (known.result is not None and not known.again):
+            return 1
+        return known.attempt + known.again
 
     async def _note_refusal(self, step: Step, tool: str, args: Mapping[str, JsonValue], why: str) -> None:
         """Record a call that was refused: a request to amend the plan, never an intent."""
@@ -192,7 +211,7 @@ class CallGate:
         """Return an item's or a model's call that failed under this revision; another pass does not repeat it."""
         within = call.item is not None or call.number > 0
         known = self._record.calls.by_key.get(call.key) if within else None
-        failed = known is not None and known.result is not None and known.result.status == "failed"
+        failed = known is not None and known.result is not None and known.result.status == "failed" and not known.again
         return known if known and failed and known.revision == self._record.plan_state.revision else None
 
     async def commit(
@@ -236,10 +255,34 @@ class CallGate:
         await self.commit([], [call])
 
     async def perform(self, call: ToolCall) -> Finished:
-        """Make a call whose intent is written; every failure of the tool is returned as data."""
-        finished = await self._runner.run(call)
+        """Make a call whose intent is written; every failure of the tool is returned as data.
+
+        A failure that may pass is followed by another attempt, within the call's limits; each is on record.
+
+        Raises:
+            StaleRunError: The run has changed before another attempt.
+        """
+        try:
+            finished = await self._runner.run(call)
+            while finished.is_passing and call.attempt < call.limits.most and self._reserved(call):
+                await self.commit([replace(finished, again=True, worked_s=self._meter.wall_s)], [])
+                await self._clock.sleep(call.limits.wait_s(call.attempt, self._clock.jitter()))
+                call = replace(call, attempt=call.attempt + 1, wait_s=self._turns.wait_s(call.tool), queued=False)
+                await self.commit_in_turn(call)
+                finished = await self._runner.run(call)
+        except asyncio.CancelledError:  # a step's time limit: what the call did is not known
+            self.effects.ended(call, StepResult("failed"), nothing_happened=False)
+            raise
         self.effects.ended(call, finished.result, nothing_happened=finished.nothing_happened)
         return replace(finished, worked_s=self._meter.wall_s)
+
+    def _reserved(self, call: ToolCall) -> bool:
+        """Reserve another attempt; without room for it the failure stands."""
+        try:
+            self._meter.reserve_call(call.tool, call.step, begins=False)
+        except LimitReached:
+            return False
+        return True
 
     async def value_of(self, result: StepResult) -> JsonValue:
         """Return the whole value of a succeeded result, inline or from its artifact."""

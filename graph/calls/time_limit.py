@@ -14,6 +14,10 @@ MOST_EXTENDED = 10
 """Progress extends a call to at most this many times its limit, so that a server cannot hold a run forever."""
 
 
+class StillAtWork(TimeoutError):
+    """A call missed its deadline and could not be stopped: it may still have its effect."""
+
+
 class Deadline:
     """Deadline of a call: `limit_s` after its start or its last progress, up to `MOST_EXTENDED` times the limit."""
 
@@ -51,7 +55,8 @@ async def within(limit: "Deadline | float", call: Coroutine[Any, Any, Result], s
         stoppable: Whether the work itself ends when `call` is cancelled; work on a thread does not.
 
     Raises:
-        TimeoutError: The call missed its deadline; the message states whether the work may still be running.
+        TimeoutError: The call missed its deadline.
+        StillAtWork: It did, and the work may still be running.
     """
     deadline = limit if isinstance(limit, Deadline) else Deadline(limit)
     task = asyncio.create_task(call)
@@ -66,8 +71,9 @@ async def within(limit: "Deadline | float", call: Coroutine[Any, Any, Result], s
         task.add_done_callback(_heed_nothing)
     elif not (late and task.cancelled()):
         return task.result()
-    at_work = "" if stoppable and task.done() else "; it cannot be stopped and may still be at work"
-    raise TimeoutError(f"{deadline.missed}{at_work}")
+    if stoppable and task.done():
+        raise TimeoutError(deadline.missed)
+    raise StillAtWork(f"{deadline.missed}; it cannot be stopped and may still be at work")
 
 
 def _heed_nothing(task: "asyncio.Task[Any]") -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.record.events import CallFinished, Draft
 from graph.record.results import StepResult
 from graph.record.trust_label import USER, TrustLabel
@@ -18,6 +19,7 @@ class ToolCall:
     `item` is the index of the list item, if the step runs once per item.
     `label` is the trust label of its result, `wait_s` the seconds until its turn. For a call that may not be repeated,
     `same_digest` is equal for identical calls, and `queued` means that one of them is in progress.
+    `attempt` counts how often it is tried, within `limits`.
     """
 
     key: str
@@ -31,11 +33,16 @@ class ToolCall:
     wait_s: float = 0.0
     same_digest: str = ""
     queued: bool = False
+    attempt: int = 1
+    limits: AttemptLimits = NO_LIMITS
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A call with its outcome, and its value if it succeeded; `unchecked` means that its step's criteria come next."""
+    """A call with its outcome, and its value if it succeeded; `unchecked` means that its step's criteria come next.
+
+    `is_passing` means that the same call may succeed later, `again` that it is tried again.
+    """
 
     call: ToolCall
     result: StepResult
@@ -43,6 +50,8 @@ class Finished:
     nothing_happened: bool = False
     worked_s: float | None = None
     unchecked: bool = False
+    again: bool = False
+    is_passing: bool = False
 
     @property
     def value(self) -> JsonValue:
@@ -57,6 +66,7 @@ class Finished:
             item=self.call.item,
             nothing_happened=self.nothing_happened,
             unchecked=self.unchecked,
+            again=self.again,
             worked_s=self.worked_s,
         )
         return Draft(finished, self.call.step)

@@ -8,13 +8,14 @@ from langchain_core.tools import BaseTool, Tool
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from graph.errors import ToolConfigError
+from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
 from graph.plan.catalog import Effect, ToolSpec
 from graph.plan.suggestions import did_you_mean
 from tools.mcp.hints import effect_of
 
 HINTS = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 """Metadata entries of a tool from an MCP server."""
-DECLARED = ("effect", "idempotent", "timeout_s", "trusted", "free_args", "folder", "place")
+DECLARED = ("effect", "idempotent", "timeout_s", "attempts", "backoff_s", "trusted", "free_args", "folder", "place")
 """Metadata entries by which a tool declares its effects."""
 TITLE = "title"
 """Entry that MCP adapters keep beside the hints; ignored."""
@@ -31,7 +32,7 @@ def spec_of(tool: BaseTool) -> ToolSpec:
         schema=_schema(tool),
         effect=effect,
         idempotent=idempotent,
-        timeout_s=_timeout_s(tool.name, metadata),
+        **_attempt_limits(tool.name, metadata),
         trusted=_trusted(tool.name, metadata),
         free_args=_free_args(tool.name, metadata),
         folder=_folder(tool.name, metadata),
@@ -68,11 +69,12 @@ def _schema(tool: BaseTool) -> dict[str, Any]:
     return {**described, "additionalProperties": True} if config.get("extra") == "allow" else described
 
 
-def _timeout_s(name: str, metadata: Mapping[str, Any]) -> float | None:
-    given = metadata.get("timeout_s")
-    if given is None or (isinstance(given, int | float) and not isinstance(given, bool) and given > 0):
-        return given
-    raise ToolConfigError(name, f"timeout_s must be a number of seconds > 0, got {given!r}")
+def _attempt_limits(name: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    given = {limit: metadata[limit] for limit in ATTEMPT_FIELDS if metadata.get(limit) is not None}
+    for limit, value in given.items():
+        if fault := limit_fault(limit, value):
+            raise ToolConfigError(name, f"{limit} is {value!r}; it {fault}")
+    return given
 
 
 def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:

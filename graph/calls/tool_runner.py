@@ -8,16 +8,17 @@ from contextlib import suppress
 from typing import Any
 
 from graph.calls.failures import error_of, failure_words
-from graph.calls.time_limit import Deadline, within
+from graph.calls.time_limit import Deadline, StillAtWork, within
 from graph.calls.tool_call import Finished, ToolCall
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.failures import failure_of
 from graph.ledger.protocol import Ledger, RunKey
 from graph.observing.observed import around
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.record.values import keep, normalise
 from tools.call_progress import CallProgress, ProgressListener, told_of_progress
-from tools.errors import NothingHappened
+from tools.errors import NothingHappened, Transient
 from tools.idempotency import with_idempotency_key
 
 OnProgress = Callable[[ToolCall, CallProgress], None]
@@ -36,7 +37,7 @@ class ToolRunner:
         """Make a call whose intent is written; every failure of the tool is returned as data."""
         started_at = time.time()
         begun = time.perf_counter()
-        kept, error, nothing = None, None, False
+        kept, error, nothing, passing = None, None, False, False
         try:
             with around(self._ledger, self._run, (call.step, call.item, call.number)):
                 output = await self._within_time(call)
@@ -46,21 +47,31 @@ class ToolRunner:
             if task is not None and task.cancelling():
                 raise
             error = "the tool cancelled itself"
-        except TimeoutError as failure:
-            error = failure_words(failure)
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
             error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
+            passing = self._may_pass(call, failure)
         ended_at = started_at + time.perf_counter() - begun
         if error is not None:
             result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)
-            return Finished(call, result, nothing_happened=nothing)
+            return Finished(call, result, nothing_happened=nothing, is_passing=passing)
         assert kept is not None
         result = StepResult("succeeded", **kept.fields(), started_at=started_at, ended_at=ended_at)
         return Finished(call, result, kept)
 
+    def _may_pass(self, call: ToolCall, failure: Exception) -> bool:
+        """Whether the same call may be made again, and may then succeed.
+
+        A call that may not be repeated is made again only if nothing happened, and none while it is still at work.
+        """
+        if isinstance(failure, StillAtWork):
+            return False
+        if not self._toolbox.specs[call.tool].repeatable:
+            return isinstance(failure, NothingHappened)
+        return isinstance(failure, Transient) or failure_of(failure, time.time()).repeatable
+
     async def _within_time(self, call: ToolCall) -> Any:
         bound = self._toolbox[call.tool]
-        limit_s = bound.spec.timeout_s
+        limit_s = call.limits.timeout_s
         deadline = None if limit_s is None else Deadline(limit_s)
         with with_idempotency_key(call.key), told_of_progress(self._progress_callback(call, deadline)):
             work = bound.call(

@@ -45,7 +45,7 @@ class Criteria:
     gate: CallGate
     judge: RoleModel | None
     file: Looks
-    max_retries: int
+    max_check_attempts: int
     opinions: dict[tuple[str, str], Opinion] = field(default_factory=dict)
 
     def has(self, step: Step) -> bool:
@@ -70,7 +70,7 @@ class Criteria:
         tried = self.record.steps.retries[step.id] if step.tool is not None else 0
         while self.has(step) and end.result.status == "succeeded":
             end, assessment = await self._assess(step, end, before)
-            retry = again if tried < self.max_retries else None
+            retry = again if tried + 1 < self.max_check_attempts else None
             if not assessment.met and retry is None:
                 await self.gate.effects.unmet(step.id, assessment.error)
             if assessment.met or retry is None:

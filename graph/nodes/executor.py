@@ -97,7 +97,7 @@ class Executor:
     def _flow(self, writer: RunWriter, plan: Plan, progress: ProgressReporter) -> Dataflow:
         run, gate = writer.run, writer.gate(progress.tool_progress)
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
-        criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
+        criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_check_attempts)
         slots = asyncio.Semaphore(settings.max_concurrency)
         work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria)
         return Dataflow(plan, work, progress.announce, stops_early=run.replan_policy.replans_each_step(run.record))

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.canonical import digest
 from graph.plan.catalog import Effect, ToolSpec
 from graph.plan.issues import Issue
@@ -36,7 +37,8 @@ class ToolRule:
 class Policy:
     """Rules per effect and tool, the approval mode, and hard limits of every budget.
 
-    `rates` bounds calls per minute, by name of a tool or model; `prices` are those of a model's tokens.
+    `rates` bounds calls per minute, by name of a tool or model; `prices` are those of a model's tokens. `steps` limits
+    how long and how often a step is tried.
     """
 
     approval: ApprovalMode | None = None
@@ -45,6 +47,7 @@ class Policy:
     limits: Budget = NO_BUDGET
     rates: Mapping[str, float] = field(default_factory=dict)
     prices: Mapping[str, Price] = field(default_factory=dict)
+    steps: AttemptLimits = NO_LIMITS
 
     @cached_property
     def digest(self) -> str:
@@ -127,6 +130,7 @@ class Policy:
             "limits": self.limits.to_json(),
             "rates": dict(self.rates),
             "prices": {name: price.to_json() for name, price in self.prices.items()},
+            "steps": self.steps.to_json(),
         }
         return {name: value for name, value in found.items() if value}
 

@@ -15,6 +15,10 @@ tool_calls = 200
 cost_usd = 2.5
 calls = { send_mail = 5 }
 
+[steps]                              # no step is tried longer, or more often
+timeout_s = 60
+attempts = 3
+
 [rates]                              # calls per minute, of a tool or a model
 web_search = 30
 
@@ -31,6 +35,7 @@ from difflib import get_close_matches
 from typing import Any, get_args
 
 from graph.errors import PolicyError
+from graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
 from graph.plan.catalog import Effect
 from graph.plan.patterns import dotall, pattern_fault
 from graph.policy.constraints import Constraint, is_within
@@ -38,7 +43,7 @@ from graph.policy.hosts import plain_host
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
 from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
 
-TABLES = ("effects", "tools", "limits", "rates", "prices")
+TABLES = ("effects", "tools", "limits", "rates", "prices", "steps")
 CONSTRAINTS = ("domains", "within", "minimum", "maximum", "one_of", "pattern", "untrusted_from", "optional")
 MAX_LINE_LENGTH = 1_000
 """Number of characters of a line that are searched for the name of an entry."""
@@ -75,6 +80,7 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
         limits=_limits(raw),
         rates=dict(raw.get("rates", {})),
         prices={model: Price(**price) for model, price in raw.get("prices", {}).items()},
+        steps=AttemptLimits(**raw.get("steps", {})),
     )
 
 
@@ -119,8 +125,17 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for name, rate in raw.get("rates", {}).items():
         if not _is_number(rate) or rate <= 0:
             yield ("rates", name), "must be a number of calls per minute above 0"
+    yield from _step_limit_faults(raw.get("steps", {}))
     for model, price in raw.get("prices", {}).items():
         yield from _price_faults(("prices", model), price)
+
+
+def _step_limit_faults(limits: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    for name, limit in limits.items():
+        if name not in ATTEMPT_FIELDS:
+            yield ("steps", name), _unknown(ATTEMPT_FIELDS, name)
+        elif fault := limit_fault(name, limit):
+            yield ("steps", name), fault
 
 
 def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:

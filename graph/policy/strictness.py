@@ -86,6 +86,9 @@ def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
     for name, rate in than.rates.items():
         if policy.rates.get(name, rate + 1) > rate:
             yield f"the rate of {name} is higher or not set"
+    for name, limit in than.steps.to_json().items():
+        if (ours := getattr(policy.steps, name)) is None or ours > limit:
+            yield f"steps.{name} is higher or not set"
     yield from (
         f"the price of {name} differs" for name, price in than.prices.items() if policy.prices.get(name) != price
     )

@@ -16,7 +16,8 @@ class Call:
     `unmet` is the reason why the step failed although the call succeeded: the result does not meet the criteria.
     `settled` means that a person confirmed the call. `run` names the run if it is another one of the thread.
     `begun_seq` and `ended_seq` are the numbers of the call's events, `begun_at` is its start in Unix seconds, and
-    `args_artifact` the id of the artifact of large arguments.
+    `args_artifact` the id of the artifact of large arguments. `attempt` counts how often the call was tried; `again`
+    means that it failed and the next attempt follows.
     """
 
     key: str
@@ -37,11 +38,15 @@ class Call:
     ended_seq: int | None = None
     args_artifact: str | None = None
     run: str = ""
+    attempt: int = 1
+    again: bool = False
 
-    def ended(self, result: StepResult, seq: int, *, nothing_happened: bool) -> "Call":
+    def ended(self, result: StepResult, seq: int, *, nothing_happened: bool, again: bool = False) -> "Call":
         """Return the call with its outcome; `seq` is the number of the event of the outcome."""
         # a long run has many calls: `replace` would take as long as all the rest of reading one
-        return Call(**{**vars(self), "result": result, "ended_seq": seq, "nothing_happened": nothing_happened})
+        return Call(
+            **{**vars(self), "result": result, "ended_seq": seq, "nothing_happened": nothing_happened, "again": again}
+        )
 
     @property
     def is_uncertain(self) -> bool:

@@ -66,13 +66,14 @@ class Calls:
             item=data.item,
             begun_seq=event.seq,
             begun_at=event.at,
+            attempt=data.attempt,
             args_artifact=data.args.artifact_id,
         )
 
     def call_finished(self, event: Event, data: CallFinished) -> Call:
         """Set the outcome of the last started call of this step, item and number, and return the call."""
         started = self.by_key[self.latest[event.step or "", data.item, data.call]]
-        ended = started.ended(data.result, event.seq, nothing_happened=data.nothing_happened)
+        ended = started.ended(data.result, event.seq, nothing_happened=data.nothing_happened, again=data.again)
         self.by_key[started.key] = ended
         return ended
 

@@ -108,7 +108,7 @@ class RunCounter:
     def _call(self, event: Event, data: CallFinished) -> None:
         tool = self._tools.get((event.step, data.item, data.call), "unknown")
         self._add("tool_calls_total", tool=tool, status=data.result.status)
-        if data.is_the_step:
+        if data.is_the_step and not data.again:
             self._add("steps_total", status=data.result.status)
 
     def _model(self, data: ModelFinished) -> None:

@@ -54,6 +54,10 @@ class Steps:
         """Return whether the step succeeded or was skipped, so that nothing is left to do for it."""
         return step in self.results and self.results[step].status in ("succeeded", "skipped")
 
+    def has_failed(self, step: str) -> bool:
+        """Return whether the step's result is a failure."""
+        return step in self.results and self.results[step].status == "failed"
+
     def is_skipped(self, step: str) -> bool:
         """Return whether a person skipped the step."""
         return step in self.results and self.results[step].status == "skipped"
@@ -85,6 +89,8 @@ class Steps:
         if data.unchecked:
             self.unchecked[step] = result
             result = replace(result, status="interrupted", error=UNCHECKED)
+        if isinstance(data, CallFinished) and data.again:
+            result = replace(result, status="interrupted")
         return self._set(step, result)
 
     def step_finished(self, step: str, data: StepFinished) -> bool:

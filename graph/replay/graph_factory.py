@@ -1,11 +1,13 @@
 """The real graph with everything outside of it replaced: models, tools, ledger, clock."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from graph.builder import Graph, compiled
 from graph.calls.rate_limit import RateLimiter
+from graph.chat_models.retry import Clock
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.roles import RoleModels
 from graph.configuration import settings_of
@@ -17,6 +19,13 @@ from graph.replay.inputs import held
 from graph.replay.ledger import ReplayLedger
 from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel, specs_of
 from graph.replay.scheduler import Scheduler
+
+
+async def _at_once(_seconds: float) -> None:
+    """Wait for nothing: how long a run waited is on record."""
+
+
+NO_PAUSE = Clock(sleep=_at_once)
 
 
 def staged(
@@ -33,7 +42,7 @@ def staged(
         InputError: It was configured in a way that this version does not know.
     """
     try:
-        settings = settings_of({**configured.settings, "budget": _budget(transcript.events()[0])})
+        settings = settings_of({**_current_names(configured.settings), "budget": _budget(transcript.events()[0])})
         specs = specs_of(held(configured.tools or Content(), transcript.artifacts))
         models = _models(configured, cues, planner)
     except (ConfigError, TypeError, KeyError) as error:
@@ -43,11 +52,20 @@ def staged(
         return ledger
 
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
-    return compiled(Services(settings, tools, models, opened, RateLimiter({}, ledger.clock), ledger.clock), saver)
+    turns = RateLimiter({}, ledger.clock)
+    return compiled(Services(settings, tools, models, opened, turns, ledger.clock, NO_PAUSE), saver)
 
 
 def _budget(first: Event) -> dict[str, Any]:
     return first.data.budget.to_json() if isinstance(first.data, RunStarted) else {}
+
+
+def _current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return recorded settings under their names of today; `max_retries` counted the attempts after the first."""
+    known = dict(settings)
+    if "max_retries" in known:
+        known["max_check_attempts"] = known.pop("max_retries") + 1
+    return known
 
 
 def _models(configured: Configuration, cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:

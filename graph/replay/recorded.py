@@ -21,7 +21,7 @@ from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
 from graph.record.events import CallFinished, Event, ModelFinished
-from tools.errors import NothingHappened
+from tools.errors import NothingHappened, Transient
 from tools.idempotency import idempotency_key
 
 Outcome = Callable[[str], Awaitable[Event]]
@@ -51,7 +51,8 @@ class RecordedTool(BoundTool):
         result = finished.result
         if result.status == "succeeded":
             return json.loads(self.artifacts[result.artifact["id"]]) if result.artifact else result.value
-        raise (NothingHappened if finished.nothing_happened else ToolException)(str(result.error))
+        failure = NothingHappened if finished.nothing_happened else Transient if finished.again else ToolException
+        raise failure(str(result.error))
 
 
 class RecordedTools(Toolbox):

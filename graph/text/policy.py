@@ -50,10 +50,18 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
     yield from ALWAYS
 
 
+STEP_LIMITS = {
+    "timeout_s": "{:g} s for a call, or for all turns of a model in a step",
+    "attempts": "{} attempts of a call",
+    "backoff_s": "{:g} s of wait before the second attempt of a call",
+}
+
+
 def stops(policy: Policy) -> Iterator[str]:
     """Yield the policy's hard limits and rates."""
     limits = policy.limits
     yield from (f"{unit_in_words(name, limits.of(name) or 0)} in a run" for name in limits.names)
+    yield from (STEP_LIMITS[name].format(limit) for name, limit in policy.steps.to_json().items())
     yield from (f"{rate:g} calls of {name} a minute" for name, rate in policy.rates.items())
 
 

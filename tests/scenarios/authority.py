@@ -91,11 +91,12 @@ ROWS = (
         max_repairs=99,
     ),
     row(
-        "`max_steps`, `max_rounds`, `max_retries`, `max_feedback`, `max_depth`, `replan`, `horizon`",
+        "`max_steps`, `max_rounds`, `max_check_attempts`, `timeout_s`, `attempts`, `backoff_s`, `max_feedback`, "
+        "`max_depth`, `replan`, `horizon`",
         *(NO, NO, NO, NO, NO),
         max_steps=99_999,
         max_rounds=99,
-        max_retries=99,
+        max_check_attempts=100,
         max_feedback=99,
         max_depth=99,
         replan="never",

@@ -83,7 +83,7 @@ FILES = {"there": "there.md", "other": "report.md", "linked": "link.md", "hidden
 
 def test_an_unmet_check_is_never_a_success_and_its_evidence_is_on_record(build: Build, tools: LoggedTools) -> None:
     plan = {"steps": [checked("a", "search", {"range": [0, 1], "of": "length(items)"}, {"matches": "x"}, query="q")]}
-    graph = build(plan, approval="never", replan="never", max_retries=0)
+    graph = build(plan, approval="never", replan="never", max_check_attempts=1)
 
     state = graph.invoke({"goal": "g"}, on_thread())
 
@@ -101,11 +101,11 @@ def test_a_read_is_tried_again_once(build: Build, tools: LoggedTools) -> None:
     assert state["status"] == "succeeded" and state["answer"] == ["now"] and len(tools.calls) == 2
 
 
-@pytest.mark.parametrize(("max_retries", "calls"), [(0, 1), (1, 2), (3, 4)])
-def test_how_often_is_bounded(build: Build, tools: LoggedTools, max_retries: int, calls: int) -> None:
+@pytest.mark.parametrize(("max_check_attempts", "calls"), [(1, 1), (2, 2), (4, 4)])
+def test_how_often_is_bounded(build: Build, tools: LoggedTools, max_check_attempts: int, calls: int) -> None:
     own = [tools.tool("look", lambda: [], effect="read")]
     plan = {"steps": [checked("a", "look", {"non_empty": True})]}
-    graph = build(plan, tools=own, approval="never", replan="never", max_retries=max_retries)
+    graph = build(plan, tools=own, approval="never", replan="never", max_check_attempts=max_check_attempts)
 
     assert graph.invoke({"goal": "g"}, on_thread())["status"] == "failed"
     assert len(tools.calls) == calls
@@ -197,7 +197,7 @@ def test_the_replanner_sees_what_was_found(build: Build, tools: LoggedTools) -> 
         {"steps": [], "answer": "too dear"},
         tools=own,
         approval="never",
-        max_retries=0,
+        max_check_attempts=1,
     )
 
     state = graph.invoke({"goal": "g"}, on_thread())
@@ -301,7 +301,7 @@ def test_what_a_judge_turns_down_is_no_success(build: Build, tools: LoggedTools)
     "answer", ["It looks fine to me.", '{"met": "yes"}', '{"met": true} but also {"met": false}', ""]
 )
 def test_what_a_judge_did_not_say_clearly_does_not_count(build: Build, answer: str) -> None:
-    graph, judge = judged(build, answer, answer, max_retries=0)
+    graph, judge = judged(build, answer, answer, max_check_attempts=1)
 
     state = graph.invoke({"goal": "g"}, on_thread())
 
@@ -315,7 +315,7 @@ def test_a_judge_is_asked_once_more_when_its_answer_cannot_be_used(build: Build)
 
 
 def test_a_judge_that_fails_has_not_judged(build: Build) -> None:
-    graph, _ = judged(build, ValueError("no service"), max_retries=0)
+    graph, _ = judged(build, ValueError("no service"), max_check_attempts=1)
 
     state = graph.invoke({"goal": "g"}, on_thread())
 
@@ -409,7 +409,7 @@ def test_a_verdict_on_record_is_not_asked_for_again(
 def test_tries_are_counted_across_a_stop(build: Build, tools: LoggedTools) -> None:
     own = [tools.tool("look", lambda: [], effect="read"), tools.tool("search", effect="read")]
     plan = paused_after(checked("a", "look", {"non_empty": True}))
-    graph = build(plan, tools=own, approval="never", replan="never", max_retries=2)
+    graph = build(plan, tools=own, approval="never", replan="never", max_check_attempts=3)
     graph.invoke({"goal": "g"}, on_thread())
 
     state = graph.invoke(Command(resume={"decisions": [APPROVE]}), on_thread())

@@ -1,6 +1,8 @@
 """A model step is a loop of the executor model, once or per item of a list."""
 
+import asyncio
 from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
@@ -15,6 +17,34 @@ from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
 from graph.execution.step_work import Started, StepWork, evaluated
 from graph.plan.schema import ITEM, Step
 from graph.record.values import normalise
+
+
+@dataclass(frozen=True)
+class StepLimit:
+    """The time limit of a model step, over all its turns; `ends_at` is a time of the event loop, None for no limit."""
+
+    limit_s: float | None
+    ends_at: float | None
+
+    @classmethod
+    def of(cls, work: StepWork, step: Step) -> "StepLimit":
+        """Return the limit of a step that begins now."""
+        limit_s = work.gate.limits.lowest(step.attempt_limits).timeout_s
+        return cls(limit_s, None if limit_s is None else asyncio.get_running_loop().time() + limit_s)
+
+    async def within(self, turns: Coroutine[Any, Any, JsonValue]) -> JsonValue:
+        """Return the result of the turns.
+
+        Raises:
+            StepFailed: They did not end in time; a call that was cut off counts as uncertain if it may not be repeated.
+        """
+        try:
+            async with asyncio.timeout_at(self.ends_at) as limit:
+                return await turns
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise StepFailed(f"the step did not end within {self.limit_s} s") from None
 
 
 async def start(work: StepWork, step: Step) -> Started:
@@ -34,18 +64,18 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
         StepFailed: The item failed.
     """
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
-    loop = _loop(work, step, args, place)
-    result = normalise(await loop.run(work.record.assignment.goal, {**work.before(step), ITEM: value}))
+    loop, limit = _loop(work, step, args, place), StepLimit.of(work, step)
+    result = normalise(await limit.within(loop.run(work.record.assignment.goal, {**work.before(step), ITEM: value})))
     return ItemOutcome(result, loop.label, loop.called)
 
 
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
-    attempt, loop = work.attempt(step, args), _loop(work, step, args)
+    attempt, loop, limit = work.attempt(step, args), _loop(work, step, args), StepLimit.of(work, step)
     try:
-        end = await _outcome(attempt, loop, loop.run(work.record.assignment.goal, work.before(step)))
+        end = await _outcome(attempt, loop, limit.within(loop.run(work.record.assignment.goal, work.before(step))))
     except (CallHeld, CallUncertain, LimitReached) as reason:
         return for_a_person(step.id, reason)
-    return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, loop.mend(unmet)))
+    return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, limit.within(loop.mend(unmet))))
 
 
 async def _outcome(attempt: StepAttempt, loop: ModelStep, result: Coroutine[Any, Any, JsonValue]) -> StepOutcome:

@@ -19,7 +19,7 @@ class CallStarted(Payload):
     """The intent of a call, written before the call is made.
 
     `call` is 0 for a step's own call, and counts a model's calls from 1. `item` is the index of the list item, if the
-    step runs once per item.
+    step runs once per item. `attempt` counts how often it is tried, from 1.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -32,6 +32,7 @@ class CallStarted(Payload):
     effect: str | None = None
     repeatable: bool
     revision: int
+    attempt: int = 1
 
     @property
     def safe(self) -> bool:
@@ -49,6 +50,7 @@ class CallStarted(Payload):
             "effect": self.effect,
             "repeatable": self.repeatable,
             "revision": self.revision,
+            **({"attempt": self.attempt} if self.attempt > 1 else {}),
         }
 
     @classmethod
@@ -63,6 +65,7 @@ class CallStarted(Payload):
             effect=raw.get("effect"),
             repeatable=raw["repeatable"],
             revision=integer(raw, "revision"),
+            attempt=number(raw.get("attempt")) or 1,
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -71,8 +74,8 @@ class CallStarted(Payload):
 class CallFinished(Payload):
     """The outcome of the call of that number and item.
 
-    `nothing_happened`: the call failed without an effect. `unchecked`: the step's criteria are checked next. `worked_s`
-    is the working time of the run in seconds.
+    `nothing_happened`: the call failed without an effect. `unchecked`: the step's criteria are checked next. `again`:
+    it failed, and the next attempt follows. `worked_s` is the working time of the run in seconds.
     """
 
     kind: ClassVar[Literal["call_finished"]] = "call_finished"
@@ -82,6 +85,7 @@ class CallFinished(Payload):
     item: int | None = None
     nothing_happened: bool = False
     unchecked: bool = False
+    again: bool = False
     worked_s: float | None = None
 
     @property
@@ -98,6 +102,7 @@ class CallFinished(Payload):
                 item=self.item,
                 nothing_happened=self.nothing_happened,
                 unchecked=self.unchecked,
+                again=self.again,
                 worked_s=self.worked_s,
             ),
         }
@@ -111,6 +116,7 @@ class CallFinished(Payload):
             item=_optional(raw, "item"),
             nothing_happened=raw.get("nothing_happened", False),
             unchecked=raw.get("unchecked", False),
+            again=raw.get("again", False),
             worked_s=number(raw.get("worked_s")),
             checkpoint=raw.get("checkpoint"),
         )

@@ -33,6 +33,7 @@ def _call_started(step: str, data: CallStarted) -> Words:
 
 def _call_finished(step: str, data: CallFinished) -> Words:
     nothing = ", and nothing happened" if data.nothing_happened else ""
+    nothing += ", and it is tried again" if data.again else ""
     yield f"the call of {step} {outcome_text(data.result)}{nothing}"
 
 

@@ -66,7 +66,7 @@ async def _prepared(
     budget: Budget = NO_BUDGET,
     model: ScriptedModel | None = None,
     judge: ScriptedModel | None = None,
-    max_retries: int = 0,
+    max_check_attempts: int = 1,
     stops_early: bool = False,
 ) -> Pass:
     plan = Plan.model_validate({"steps": list(steps)})
@@ -75,7 +75,7 @@ async def _prepared(
     models = ModelGate(desk.ledger, desk.lease, record, meter, limiter)
     gate = CallGate(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter, models)
     judging = role_model(judge) if judge is not None else None
-    criteria = Criteria(record, gate, judging, desk.toolbox.file, max_retries)
+    criteria = Criteria(record, gate, judging, desk.toolbox.file, max_check_attempts)
     executors = {None: role_model(model if model is not None else ScriptedModel([]))}
     semaphore = asyncio.Semaphore(slots)
     work = StepWork(record, gate, desk.toolbox, executors, waits_for(plan.steps), semaphore, criteria)

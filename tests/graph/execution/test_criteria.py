@@ -29,7 +29,7 @@ def test_work_that_may_be_repeated_is_tried_again(prepared: Any) -> None:
     tools = LoggedTools()
     look = tools.tool("look", lambda **_: next(said), effect="read")
 
-    result, _ = outcome(prepared, {**step("a", "look"), "checks": [{"non_empty": True}]}, look, max_retries=1)
+    result, _ = outcome(prepared, {**step("a", "look"), "checks": [{"non_empty": True}]}, look, max_check_attempts=2)
 
     assert (result.value, len(tools.calls)) == ("found", 2)
 
@@ -38,7 +38,7 @@ def test_an_effect_is_not_repeated_for_a_check(prepared: Any) -> None:
     tools = LoggedTools()
     send = tools.tool("send", lambda **_: "")
 
-    result, _ = outcome(prepared, {**step("a", "send"), "checks": [{"non_empty": True}]}, send, max_retries=3)
+    result, _ = outcome(prepared, {**step("a", "send"), "checks": [{"non_empty": True}]}, send, max_check_attempts=4)
 
     assert (result.status, len(tools.calls)) == ("failed", 1)
 
@@ -55,7 +55,7 @@ def test_a_judge_decides_about_success_criteria(prepared: Any, opinion: dict[str
 def test_a_judge_is_asked_once_about_the_same_result(prepared: Any) -> None:
     one, judge = {**step("a"), "success_criteria": "it is good"}, ScriptedModel([UNMET])
 
-    result, _ = outcome(prepared, one, model=ScriptedModel(["same", "same"]), judge=judge, max_retries=1)
+    result, _ = outcome(prepared, one, model=ScriptedModel(["same", "same"]), judge=judge, max_check_attempts=2)
 
     assert (result.status, len(judge.prompts)) == ("failed", 1)
 

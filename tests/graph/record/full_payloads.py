@@ -101,6 +101,7 @@ FULL: dict[str, dict[str, Any]] = {
         "effect": "external",
         "repeatable": True,
         "revision": 2,
+        "attempt": 2,
     },
     "call_finished": {
         **RESULT,
@@ -110,6 +111,7 @@ FULL: dict[str, dict[str, Any]] = {
         "nothing_happened": True,
         "unchecked": True,
         "worked_s": 1002.25,
+        "again": True,
     },
     "call_refused": {"tool": "send", **HELD_ARGS, "why": "it is not granted", "revision": 2},
     "step_held": {

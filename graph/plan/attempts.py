@@ -1,0 +1,73 @@
+"""How often and how long a step is tried: limits that the plan, the tool, the policy and the settings may each set."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+FIRST_WAIT_S = 1.0
+"""Seconds before the second attempt, if nothing else is said."""
+LONGEST_WAIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class AttemptLimits:
+    """Limits of a step's attempts; None means that nothing is said.
+
+    `timeout_s` bounds one call, or all turns of a model step. `attempts` counts all of them, the first one included.
+    `backoff_s` is the wait before the second attempt; it doubles with each further one.
+    """
+
+    timeout_s: float | None = None
+    attempts: int | None = None
+    backoff_s: float | None = None
+
+    def lowest(self, *others: "AttemptLimits") -> "AttemptLimits":
+        """Return the lowest of each limit.
+
+        >>> AttemptLimits(attempts=5).lowest(AttemptLimits(timeout_s=9, attempts=3))
+        AttemptLimits(timeout_s=9, attempts=3, backoff_s=None)
+        """
+        said = [limits.to_json() for limits in (self, *others)]
+        names = {name for limits in said for name in limits}
+        return AttemptLimits(**{name: min(limits[name] for limits in said if name in limits) for name in names})
+
+    @property
+    def most(self) -> int:
+        """How often a call may be made in all: once unless said otherwise."""
+        return self.attempts or 1
+
+    def wait_s(self, failed: int, jitter: float) -> float:
+        """Return the seconds before the next attempt.
+
+        Args:
+            failed: Number of failed attempts.
+            jitter: Random number from 0 to 1, which spreads out steps that failed together.
+
+        >>> AttemptLimits(backoff_s=2).wait_s(1, 1.0), AttemptLimits(backoff_s=2).wait_s(3, 0.0)
+        (2.0, 4.0)
+        """
+        first = FIRST_WAIT_S if self.backoff_s is None else self.backoff_s
+        return min(first * 2.0 ** (failed - 1), LONGEST_WAIT_S) * (0.5 + jitter / 2)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the limits that are set."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
+
+
+NO_LIMITS = AttemptLimits()
+
+
+def limit_fault(name: str, value: Any) -> str | None:
+    """Return what is wrong with a limit that somebody gives, None if it can be used.
+
+    >>> limit_fault("attempts", 0), limit_fault("timeout_s", 2.5)
+    ('must be an integer >= 1', None)
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if name == "attempts":
+        return None if type(value) is int and value >= 1 else "must be an integer >= 1"
+    if name == "timeout_s":
+        return None if is_number and value > 0 else "must be a number of seconds above 0"
+    return None if is_number and value >= 0 else "must be a number of seconds >= 0"
+
+
+ATTEMPT_FIELDS = tuple(one.name for one in fields(AttemptLimits))
