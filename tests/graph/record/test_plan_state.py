@@ -165,6 +165,8 @@ def test_a_run_that_goes_on_after_an_end_asks_models_anew() -> None:
     state.run_reopened()
 
     assert (state.after_retries, state.issues) == (":retry 1", ())
+
+
 def requested(digest: str, *asked: str) -> ReviewRequested:
     return ReviewRequested(request=1, digest=digest, subject="s", asked=asked, error=None)
 
