@@ -66,12 +66,13 @@ bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; write
 
 faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it up too [THEN=1: at all of its own]; lock, cancel
 	@rm -rf .faults
-	$(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/lock --lock
-	$(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
 	@rm -rf .faults
 
 fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports

@@ -146,7 +146,8 @@ def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
         ConfigError: The database is no path, or an option belongs to `build_graph` alone.
     """
     if not isinstance(database, str | Path):
-        raise ConfigError(f"database must be the path of an SQLite file, got {type(database).__name__}")
+        expected = "the path of an SQLite file or the address of a PostgreSQL database"
+        raise ConfigError(f"database must be {expected}, got {type(database).__name__}")
     if NAMES_A_MODEL.fullmatch(str(database)) and not Path(database).exists():
         raise ConfigError(f"database {str(database)!r} looks like a model; name the model with planner={database!r}")
     if own := [name for name in ("checkpointer", "ledger") if name in options]:

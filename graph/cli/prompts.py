@@ -38,7 +38,7 @@ class Prompter:
     """Prompts for the review requests of one run in turn; `draft` is the plan as the person last edited it."""
 
     screen: Screen
-    database: Path
+    database: str | Path
     draft: PlanDraft | None = None
 
     def reply(self, run: Run) -> Reply | None:

@@ -25,7 +25,7 @@ def show_request(screen: Screen, run: Run) -> None:
     screen.say()
 
 
-def show_decision_commands(screen: Screen, run: Run, database: Path) -> None:
+def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> None:
     """Print the commands that respond to the open request."""
     assert run.request is not None
     screen.say(f"{run.id} waits for your decision; continue with one of:")

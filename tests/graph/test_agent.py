@@ -86,8 +86,8 @@ def test_who_comes_second_with_an_approval_learns_who_decided(agent: Agent) -> N
 @pytest.mark.parametrize(
     ("database", "options", "words"),
     [
-        (5, {}, "database must be the path of an SQLite file, got int"),
-        (None, {}, "database must be the path of an SQLite file, got NoneType"),
+        (5, {}, "database must be the path of an SQLite file or the address of a PostgreSQL database, got int"),
+        (None, {}, "database must be the path of an SQLite file or the address of a PostgreSQL database, got NoneType"),
         ("openai:gpt-5", {}, "looks like a model; name the model with planner='openai:gpt-5'"),
         ("runs.db", {"checkpointer": True}, "checkpointer cannot be given"),
         ("runs.db", {"ledger": "other.db"}, "ledger cannot be given"),
