@@ -12,6 +12,10 @@ FOR_TESTS := .[dev]
 # What `make check` tests.
 CHECKED := graph tests/contracts tests/graph
 
+# The pure rooms, whose own tests take every branch, and these tests.
+PURE := plan record policy review text sanitize.py markdown.py
+PURE_TESTS := $(PURE:%=graph/%) $(filter-out %.py,$(PURE:%=tests/graph/%)) tests/graph/test_sanitize.py tests/graph/test_markdown.py
+
 # Servers that e2e tests talk to; if npm is missing these tests are skipped.
 NODE_PACKAGES := tests/node/node_modules/.installed
 # A chat client that e2e tests open in Chromium.
@@ -23,7 +27,7 @@ EXAMPLES ?= 1000
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check e2e static bench faults fuzz mutants clean
+.PHONY: help run studio test check coverage e2e static bench faults fuzz mutants clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,11 +39,15 @@ studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser
 
 test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
-	$(BIN)/pytest -n auto --dist loadfile -m "not e2e"
+	$(BIN)/pytest -n auto --dist worksteal -m "not e2e"
 
 check: static ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
 	$(BIN)/pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
+
+coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
+	$(BIN)/coverage run -m pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
+	$(BIN)/coverage report
 
 e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) ## The tests with programs from outside: langgraph dev, node, Chromium, a kernel
 	$(BIN)/pytest -m e2e

@@ -73,10 +73,9 @@ class RunContext:
         """Return a recorded plan as a model, cached by identity: validating a large plan is slow."""
         if raw is None:
             return None
-        held = self._plans.get(id(raw))
-        if held is None or held[0] is not raw:
-            held = self._plans[id(raw)] = raw, Plan.model_validate(raw)
-        return held[1]
+        if id(raw) not in self._plans:
+            self._plans[id(raw)] = raw, Plan.model_validate(raw)  # the plan is kept, so that its id stays its own
+        return self._plans[id(raw)][1]
 
     def replaced_in(self, plan: Plan) -> list[Replaced]:
         """Return the failed steps that a plan omits or changes, each with the status of its replacement."""

@@ -63,7 +63,7 @@ def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> D
 
 def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft]:
     """Return the events that handle the messages in a run's inbox."""
-    if run.record.ended or not messages:
+    if run.record.ended:
         return ()
     if "cancel" in messages:
         return [Draft(cancelled(run.checkpoint))]

@@ -29,6 +29,7 @@ _INVISIBLE = frozenset(
 _JAMO = (range(0x1161, 0x1200), range(0xD7B0, 0xD800))
 """Vowels and final consonants that join the Korean letter before them, and take no cell then."""
 _RUN = re.compile("([ -~]?)([^ -~\n]+)")
+_SEEN = re.compile("[ -~\n]*")
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _LITERAL = "\\u{"
 
@@ -65,6 +66,8 @@ def visible(text: str) -> str:
     Käse 計画 ✓
     ann\u{200d}@example.com \u{1b}[31mred
     """
+    if _SEEN.fullmatch(text):
+        return text
     return _RUN.sub(lambda found: found[1] + _shown(found[2], found[1]), text)
 
 
@@ -148,15 +151,16 @@ def _shown(run: str, before: str, escape: Callable[[str], str] = escape) -> str:
     """Return characters beyond ASCII as they are shown; `before` is the one that stands before them, if any."""
     shown, base, marks = [], before, 0
     for letter in run:
-        if is_mark(letter):
-            marks += 1
-        belongs = _carries(base, letter) if _combines(letter) else _is_seen(letter)
-        if not belongs or (is_mark(letter) and marks > MOST_MARKS):
+        combines = _combines(letter)
+        stands_on_base = combines and is_mark(letter)
+        marks += stands_on_base
+        belongs = _carries(base, letter) if combines else _is_seen(letter)
+        if not belongs or (stands_on_base and marks > MOST_MARKS):
             shown.append(escape(letter))
             base = ""
             continue
         shown.append(letter)
-        if not _combines(letter):
+        if not combines:
             base, marks = letter, 0
     return "".join(shown)
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from graph.calls.tool_call import ToolCall
 from graph.ledger.protocol import Ledger, RunKey
+from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.same_call import call_digest
 from graph.record.call import Call
@@ -52,7 +53,8 @@ class Effects:
 
     def digest(self, tool: str, args: Mapping[str, Any]) -> str:
         """Return the digest that identical calls share."""
-        return call_digest(self._specs[tool].schema, args)
+        spec = self._specs[tool]
+        return call_digest(spec.schema, args) if spec.may_have_defaults else digest(dict(args))
 
     async def look_up(self, tool: str) -> None:
         """Load the recorded calls of a tool, so that later lookups need no I/O."""
@@ -112,6 +114,11 @@ class Effects:
         """Give the turn to the next identical call."""
         if ended := self._under_way.pop(_same(call), None):
             ended.set()
+
+    def end_turns(self) -> None:
+        """Give all turns up: the run has changed, so that no call that waits for one may be made."""
+        while self._under_way:
+            self._under_way.popitem()[1].set()
 
     def ended(self, call: ToolCall, result: StepResult, *, nothing_happened: bool) -> None:
         """Note the outcome of a call, and give the turn to the next identical one.

@@ -34,7 +34,7 @@ class Dataflow:
 
     plan: Plan
     work: StepWork
-    stops_early: bool = False
+    stops_early: bool
     progressed: bool = False
     results: dict[str, StepResult] = field(default_factory=dict)
     uncertain_calls: list[str] = field(default_factory=list)
@@ -82,8 +82,8 @@ class Dataflow:
                     self._begin(tasks, step, work())
                 elif self._holds_slot(step):
                     self.work.slots.release()
-            if not self._running and not self._waits_for_slot:
-                break  # a task that waits for a slot is progress too: items of `for_each` hold all slots
+            if not self._running and not self._waits_for_slot and self._ended.empty():
+                break  # a task that waits for a slot is progress too; so is a slot that became free during the commit
             ended = await self._next_ends()
             self._running -= len(ended)
             self._free_slots += sum(self._holds_slot(end.step) for end in ended)
@@ -105,6 +105,7 @@ class Dataflow:
                 await self.work.gate.commit(events, calls, [end.kept for end in ended if end.kept])
             except StaleRunError as error:
                 self._stale = error
+                self.work.gate.effects.end_turns()  # also those of tasks that will not begin
                 return False
         return True
 

@@ -8,6 +8,7 @@ later event `redacted` holds the digest of the payload that stands in its place.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -107,9 +108,7 @@ def _replacement_digests(rows: Sequence[Row]) -> Mapping[int, str]:
     found: dict[int, str] = {}
     for row in rows:
         if row.kind == REDACTED and isinstance(row.payload, str):
-            try:
+            with suppress(ValueError, KeyError, TypeError, RecursionError):  # a damaged row: its own check reports it
                 left = json.loads(row.payload)["left"]
                 found.update((entry["seq"], entry["digest"]) for entry in left)
-            except (ValueError, KeyError, TypeError, RecursionError):
-                continue  # a damaged row; its own check reports it
     return found

@@ -5,7 +5,6 @@ release. See `docs/decisions/0009-lease.md`.
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Protocol, TypeVar
@@ -113,15 +112,16 @@ class Ownership:
 
     async def _outlast(self, attempt: Attempt[T], seen: Holder) -> Holder:
         """Poll the row; return it once it is released or the heartbeat has not moved for `lease_s`."""
-        watch = Watch(seen, time.monotonic() + self._pace.lease_s)
+        clock = asyncio.get_running_loop().time  # monotonic, and the one that measures the sleep
+        watch = Watch(seen, clock() + self._pace.lease_s)
         while True:
             await asyncio.sleep(self._pace.look_s)
             now = await attempt.look()
-            match watch.verdict(now, time.monotonic()):
+            match watch.verdict(now, clock()):
                 case "alive":
                     raise owned_elsewhere(self._database, attempt.run)
                 case "free" | "dead":
                     assert now is not None
                     return now
                 case "watching":
-                    continue
+                    pass

@@ -12,7 +12,7 @@ from referencing.exceptions import Unresolvable
 
 from graph.plan.attempts import AttemptLimits
 from graph.plan.bounded_schema import bounded_errors, matches, schema_fault
-from graph.plan.canonical import digest
+from graph.plan.canonical import canonical_json, digest
 from graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
 from graph.plan.schema_shape import LocalReferences, subschemas
 from graph.plan.shortening import describe_schema_error
@@ -124,6 +124,11 @@ class ToolSpec:
         """Return the schema's defaults of these arguments; arguments without a default are left out."""
         listed = [(name, part.get("properties", {}).get(name)) for name in arguments for part in self._parts]
         return {name: part["default"] for name, part in listed if isinstance(part, Mapping) and "default" in part}
+
+    @cached_property
+    def may_have_defaults(self) -> bool:
+        """Whether the schema has a key `default`, at any depth."""
+        return b'"default":' in canonical_json(dict(self.schema))
 
     def takes(self, argument: str) -> bool:
         """Whether the tool has this argument, or its schema explicitly allows additional ones."""

@@ -1,6 +1,6 @@
 """A step as far as it can be read, with its faults."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +55,8 @@ class StepDraft:
     @property
     def waits(self) -> tuple[str, ...]:
         """The ids this step waits for, named or implied."""
+        if self.step is not None:
+            return self.step.waits
         implied = (reference.step for _, reference in self.references())
         return tuple(dict.fromkeys([*self.listed("depends_on"), *implied]))
 
@@ -66,8 +68,10 @@ class StepDraft:
         for name in ("for_each", "gather"):
             yield from ((name, ref) for ref in references_in(self.fields.get(name)))
 
-    def argument_references(self) -> dict[str, tuple[Reference, ...]]:
+    def argument_references(self) -> Mapping[str, tuple[Reference, ...]]:
         """Return argument -> references in its value; a literal argument has none."""
+        if self.step is not None:
+            return self.step.argument_references
         literal = set(self.listed("literal"))
         return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
 

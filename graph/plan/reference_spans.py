@@ -47,9 +47,9 @@ def spans(text: str) -> Iterator[Span]:
         start = head.start()
         # A `{` that belongs to the span before cannot escape this one, hence `start > end`.
         is_literal = start > end and text[start - 1] == "{" and text[stop : stop + 1] == "}"
-        dollars = 0 if is_literal else _dollars_before(text, start, end)
+        dollars = _dollars_before(text, start, end)
         yield Span(start, stop, head[1], text[head.end() : stop - 1], is_literal, dollars)
-        end = position = stop + is_literal
+        end = position = stop
 
 
 def _dollars_before(text: str, start: int, end: int) -> int:

@@ -10,9 +10,7 @@ Waits = Mapping[str, tuple[str, ...]]
 
 def waits_for(steps: Iterable[Step]) -> dict[str, tuple[str, ...]]:
     """Return step id -> ids of its dependencies, named ones and those implied by references."""
-    return {
-        step.id: tuple(dict.fromkeys([*step.depends_on, *(ref.step for ref in step.references())])) for step in steps
-    }
+    return {step.id: step.waits for step in steps}
 
 
 def cycles(waits: Waits, most: int = 20) -> list[tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictFloat, StrictInt, WithJsonSchema
 
@@ -19,7 +19,20 @@ MAX_ITEMS = 20
 StepId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
 
 
-class Step(BaseModel):
+class FrozenModel(BaseModel):
+    """A model whose fields never change, so that what follows from them is computed once."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy with other fields; what follows from the fields is computed anew."""
+        copied = super().model_copy(update=update, deep=deep)
+        for name in vars(copied).keys() - type(self).model_fields.keys():
+            del vars(copied)[name]
+        return copied
+
+
+class Step(FrozenModel):
     """One piece of work and its success criteria.
 
     A step with `tool` is deterministic: one call with `args`, no model. With `ask` a person answers a question; with
@@ -31,8 +44,6 @@ class Step(BaseModel):
     `success_criteria` by a judge model, if one is configured. `timeout_s`, `attempts` and `backoff_s` limit how long
     and how often it is tried, see `graph.plan.attempts`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: StepId
     objective: str = Field(min_length=1)
@@ -60,7 +71,7 @@ class Step(BaseModel):
     parent: StepId | None = None
     replaces: StepId | None = None
 
-    @property
+    @cached_property
     def kind(self) -> StepKind:
         """The kind of step, see `graph.plan.kinds`."""
         return kind_of(self.__dict__)
@@ -75,20 +86,26 @@ class Step(BaseModel):
         """The largest number of items, 1 without `for_each`."""
         return 1 if self.for_each is None else self.max_items or MAX_ITEMS
 
+    @cached_property
+    def waits(self) -> tuple[str, ...]:
+        """The ids of its dependencies, named ones and those implied by references."""
+        return tuple(dict.fromkeys([*self.depends_on, *(reference.step for reference in self.references())]))
+
     def references(self) -> Iterator[Reference]:
         """Yield the references to other steps."""
         own = () if self.for_each is None else (ITEM,)
-        yield from (ref for found in self.argument_references().values() for ref in found if ref.step not in own)
+        yield from (ref for found in self.argument_references.values() for ref in found if ref.step not in own)
         yield from references_in([self.for_each, self.gather])
 
-    def argument_references(self) -> dict[str, tuple[Reference, ...]]:
-        """Return argument -> references in its value, to items too; a literal argument has none."""
+    @cached_property
+    def argument_references(self) -> Mapping[str, tuple[Reference, ...]]:
+        """Argument -> references in its value, to items too; a literal argument has none."""
         literal = set(self.literal)
         return {name: () if name in literal else references_in(value) for name, value in self.args.items()}
 
     def fixed_args(self) -> dict[str, JsonValue]:
         """Return the arguments without references, escapes resolved."""
-        found = self.argument_references()
+        found = self.argument_references
         return self._filled({name: value for name, value in self.args.items() if not found[name]}, {})
 
     def filled_args(self, results: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
@@ -127,10 +144,8 @@ class Step(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
-class Plan(BaseModel):
+class Plan(FrozenModel):
     """A DAG of steps, and the answer that the run returns."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     steps: tuple[Step, ...] = ()
     answer: JsonValue = None

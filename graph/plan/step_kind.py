@@ -1,6 +1,6 @@
 """The kinds of steps, each named after the field that determines it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, get_args
 
 StepKind = Literal["tool", "ask", "gate", "refine", "gather", "model"]
@@ -16,7 +16,7 @@ def named_kinds(fields: Mapping[str, Any]) -> list[StepKind]:
     >>> named_kinds({"id": "a", "tool": "search", "refine": False})
     ['tool']
     """
-    return [kind for kind in NAMING if fields.get(kind) is not None and fields[kind] is not False]
+    return list(_named(fields))
 
 
 def kind_of(fields: Mapping[str, Any]) -> StepKind:
@@ -25,4 +25,10 @@ def kind_of(fields: Mapping[str, Any]) -> StepKind:
     >>> kind_of({"id": "a", "ask": "Which city?"}), kind_of({"id": "b"})
     ('ask', 'model')
     """
-    return next(iter(named_kinds(fields)), "model")
+    return next(_named(fields), "model")
+
+
+def _named(fields: Mapping[str, Any]) -> Iterator[StepKind]:
+    for kind in NAMING:
+        if fields.get(kind) is not None and fields[kind] is not False:
+            yield kind

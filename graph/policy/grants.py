@@ -34,7 +34,7 @@ class Grant:
     @classmethod
     def of(cls, step: Step) -> "Grant":
         """Return the grant that an approved plan gives one of its steps: one call, or a model's calls."""
-        found = {name: tuple(map(str, references)) for name, references in step.argument_references().items()}
+        found = {name: tuple(map(str, references)) for name, references in step.argument_references.items()}
         return cls(
             step=step.id,
             tools=step.tool_names,

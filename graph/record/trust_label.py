@@ -82,5 +82,5 @@ def argument_labels(step: Step, results: Mapping[str, TrustLabel], *, tainted: b
     own = PLAN if tainted else USER
     return {
         name: joined([own, *(results[ref.step] for ref in references if ref.step in results)])
-        for name, references in step.argument_references().items()
+        for name, references in step.argument_references.items()
     }

@@ -24,6 +24,7 @@ from typing import Any
 
 import reopened_run
 import whole_run
+from counted_waits import CountedWaits
 from disturbances import Cancelled, Killed, Locked, Passed
 from whole_run import Logs
 
@@ -95,13 +96,15 @@ def locked(folder: Path, at: int, durability: str) -> list[str]:
     """Lock the database at a boundary until the run has said so, and return what is wrong."""
 
     async def interrupted() -> None:
-        lock = Locked(at, folder / "runs.db")
+        lock, waits = Locked(at, folder / "runs.db"), CountedWaits.of(folder / "runs.db")
         try:
             await DISTURBED.drive(folder, lock, durability)
         except LedgerUnavailableError as error:
             assert str(folder / "runs.db") in str(error) and "locked" in str(error), f"the run said {error}"
         finally:
             lock.release()
+        assert len(waits.in_vain_s) <= 1, f"the run waited for the lock {len(waits.in_vain_s)} times"
+        waits.recover()
 
     return broken_off(folder, interrupted, durability)
 

@@ -24,7 +24,7 @@ def disturbed(folder: Path, every: int, *options: str) -> list[str]:
 
 @pytest.mark.parametrize("durability", ["sync", "async"])
 def test_a_run_survives_a_kill_at_sampled_boundaries(tmp_path: Path, durability: str) -> None:
-    names = disturbed(tmp_path, 40, "--durability", durability)
+    names = disturbed(tmp_path, 20, "--durability", durability)
 
     assert len(names) > 200
     effects = {"after pay first", "after pay inner", "after put file", "after ask shop", "before broken bad"}

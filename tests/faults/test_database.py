@@ -14,10 +14,12 @@ from typing import Any
 
 import ormsgpack
 import pytest
+from counted_waits import CountedWaits
 from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import Agent
 from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
+from graph.ledger.sqlite import busy_timeout
 from graph.ledger.sqlite.packed import unpack
 from graph.testing import ScriptedModel, step
 
@@ -68,8 +70,12 @@ def stopped_after_the_first_effect(database: Path, **metadata: Any) -> None:
             agent.resume("t", "approve")
 
 
-def test_a_locked_database_stops_the_run_before_the_next_effect(tmp_path: Path) -> None:
+def test_a_locked_database_stops_the_run_before_the_next_effect_after_one_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(busy_timeout, "BUSY_S", 1.0)
     database = tmp_path / "runs.db"
+    waits = CountedWaits.of(database)
     waiting(database)
     other = sqlite3.connect(database, isolation_level=None, check_same_thread=False)
     acts = Acts(trouble=lambda: other.execute("BEGIN IMMEDIATE") and None)
@@ -78,7 +84,9 @@ def test_a_locked_database_stops_the_run_before_the_next_effect(tmp_path: Path) 
         with pytest.raises(LedgerUnavailableError) as caught:
             agent.resume("t", "approve")
         assert agent.show("t").step_status == {"a": "interrupted", "b": "pending"}
+        assert waits.in_vain_s == [1.0]
         other.close()
+        waits.recover()
 
         assert acts.effects == ["a"]
         assert str(database) in str(caught.value) and "try again when it is done" in str(caught.value)

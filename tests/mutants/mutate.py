@@ -8,6 +8,7 @@ change nothing anybody could see, with the reason. The process ends with 1 if an
 
 import argparse
 import ast
+import gc
 import importlib.util
 import os
 import random
@@ -15,12 +16,13 @@ import signal
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from multiprocessing import get_context
+from multiprocessing.pool import Pool
 from pathlib import Path
 from types import ModuleType
 
@@ -33,9 +35,14 @@ sys.path[:0] = [str(HERE), *(str(ROOT / folder) for folder in ("tests/graph/call
 
 from mutations import Mutation, mutations  # noqa: E402
 
-PATIENCE, SHORTEST_S, LONGEST_S = 8, 20.0, 600.0
+PATIENCE, SHORTEST_S, LONGEST_S = 8, 8.0, 600.0
 """How many times longer its tests may take with a mutation, the least that they are given, and the most without."""
-QUIET = ("-x", "-q", "--assert=plain", "-p", "no:cacheprovider", "-p", "no:langsmith_plugin")
+PLUGINS = ("_hypothesis_pytestplugin", "pytest_timeout")
+"""The only plugins that tests here need; to load all that are installed takes longer than many tests."""
+QUIET = (
+    *("-x", "-q", "--assert=plain", "-m", "not slow", "-p", "no:cacheprovider"),
+    *(part for name in PLUGINS for part in ("-p", name)),
+)
 SAME_EXAMPLES = ("--hypothesis-seed=0", "--hypothesis-profile=mutants")
 ALONE = "--noconftest"
 settings.register_profile(
@@ -144,7 +151,10 @@ def passes(module: Module, source: str, limit_s: float) -> bool:
 def warm(module: Module) -> None:
     """Import what every child needs, as far as it does not need the module itself."""
     os.chdir(ROOT)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.path.insert(0, str(ROOT))
+    for plugin in PLUGINS:
+        importlib.import_module(plugin)
     missing = Missing(module)
     sys.meta_path.insert(0, missing)
     needed = [module.path, *(ROOT / test for test in module.tests)]
@@ -153,6 +163,8 @@ def warm(module: Module) -> None:
             with suppress(ImportError):
                 importlib.import_module(name)
     sys.meta_path.remove(missing)
+    gc.collect()
+    gc.freeze()  # pytest collects garbage at its end, which a child need not look for in what it found here
 
 
 def _imports(path: Path) -> Iterator[str]:
@@ -163,16 +175,26 @@ def _imports(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-def limited(module: Module) -> tuple[Module, float]:
-    """Return the module with the options that its tests need, and how long they may take with a mutation, in seconds.
+@contextmanager
+def prepared(module: Module, workers: int) -> Iterator[tuple[Pool, Module, float]]:
+    """Give warm processes, the module with the options that its tests need, and their time limit with a mutation.
 
-    The tests must pass without one.
+    The tests must pass without one. The limit is in seconds: a mutation may make them wait for ever.
     """
     for options in ((ALONE,), ()):
-        begun, tested = time.monotonic(), replace(module, options=options)
-        if passes(tested, module.path.read_text(), LONGEST_S):
-            return tested, max(SHORTEST_S, PATIENCE * (time.monotonic() - begun))
+        tested = replace(module, options=options)
+        with get_context("fork").Pool(workers, warm, (tested,)) as pool:
+            took_s = pool.apply(timed, (tested,))
+            if took_s is not None:
+                yield pool, tested, max(SHORTEST_S, PATIENCE * took_s)
+                return
     raise SystemExit(f"the tests of {module.name} fail without a mutation: {', '.join(module.tests)}")
+
+
+def timed(module: Module) -> float | None:
+    """Return how long the module's tests take as it is, in seconds, or None if they fail."""
+    begun = time.monotonic()
+    return time.monotonic() - begun if passes(module, module.path.read_text(), LONGEST_S) else None
 
 
 def mutants(module: Module, sample: int, seed: int) -> list[Mutation]:
@@ -187,15 +209,19 @@ def tried(job: tuple[Module, Mutation, float]) -> Survivor | None:
     return Survivor(module.name, mutation) if passes(module, mutation.source, limit) else None
 
 
-def reported(module: Module, outcomes: Sequence[Survivor | None], known: set[tuple[str, str]]) -> int:
-    """Print what came of a module's mutants, and return how many survived that are not listed."""
-    alive = [survivor for survivor in outcomes if survivor is not None]
-    left = [survivor for survivor in alive if (module.name, survivor.mutation.name) not in known]
-    noticed, listed = len(outcomes) - len(alive), len(alive) - len(left)
-    print(f"{module.name}: {len(outcomes)} mutants, {noticed} noticed, {listed} equivalent", flush=True)
-    for survivor in left:
-        print(f"  survived: {survivor}", flush=True)
-    return len(left)
+def reported(module: Module, outcomes: Iterable[Survivor | None], known: set[tuple[str, str]]) -> tuple[int, int]:
+    """Print each survivor that is not listed as it comes, then the figures of the module; return (mutants, left)."""
+    begun, count, listed, left = time.monotonic(), 0, 0, 0
+    for survivor in outcomes:
+        count += 1
+        if survivor is not None and (module.name, survivor.mutation.name) in known:
+            listed += 1
+        elif survivor is not None:
+            left += 1
+            print(f"  survived: {survivor}", flush=True)
+    noticed, took_s = count - listed - left, time.monotonic() - begun
+    print(f"{module.name}: {count} mutants, {noticed} noticed, {listed} equivalent, {took_s:.0f} s", flush=True)
+    return count, left
 
 
 def main(args: Sequence[str]) -> int:
@@ -209,14 +235,13 @@ def main(args: Sequence[str]) -> int:
     wanted = [module for module in modules() if not asked.module or module.name in asked.module]
     if unknown := set(asked.module) - {module.name for module in wanted}:
         parser.error(f"modules.toml does not list {', '.join(sorted(unknown))}")
-    known, total, left = equivalent(), 0, 0
+    begun, known, total, left = time.monotonic(), equivalent(), 0, 0
     for module in wanted:
-        tested, limit = limited(module)
-        jobs = [(tested, mutation, limit) for mutation in mutants(module, asked.sample, asked.seed)]
-        with get_context("fork").Pool(asked.workers, warm, (tested,)) as pool:
-            outcomes = pool.map(tried, jobs, chunksize=1)
-        total, left = total + len(jobs), left + reported(module, outcomes, known)
-    print(f"{total} mutants, {left} survived")
+        with prepared(module, asked.workers) as (pool, tested, limit_s):
+            jobs = [(tested, mutation, limit_s) for mutation in mutants(module, asked.sample, asked.seed)]
+            counted = reported(module, pool.imap(tried, jobs), known)
+        total, left = total + counted[0], left + counted[1]
+    print(f"{total} mutants, {left} survived, {time.monotonic() - begun:.0f} s")
     return int(left > 0)
 
 

@@ -20,7 +20,7 @@ OPPOSITE: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.
 QUANTIFIER = {"all": "any", "any": "all", "min": "max", "max": "min"}
 SHORT = 12
 """Fewer characters do not say which place of a module they are."""
-UNSEEN = ("init", "repr", "strict")
+UNSEEN = ("init", "repr", "strict", "covariant")
 """Arguments that change what a programmer sees, and no result."""
 
 
@@ -66,12 +66,13 @@ def _changes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
 
 
 def _code(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield all nodes that run: no annotations, no formatted texts, no arguments that nobody sees."""
+    """Yield all nodes that run: no annotations, assertions or formatted texts, and no arguments that nobody sees."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list") or isinstance(value, ast.JoinedStr):
             continue
         for child in value if isinstance(value, list) else [value]:
-            unseen = isinstance(child, ast.JoinedStr) or (isinstance(child, ast.keyword) and child.arg in UNSEEN)
+            unseen = isinstance(child, ast.JoinedStr | ast.Assert)
+            unseen |= isinstance(child, ast.keyword) and child.arg in UNSEEN
             if isinstance(child, ast.AST) and not unseen:
                 yield child
                 yield from _code(child)

@@ -241,8 +241,8 @@ GUARDS = (
 
 
 def without(guard: Guard, folder: Path) -> None:
-    """Put a copy of the source there in which the guard is off."""
-    shutil.copytree(SOURCE, folder / "graph", copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
+    """Put a copy of the source there in which the guard is off; what is compiled of the other files serves it too."""
+    shutil.copytree(SOURCE, folder / "graph", copy_function=os.symlink)
     file = folder / "graph" / guard.file
     text = file.read_text()
     for rule, off in [(guard.rule, guard.off), *([guard.also] if guard.also else [])]:
@@ -280,6 +280,7 @@ def tried(guard: Guard, every: bool) -> None:
         for name in [name for name in sys.modules if name == "graph" or name.startswith("graph.")]:
             del sys.modules[name]
         sys.path.insert(0, folder)
+        sys.dont_write_bytecode = True  # it would be written through the links, into the source's own folders
         found = list(escapes(guard, every))
     print(json.dumps({"guard": guard.name, "escapes": found}), flush=True)  # noqa: T201  (what the script is for)
 

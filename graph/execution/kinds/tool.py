@@ -55,22 +55,24 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
 
 
 def _recalled(work: StepWork, step: Step, finished: Finished) -> StepOutcome | Task:
-    """Return the outcome of a step whose call is on record.
+    """Return the outcome of a step whose call is on record, and succeeded: a step's own call is not recalled otherwise.
 
     The recorded outcome of the step may differ from that of the call: other criteria rejected the result, or a person
     stated that the call of another step happened.
     """
     end = StepOutcome.of_call(finished, on_record=True)
     unchecked, criteria = step.id in work.record.steps.unchecked, work.criteria.has(step)
-    if end.result.status != "succeeded" or (step.id in work.record.steps.succeeded and not unchecked):
+    if step.id in work.record.steps.succeeded and not unchecked:
         return end
     if not (unchecked and criteria):
         end = work.attempt(step).succeeded(end.value, end.label, called=end.called)
-    return (lambda: _reassess(work, step, end, finished.call)) if criteria else end
+    if not criteria:
+        return end
+    is_its_turn = work.gate.effects.take_turn(finished.call)  # the same call of a step that is ready too has to wait
+    return lambda: _reassess(work, step, end, finished.call, is_its_turn=is_its_turn)
 
 
-async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall) -> StepOutcome:
-    is_its_turn = bool(call.same_digest) and work.gate.effects.take_turn(call)
+async def _reassess(work: StepWork, step: Step, end: StepOutcome, call: ToolCall, *, is_its_turn: bool) -> StepOutcome:
     try:
         return await work.assess(step, end, lambda _: _repeat(work, call))
     finally:

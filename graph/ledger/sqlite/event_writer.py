@@ -40,8 +40,8 @@ class EventWriter:
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", stored)
         standing = standing_after(seq, link, self.key)
         db.execute("UPDATE ledger_runs SET events = ?, key = ?, seal = ? WHERE id = ?", (*standing, run_id))
-        kept = [(value.artifact.id, value.text) for value in artifacts if value.artifact]
-        db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
+        if kept := [(value.artifact.id, value.text) for value in artifacts if value.artifact]:
+            db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
         self.index.add(db, run_id, before, events, link)
         return seq
 

@@ -3,8 +3,9 @@
 import json
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 
 from graph.ledger.sqlite.queries import read_rows
 from graph.ledger.transcript import event_of
@@ -27,11 +28,12 @@ FOLDED = 4_096
 
 @dataclass
 class _Folded:
-    """A run as far as it was folded; `link` is the hash of the last event that was."""
+    """A run as far as it was folded; `link` is the hash of the last event that was, `row` the row written then."""
 
     summarizer: Summarizer
     counter: RunCounter = field(default_factory=RunCounter)
     link: bytes = b""
+    row: RunSummary | None = None
 
 
 class RunIndex:
@@ -57,9 +59,11 @@ class RunIndex:
         folded = self._folded.pop(run_id, None)
         if folded is None or folded.link != before:
             folded = _folded(db, run_id, events[0].seq)
-        put(db, run_id, folded.summarizer.apply(events).summary)
+        summary = folded.summarizer.apply(events).summary
+        if folded.row is None or not _change(db, run_id, folded.row, summary):
+            put(db, run_id, summary)
         add_counts(db, folded.counter.count(events))
-        folded.link = link
+        folded.link, folded.row = link, summary
         self._keep(run_id, folded)
 
     def forget(self, db: sqlite3.Connection, run_id: int) -> None:
@@ -75,16 +79,25 @@ class RunIndex:
 
 def put(db: sqlite3.Connection, run_id: int, summary: RunSummary) -> None:
     """Write a run's row, and the rows by which its tags find it."""
-    values = (_stored(getattr(summary, name)) for name in COLUMNS)
-    db.execute(_PUT, (run_id, *values))
+    db.execute(_PUT, (run_id, *_stored(vars(summary), COLUMNS)))
     if summary.tags:
         db.executemany("INSERT OR IGNORE INTO ledger_tags VALUES (?, ?)", [(tag, run_id) for tag in summary.tags])
+
+
+def _change(db: sqlite3.Connection, run_id: int, before: RunSummary, after: RunSummary) -> bool:
+    """Write what changed in a run's row since `before` was written, and return whether that row is there."""
+    changed = sorted(name for name, _ in vars(after).items() - vars(before).items())
+    if "tags" in changed:
+        return False
+    columns = ", ".join(f"{name} = ?" for name in changed)
+    values = (*_stored(vars(after), changed), run_id)
+    return db.execute(f"UPDATE ledger_index SET {columns} WHERE run = ?", values).rowcount > 0
 
 
 def add_counts(db: sqlite3.Connection, counts: Counts) -> None:
     """Add to the counts over all runs."""
     if counts:
-        rows = [(name, json.dumps(labels), count, count) for (name, labels), count in counts.items()]
+        rows = [(name, _labels(labels), count, count) for (name, labels), count in counts.items()]
         db.executemany(_COUNT, rows)
 
 
@@ -131,8 +144,13 @@ def read(row: Sequence[object]) -> RunSummary:
     return RunSummary(**{**values, **lists})  # type: ignore[arg-type]
 
 
-def _stored(value: object) -> object:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
+def _stored(values: Mapping[str, object], names: Sequence[str]) -> list[object]:
+    """Return the columns of these names as they are stored."""
+    return [json.dumps(values[name], ensure_ascii=False) if name in LISTS else values[name] for name in names]
+
+
+_labels = lru_cache(maxsize=256)(json.dumps)
+"""Labels of a count as they are stored."""
 
 
 def _folded(db: sqlite3.Connection, run_id: int, before_seq: int) -> _Folded:

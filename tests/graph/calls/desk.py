@@ -1,8 +1,8 @@
 """A run in a ledger in memory, owned, for those who stand in front of its calls."""
 
 import asyncio
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from graph.calls.gate import CallGate
@@ -13,13 +13,14 @@ from graph.calls.toolbox import Toolbox
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
 from graph.plan.schema import Plan, Step
-from graph.record.budget import NO_BUDGET, Usage
+from graph.record.budget import NO_BUDGET, Budget
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.record.run_state import RunState
 from graph.testing import drafted
 
 Result = TypeVar("Result")
+NO_RATES: Mapping[str, float] = {}
 PLAN = Plan(steps=(Step(id="a", objective="o", tool="send", args={"to": "x"}),))
 
 
@@ -32,16 +33,38 @@ class Desk:
     async def record(self) -> RunState:
         return project(await self.ledger.events(self.run))
 
-    async def gate(self, *, record_prompts: bool = True) -> CallGate:
-        record, meter, turns = await self.record(), Meter(NO_BUDGET, Usage(), {}), RateLimiter({}, time.monotonic)
+    async def gate(
+        self,
+        *,
+        record_prompts: bool = True,
+        budget: Budget = NO_BUDGET,
+        rates: Mapping[str, float] = NO_RATES,
+        **options: Any,
+    ) -> CallGate:
+        """Return a gate as a node would get it; under `rates` no time passes."""
+        record = await self.record()
+        meter, turns = Meter(budget, record.spending.usage, {}), RateLimiter(rates, lambda: 0.0)
         models = ModelGate(self.ledger, self.lease, record, meter, turns, record_prompts=record_prompts)
-        return CallGate(self.ledger, self.lease, record, self.toolbox, meter, turns, models)
+        return CallGate(self.ledger, self.lease, record, self.toolbox, meter, turns, models, **options)
 
     async def kinds(self) -> list[str]:
         return [event.kind for event in await self.ledger.events(self.run)][1:]
 
     async def last(self) -> Event:
         return (await self.ledger.events(self.run))[-1]
+
+    async def happened(self, key: str, result: Any = None, *, run: str | None = None) -> None:
+        """Let a person say that an uncertain call happened."""
+        settled = {"key": key, "happened": True, "result": result, **({"run": run} if run else {})}
+        decided = {"decision": "settle", "digest": None, "binding": None, "settled": [settled]}
+        await self.ledger.append(self.lease, [drafted("decided", decided)])
+
+    @asynccontextmanager
+    async def next_run(self) -> AsyncIterator["Desk"]:
+        """Begin the thread's next run, and own it too."""
+        run = await self.ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
+        async with self.ledger.owned(run) as lease:
+            yield Desk(self.ledger, lease, self.toolbox)
 
     async def revise(self, revision: int) -> None:
         revised = {"revision": revision, "plan": PLAN.to_json(), "digest": PLAN.digest, "author": "replanner"}

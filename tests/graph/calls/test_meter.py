@@ -156,3 +156,33 @@ def test_nobody_looks_at_the_clock_where_time_is_not_bounded() -> None:
     counted = meter(Budget(tool_calls=1), worked_s=clock)
 
     assert call(counted) is None and counted.wall_s is None
+
+
+def test_four_characters_are_a_token_and_an_answer_has_a_thousand() -> None:
+    assert meter().reserve_model("free", 400) == Reservation("free", 1_100, 0.0)
+    assert meter().reserve_model("cheap", 400) == Reservation("cheap", 1_100, pytest.approx(0.0011))
+
+
+def test_a_reservation_has_a_price_only_if_there_is_one() -> None:
+    assert Reservation("m", 5, 0.0).to_json() == {"tokens": 5}
+    assert Reservation("m", 5, 0.5).to_json() == {"tokens": 5, "cost_usd": 0.5}
+
+
+def test_a_question_begins_no_step_unless_it_is_said_to() -> None:
+    counted = meter(Budget(steps=0))
+
+    counted.reserve_model("free", 0)
+    counted.reserve_model("free", 0, "a")
+    with pytest.raises(LimitReached, match="the budget's limit of steps is reached"):
+        counted.reserve_model("free", 0, "b", begins=True)
+
+
+def test_tokens_are_added_up_if_the_answer_has_no_total() -> None:
+    counted = meter(Budget(tokens=9_999))
+
+    counted.settle(counted.reserve_model("free", 0), {"input_tokens": 7, "output_tokens": 5}, "free")
+    counted.settle(
+        counted.reserve_model("free", 0), {"input_tokens": 7, "output_tokens": 5, "total_tokens": 20}, "free"
+    )
+
+    assert counted.usage.tokens == 32

@@ -1,14 +1,20 @@
 """The choke point of model calls: in the ledger before and after, and never asked again for what is on record."""
 
+import asyncio
 import json
 from typing import Any
 
+import pytest
 from desk import Desk, at_desk
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.calls.model_gate import ModelCall
+from graph.calls.meter import LimitReached, Meter
+from graph.calls.model_gate import ModelCall, ModelGate
+from graph.calls.rate_limit import RateLimiter
+from graph.chat_models.role_model import RoleModel
 from graph.chat_models.roles import role_model
 from graph.plan.canonical import digest
+from graph.record.budget import NO_BUDGET, Budget, Price, Usage
 from graph.record.events import Event
 from graph.testing import LoggedTools, ScriptedModel
 
@@ -105,3 +111,80 @@ def test_an_answer_that_no_record_can_hold_is_a_failure_of_the_model() -> None:
 
     assert isinstance(answer, str)
     assert "error" in events[-1].payload
+
+
+@pytest.mark.parametrize(
+    ("role", "step", "name", "tags"),
+    [
+        ("planner", None, "planner", ["nostream", "role:planner"]),
+        ("executor", "a", "executor a", ["role:executor"]),
+        ("judge", "a", "judge a", ["nostream", "role:judge"]),
+    ],
+)
+def test_a_request_is_named_for_tracers_and_only_what_an_executor_says_is_streamed(
+    role: str, step: str | None, name: str, tags: list[str]
+) -> None:
+    call = ModelCall(role, f"{role}:x:1", [HumanMessage("x")], step)
+    config = call.request({"run": "t.1"}).config
+
+    assert call.conversation == f"{role}:x"
+    assert (config["run_name"], config["tags"]) == (name, tags)
+    assert config["metadata"] == {"run": "t.1", "role": role, **({"step": step} if step else {})}
+
+
+def test_prompts_are_recorded_unless_it_is_said_otherwise() -> None:
+    async def work(desk: Desk) -> bool:
+        async with desk.next_run() as later:
+            meter, limiter = Meter(NO_BUDGET, Usage(), {}), RateLimiter({}, lambda: 0.0)
+            gate = ModelGate(later.ledger, later.lease, await later.record(), meter, limiter)
+            await gate.ask(role_model(ScriptedModel(["so"])), ModelCall("planner", "", [HumanMessage("x")]))
+            return "prompt" in (await later.ledger.events(later.run))[1].payload
+
+    assert at_desk(work)
+
+
+async def asks(desk: Desk, label: str, step: str | None, **options: Any) -> None:
+    gate = await desk.gate(**options)
+    await gate.models.ask(role_model(ScriptedModel(["so"])), ModelCall("executor", label, [HumanMessage("x")], step))
+
+
+def test_a_step_begins_with_its_first_question_and_a_planners_question_begins_none() -> None:
+    async def work(desk: Desk) -> None:
+        await asks(desk, "plan:1", None, budget=Budget(steps=0))
+        with pytest.raises(LimitReached):
+            await asks(desk, "a:1", "a", budget=Budget(steps=0))
+        await asks(desk, "a:1", "a", budget=Budget(steps=1))
+        await asks(desk, "a:2", "a", budget=Budget(steps=1))
+        with pytest.raises(LimitReached):
+            await asks(desk, "b:1", "b", budget=Budget(steps=1))
+
+    at_desk(work)
+
+
+def test_a_model_is_not_asked_before_its_rate_allows_it() -> None:
+    async def work(desk: Desk) -> list[str]:
+        gate, model = await desk.gate(rates={"scripted": 0.01}), role_model(ScriptedModel(["one", "two"]))
+        await gate.models.ask(model, ModelCall("planner", "plan:1", [HumanMessage("x")]))
+        waiting = asyncio.create_task(gate.models.ask(model, ModelCall("planner", "plan:2", [HumanMessage("x")])))
+        for _ in range(50):
+            await asyncio.sleep(0)
+        waiting.cancel()
+        return await desk.kinds()
+
+    assert at_desk(work) == ["model_started", "model_finished"]
+
+
+def test_an_answer_costs_what_the_model_that_gave_it_costs() -> None:
+    dear, cheap = ScriptedModel([ValueError("down")] * 9), ScriptedModel([])
+    cheap.model_name = "cheap"
+    cheap._answers = [AIMessage("so", usage_metadata={"input_tokens": 1, "output_tokens": 1, "total_tokens": 2})]
+    models = RoleModel((*role_model(dear).chats, *role_model(cheap).chats))
+
+    async def work(desk: Desk) -> Any:
+        prices = {"scripted": Price(9.0, 9.0), "cheap": Price(1.0, 2.0)}
+        meter, limiter = Meter(NO_BUDGET, Usage(), prices), RateLimiter({}, lambda: 0.0)
+        gate = ModelGate(desk.ledger, desk.lease, await desk.record(), meter, limiter)
+        await gate.ask(models, ModelCall("planner", "", [HumanMessage("x")]))
+        return (await desk.last()).payload["cost_usd"]
+
+    assert at_desk(work) == pytest.approx(3e-6)

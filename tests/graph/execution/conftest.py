@@ -1,13 +1,12 @@
 """One pass after another over a plan of a run in memory, with a gate as the executor gets it."""
 
 import asyncio
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from desk import Desk
+from desk import NO_RATES, Desk
 
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
@@ -23,7 +22,7 @@ from graph.record.budget import NO_BUDGET, Budget
 from graph.record.results import StepResult
 from graph.testing import ScriptedModel
 
-HANGS_AFTER_S = 10
+HANGS_AFTER_S = 5
 """When a pass that never ends, such as one that lost a slot, is cut off."""
 
 
@@ -73,6 +72,7 @@ class Pass:
         return [step for step, status in self.told if status == "running"]
 
     async def run(self) -> "Pass":
+        """Run the pass to its end."""
         async with asyncio.timeout(HANGS_AFTER_S):
             await self.flow.run()
         return self
@@ -94,10 +94,11 @@ async def _prepared(
     judge: ScriptedModel | None = None,
     max_check_attempts: int = 1,
     stops_early: bool = False,
+    rates: Mapping[str, float] = NO_RATES,
 ) -> Pass:
     plan = Plan.model_validate({"steps": list(steps)})
     record = await desk.record()
-    meter, limiter = Meter(budget, record.spending.usage, {}), RateLimiter({}, time.monotonic)
+    meter, limiter = Meter(budget, record.spending.usage, {}), RateLimiter(rates, lambda: 0.0)
     models = ModelGate(desk.ledger, desk.lease, record, meter, limiter)
     gate = CallGate(desk.ledger, desk.lease, record, desk.toolbox, meter, limiter, models)
     judging = role_model(judge) if judge is not None else None

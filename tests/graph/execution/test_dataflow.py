@@ -7,9 +7,10 @@ import pytest
 from desk import Desk, at_desk
 from langchain_core.tools import StructuredTool
 
+from graph.calls.toolbox import Toolbox
 from graph.errors import StaleRunError
 from graph.record.budget import Budget
-from graph.testing import LoggedTools, step
+from graph.testing import LoggedTools, ScriptedModel, step
 
 
 class Crowd:
@@ -144,3 +145,80 @@ def test_the_calls_that_a_person_has_to_settle_are_named_once(prepared: Any) -> 
 
     assert passed.statuses == {"b": "uncertain", "c": "uncertain"}
     assert len(passed.flow.uncertain_calls) == 1
+
+
+def test_a_pass_waits_for_a_slot_that_is_held_elsewhere_and_returns_it(prepared: Any) -> None:
+    async def work(desk: Desk) -> tuple[dict[str, str], int]:
+        passed = await prepared(desk, step("a", "look", n=1), step("b", "look", n=2), slots=1)
+        await passed.flow.work.slots.acquire()
+        running = asyncio.create_task(passed.run())
+        for _turn in range(20):
+            await asyncio.sleep(0)
+        assert passed.started == []
+        passed.flow.work.slots.release()
+        await running
+        return passed.statuses, await passed.free_slots()
+
+    assert at_desk(work, look()) == ({"a": "succeeded", "b": "succeeded"}, 1)
+
+
+def test_what_ends_is_on_record_whether_or_not_anything_starts_after_it(prepared: Any) -> None:
+    async def work(desk: Desk) -> list[str]:
+        await (await prepared(desk, gathered("a", 1), step("b", "look", after=["a"]))).run()
+        return await desk.kinds()
+
+    assert at_desk(work, look()) == ["step_finished", "call_started", "call_finished"]
+
+
+def test_a_model_step_and_a_list_of_one_slot_run_to_their_end(prepared: Any) -> None:
+    async def work(desk: Desk) -> dict[str, str]:
+        each = {**step("b", "look", n="{item_result}"), "for_each": [1, 2]}
+        model = ScriptedModel(["thought"])
+        return (await (await prepared(desk, step("a"), each, model=model, slots=1)).run()).statuses
+
+    assert at_desk(work, look()) == {"a": "succeeded", "b": "succeeded"}
+
+
+def test_a_step_that_has_no_result_yet_undoes_no_progress(prepared: Any) -> None:
+    async def work(desk: Desk) -> bool:
+        question = {"id": "b", "objective": "o", "ask": "Which?", "depends_on": ["a"]}
+        return (await (await prepared(desk, gathered("a", 1), question)).run()).flow.progressed
+
+    assert at_desk(work) is True
+
+
+def test_a_limit_stays_reached_when_a_running_step_ends_after_it(prepared: Any) -> None:
+    async def work(desk: Desk) -> Any:
+        steps = [step("a", "look", n=1), step("b", "look", n=2), gathered("c", 3, "a")]
+        return await (await prepared(desk, *steps, budget=Budget(tool_calls=1))).run()
+
+    passed = at_desk(work, look())
+
+    assert (passed.flow.limit, passed.statuses) == ("tool_calls", {"a": "succeeded", "b": "pending"})
+
+
+def test_nothing_starts_after_the_run_was_found_changed(prepared: Any) -> None:
+    told: list[tuple[str, str]] = []
+
+    async def work(desk: Desk) -> tuple[list[str], list[str]]:
+        async def look(n: int) -> int:
+            if n == 1:
+                await desk.revise(1)
+            while n == 2 and ("a", "succeeded") not in told:
+                await asyncio.sleep(0)
+            return n
+
+        metadata = {"effect": "read"}
+        desk.toolbox = Toolbox([StructuredTool.from_function(coroutine=look, description="looks", metadata=metadata)])
+        steps = [step("a", "look", n=1), step("b", "look", n=2), step("c", "look", n=3, after=["a"])]
+        passed = await prepared(desk, *steps, gathered("d", 4, "b"))
+        passed.told = told
+        passed.flow.announce = lambda name, result: told.append((name, result.status))
+        with pytest.raises(StaleRunError):
+            await passed.run()
+        return passed.started, await desk.kinds()
+
+    started, kinds = at_desk(work)
+
+    assert started == ["a", "b"]
+    assert kinds == ["call_started", "call_started", "plan_revised", "call_finished", "call_finished"]

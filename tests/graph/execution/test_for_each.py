@@ -1,13 +1,18 @@
 """A step for each item of a list: bounded, in order, and one failure does not lose the others."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from desk import Desk, at_desk
 
-from graph.execution.for_each import items_of
+from graph.errors import StaleRunError
+from graph.execution.for_each import ItemOutcome, Items, items_of
+from graph.execution.step_outcome import StepAttempt
 from graph.plan.schema import Step
 from graph.policy.grants import Refused
+from graph.record.budget import Budget
+from graph.record.trust_label import USER, TrustLabel
 from graph.testing import LoggedTools, ScriptedModel
 
 
@@ -62,3 +67,53 @@ def test_a_list_that_the_plan_does_not_allow_is_refused(items: Any, why: str) ->
 
     with pytest.raises(Refused, match=why):
         items_of(step, {"b": items})
+
+
+def test_a_list_may_be_as_long_as_the_plan_allows() -> None:
+    step = Step(id="a", objective="o", tool="half", for_each="{b_result}", max_items=2)
+
+    assert items_of(step, {"b": [1, 2]}) == [1, 2]
+
+
+def test_a_list_waits_for_a_person_if_one_of_its_items_does(prepared: Any) -> None:
+    result, free = result_of(prepared, each([8, 4]), slots=1, budget=Budget(tool_calls=1))
+
+    assert (result.status, free) == ("pending", 1)
+    assert "tool_calls" in str(result.error)
+
+
+def test_a_list_is_not_done_on_when_the_run_has_changed(prepared: Any) -> None:
+    tools = LoggedTools()
+
+    async def work(desk: Desk) -> None:
+        flow = await prepared(desk, each([8, 4]), slots=1)
+        await desk.revise(1)
+        with pytest.raises(StaleRunError):
+            await flow.run()
+
+    at_desk(work, tools.tool("half", half, effect="read"))
+    assert tools.calls == []
+
+
+def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:
+    step = Step(id="a", objective="o", tool="half", for_each=[4, 3], max_failures=1)
+    page = TrustLabel("untrusted", ("page",))
+    done = {0: ItemOutcome(2, USER, {"half": 1}), 1: ItemOutcome(2, USER, {"half": 2})}
+    attempt = StepAttempt("a", "i", 1, 0.0)
+
+    whole = Items(step, asyncio.Semaphore(), page, done).end(attempt, 2)
+    partly = Items(step, asyncio.Semaphore(), page, {0: done[0]}, {1: "odd"}).end(attempt, 2)
+
+    assert (whole.called, whole.label) == ({"half": 3}, USER)
+    assert (partly.called, partly.label.untrusted) == ({"half": 1}, True), "the error may quote what the item read"
+
+
+def test_a_list_on_record_is_not_done_again(prepared: Any) -> None:
+    async def work(desk: Desk) -> list[str]:
+        for _ in range(2):
+            await (await prepared(desk, each([8]))).run()
+        return await desk.kinds()
+
+    kinds = at_desk(work, LoggedTools().tool("half", half, effect="read"))
+
+    assert kinds == ["call_started", "call_finished", "step_finished"]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from desk import Desk, at_desk
 
 from graph.record.budget import Budget
@@ -124,3 +125,31 @@ def test_a_reference_without_a_value_fails_the_step(prepared: Any) -> None:
 
     assert result.status == "failed"
     assert "a_result.y" in str(result.error)
+
+
+def test_a_skipped_step_is_not_begun_and_neither_is_one_that_needs_it(prepared: Any) -> None:
+    tools = LoggedTools()
+
+    async def work(desk: Desk) -> dict[str, str]:
+        await desk.ledger.append(desk.lease, [drafted("step_skipped", {}, "a")])
+        steps = [step("a", "look"), step("b", "look", after=["a"]), step("c", "look", n=1)]
+        statuses: dict[str, str] = (await (await prepared(desk, *steps)).run()).statuses
+        return statuses
+
+    assert at_desk(work, tools.tool("look", effect="read")) == {"a": "skipped", "b": "skipped", "c": "succeeded"}
+    assert len(tools.calls) == 1
+
+
+@pytest.mark.parametrize(("value", "status"), [("given", "succeeded"), ("", "failed")])
+def test_a_supplied_result_is_checked_and_its_work_is_not_done(prepared: Any, value: str, status: str) -> None:
+    tools = LoggedTools()
+
+    async def work(desk: Desk) -> tuple[str, list[str]]:
+        await desk.ledger.append(desk.lease, [drafted("result_supplied", {"value": value}, "a")])
+        steps = [{**step("a", "send"), "checks": [{"non_empty": True}]}]
+        statuses = [(await (await prepared(desk, *steps)).run()).statuses["a"] for _ in range(2)]
+        assert statuses == [status] * 2
+        return statuses[0], await desk.kinds()
+
+    assert at_desk(work, tools.tool("send")) == (status, ["result_supplied", "step_checked"])
+    assert tools.calls == []

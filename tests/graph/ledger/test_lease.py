@@ -8,7 +8,7 @@ MINE, FREE = Holder("me", 3, 5), Holder("", 3, 5)
 
 
 def test_a_run_is_claimed_under_the_next_token_if_nobody_owns_it() -> None:
-    assert claimed(None, "you") == Holder("you", 1)
+    assert claimed(None, "you") == Holder("you", 1, beat=0)
     assert claimed(FREE, "you") == Holder("you", 4)
     assert claimed(MINE, "you") is None
 

@@ -92,7 +92,7 @@ def faults_after(database: bytes, *statements: tuple[str, tuple[Any, ...]]) -> t
 
 
 def cell(database: bytes, column: str, seq: int) -> Any:
-    with sqlite3.connect(":memory:") as db:
+    with closing(sqlite3.connect(":memory:")) as db, db:
         db.deserialize(database)
         db.text_factory = bytes
         return db.execute(f"SELECT {column}, typeof({column}) FROM ledger_events WHERE seq = ?", (seq,)).fetchone()

@@ -309,3 +309,20 @@ def test_a_tool_that_changes_schema_or_effect_changes_its_face(other: ToolSpec) 
 
 def test_a_tool_that_changes_its_words_keeps_its_face() -> None:
     assert ToolSpec("a", "new words", {}, timeout_s=3).fingerprint == ToolSpec("a", "old words", {}).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("schema", "may_have"),
+    [
+        ({"properties": {"to": {"type": "string"}}}, False),
+        ({"properties": {"to": {"type": "string", "description": 'text with "default": in it'}}}, False),
+        ({"properties": {"copies": {"default": 1}}}, True),
+        (
+            {"properties": {"how": {"$ref": "#/$defs/how"}}, "$defs": {"how": {"properties": {"n": {"default": 2}}}}},
+            True,
+        ),
+        ({"properties": {"how": {"anyOf": [{"type": "null"}, {"items": {"default": None}}]}}}, True),
+    ],
+)
+def test_a_default_is_found_at_any_depth_of_a_schema(schema: dict[str, Any], may_have: bool) -> None:
+    assert spec(schema).may_have_defaults is may_have

@@ -11,8 +11,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.errors import UnresolvedReferenceError
+from graph.plan.expressions import MAX_CHARACTERS
 from graph.plan.reference_spans import spans
-from graph.plan.references import Reference, escape, join_pieces, pieces, references_in, renamed, resolve
+from graph.plan.references import (
+    Reference,
+    escape,
+    join_pieces,
+    needs_evaluation,
+    pieces,
+    references_in,
+    renamed,
+    resolve,
+)
 
 RESULT = {
     "items": [{"url": "u0", "n": 0}, {"url": "u1"}],
@@ -445,3 +455,46 @@ def test_a_chain_walks_as_python_would(chain: list[Any]) -> None:
 )
 def test_braces_are_doubled_only_if_one_stands_before_the_reference(text: str, expected: str) -> None:
     assert value(text) == expected
+
+
+@pytest.mark.parametrize(("characters", "is_chain"), [(MAX_CHARACTERS, True), (MAX_CHARACTERS + 2, False)])
+def test_a_chain_may_be_as_long_as_any_expression(characters: int, is_chain: bool) -> None:
+    reference = Reference("a", ".b" * (characters // 2))
+
+    assert reference.is_chain is is_chain
+    assert (reference.fault is None) is is_chain
+
+
+def test_the_part_of_a_chain_that_is_not_there_is_named_as_it_is_written() -> None:
+    with pytest.raises(
+        UnresolvedReferenceError, match=re.escape(": .gone is not there; the value is an object with b")
+    ):
+        resolve("{a_result.gone}", {"a": {"b": 1}})
+    with pytest.raises(UnresolvedReferenceError, match=re.escape("[5] is not there; the value is a list of 1")):
+        resolve("{a_result.b[5]}", {"a": {"b": [1]}})
+
+
+def test_only_expressions_take_evaluation() -> None:
+    assert needs_evaluation(["{a_result.b}", "{a_result[?b].c}"])
+    assert not needs_evaluation(["{a_result.b}", "{a_result[0]}", "text"])
+
+
+def test_references_are_renamed_and_all_else_is_left() -> None:
+    given = {
+        "x": ["{a_result.b} and {{a_result}}", "{b_result}"],
+        "y": 5,
+        "z": "{ }",
+        "n": "n $$$$$${a_result}, $${a_result}",
+    }
+
+    assert renamed(given, {"a": "c"}) == {
+        "x": ["{c_result.b} and {{a_result}}", "{b_result}"],
+        "y": 5,
+        "z": "{ }",
+        "n": "n $$$$$${c_result}, $${c_result}",
+    }
+
+
+def test_no_text_has_no_pieces() -> None:
+    assert pieces("") == ()
+    assert pieces("text") == ("text",)

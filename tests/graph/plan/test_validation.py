@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
+from graph.plan.draft import StepDraft
 from graph.plan.json_values import json_faults
 from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.schema import Plan
+from graph.plan.validation import graph_issues
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
 SEARCH = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
@@ -419,3 +421,23 @@ def test_a_plan_that_was_read_reads_back_as_itself(given_steps: list[Any], answe
 
     assert again is not None
     assert again.digest == plan.digest
+
+
+def test_the_id_of_items_is_reserved_in_a_plan_with_lists_only() -> None:
+    item, each = step("item", tool="any"), step("each", tool="any", for_each=[1])
+
+    assert read(item, step("a")).plan is not None
+    assert read(each, step("a")).plan is not None
+    assert ("item", "id") in places(read(item, each, step("a")))
+
+
+def test_a_check_that_cannot_be_made_is_a_fault_of_its_place() -> None:
+    assert ("a", "checks[1]") in places(read(step("a", tool="any", checks=[{"non_empty": True}, {"called": "gone"}])))
+
+
+def test_text_that_looks_like_a_reference_is_a_fault_unless_its_step_has_succeeded() -> None:
+    drafts = [StepDraft(step("a")), StepDraft(step("b", tool="any", args={"x": "{a.url}"}))]
+
+    assert [(issue.step, issue.field) for issue in graph_issues(drafts, None)] == [("b", "args.x")]
+    drafts[1].is_settled = True
+    assert graph_issues(drafts, None) == []

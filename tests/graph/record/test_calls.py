@@ -3,9 +3,11 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from graph.record.call import Call
 from graph.record.calls import Calls
-from graph.record.events import Arguments, CallFinished, CallStarted, Event, SettledCall
+from graph.record.events import Arguments, CallFinished, CallInherited, CallStarted, Event, SettledCall
 from graph.record.results import StepResult
 
 SENT = StepResult("succeeded", "sent")
@@ -165,3 +167,27 @@ def test_reads_of_a_models_own_keep_their_results_if_its_criteria_are_not_met() 
 
 def test_one_effect_among_reads_is_enough_to_have_acted() -> None:
     assert started(started(Calls(), "read", repeatable=True), "act", call=1).may_have_acted("a", None)
+
+
+@pytest.mark.parametrize(
+    ("told", "status", "is_uncertain"),
+    [
+        ({"happened": True}, "succeeded", False),
+        ({"happened": False}, "failed", True),
+        ({"happened": False, "error": "down"}, "failed", True),
+        ({"happened": False, "unmet": "will not do"}, "succeeded", True),
+        ({"happened": False, "unmet": "will not do", "error": "down"}, "failed", True),
+    ],
+    ids=["it happened", "no outcome", "it failed", "its result will not do", "it failed after that"],
+)
+def test_a_fork_has_the_calls_of_its_source_as_they_stand_there(
+    told: dict[str, Any], status: str, is_uncertain: bool
+) -> None:
+    calls, fields = Calls(), {"source": "t.1", "seq": 4, "at": 5.0, "key": "k", "tool": "send", "args": Arguments({})}
+
+    calls.call_inherited("a", CallInherited(**{**fields, **told}))
+
+    call = calls.elsewhere["k"]
+    assert calls.inherited == {"k"} and call.result is not None
+    assert (call.result.status, call.is_uncertain, call.settled) == (status, is_uncertain, told["happened"])
+    assert (call.repeatable, call.revision, call.number, call.run) == (False, 0, 0, "t.1")

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from graph.plan.issues import Issue
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, RunForked, Steered
 from graph.record.plan_state import PlanState
 from graph.record.replacement import Replaced
 
@@ -118,3 +119,49 @@ def test_the_issues_are_those_of_the_plan_refused_last() -> None:
     state.plan_refused(PlanRefused(author="planner", issues=()))
 
     assert (state.issues, state.awaits_plan) == ((), True)
+
+
+def test_a_run_begins_without_a_plan() -> None:
+    state = PlanState()
+
+    assert (state.revision, state.awaits_plan, state.may_call("a", "send")) == (0, True, True)
+
+
+def test_a_revision_is_known_by_its_checkpoint_its_digest_and_the_failures_that_it_answers() -> None:
+    state = revised(revised(PlanState(), failures=("f1",)), 2, checkpoint="c2", failures=("f2",))
+
+    assert {checkpoint: data.revision for checkpoint, data in state.revised_at.items()} == {"": 1, "c2": 2}
+    assert (state.digests, state.failures) == (["d1", "d2"], {"f1", "f2"})
+
+
+def test_feedback_may_be_without_words() -> None:
+    state = revised(PlanState())
+
+    state.decided(decision("feedback"))
+
+    assert state.feedback == [""]
+
+
+def test_the_first_amendment_stands_alone() -> None:
+    state = revised(PlanState())
+
+    state.amended(Steered(constraints=(), feedback="be brief"))
+
+    assert state.steered is not None and ";" not in state.steered
+
+
+def test_a_fork_keeps_what_its_source_planned_with_untrusted_content() -> None:
+    state = PlanState()
+
+    state.run_forked(RunForked(source="t.1", tainted=("a",)))
+
+    assert state.tainted == {"a"}
+
+
+def test_a_run_that_goes_on_after_an_end_asks_models_anew() -> None:
+    state = PlanState(issues=(Issue("a", "tool", "unknown"),))
+    assert (state.reopened, state.after_retries) == (0, "")
+
+    state.run_reopened()
+
+    assert (state.after_retries, state.issues) == (":retry 1", ())

@@ -1,9 +1,21 @@
 """What waits for a person, and what was decided."""
 
+from dataclasses import replace
 from typing import Any
 
 from graph.record.budget import Budget
-from graph.record.events import Arguments, CallRefused, Decided, Event, ReviewRequested, StepHeld
+from graph.record.call import WaitingCall
+from graph.record.events import (
+    Arguments,
+    CallRefused,
+    Decided,
+    EarlierCall,
+    Event,
+    ReviewRequested,
+    RunReopened,
+    StepHeld,
+    StepUncertain,
+)
 from graph.record.review_state import ReviewState, refusal_digest
 
 SHOWN = ReviewRequested.from_json(
@@ -74,3 +86,74 @@ def test_the_same_refusal_at_another_checkpoint_is_the_same() -> None:
     again = CallRefused(tool="send", args=Arguments({"to": "x"}), why="no grant", revision=1, checkpoint="c9")
     assert refusal_digest("a", again) in state.refused
     assert refusal_digest("b", again) not in state.refused
+
+
+def test_a_run_begins_with_nothing_asked_and_nothing_decided() -> None:
+    state = ReviewState()
+
+    assert (state.requests, state.last_decision_seq, state.decision_before_seq) == (0, 0, 0)
+
+
+def test_what_an_old_record_leaves_out_is_empty() -> None:
+    state = ReviewState()
+    state.review_requested(replace(SHOWN, checkpoint=None))
+    assert state.request is not None and state.request.checkpoint == ""
+
+    approval = decided(state, checkpoint=None, digest=None, binding=None).approval
+
+    assert approval is not None and (approval.digest, approval.binding) == ("", "")
+    assert set(state.decided_at) == {""}
+
+
+def test_another_budget_without_terms_voids_the_approval() -> None:
+    state = decided(decided(ReviewState()), 6, decision="budget", binding=None, budget=Budget(tool_calls=9))
+
+    assert state.approval is not None and state.approval.binding == ""
+
+
+def test_a_budget_may_be_raised_before_anything_is_approved() -> None:
+    assert decided(ReviewState(), decision="budget", budget=Budget(tool_calls=9)).approval is None
+
+
+def test_a_held_call_names_the_other_runs_in_which_it_happened_once_each() -> None:
+    state = ReviewState()
+    before = (EarlierCall("k1", "t.1"), EarlierCall("own"), EarlierCall("k2", "t.2"), EarlierCall("k3", "t.1"))
+    held = StepHeld(key="k", tool="send", args=Arguments({}), labels={}, revision=1, before=before)
+
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
+
+    assert state.held["k"].before == ("t.1", "t.2")
+
+
+def test_a_call_waits_for_others_as_the_work_of_its_step() -> None:
+    state = ReviewState()
+    waiting = StepUncertain(key="k", tool="send", args=Arguments({}), calls=(EarlierCall("o"),), revision=2)
+
+    state.step_uncertain(Event(5, "step_uncertain", "a", 0.0, {}), waiting)
+
+    assert state.uncertain == {"k": WaitingCall("a", ("o",), 2)}
+
+
+def test_a_run_that_goes_on_under_a_raised_budget_binds_its_approval_to_it() -> None:
+    state, raised = decided(ReviewState()), RunReopened(approver="x", budget=Budget(tool_calls=9), binding="b2")
+
+    state.run_reopened(RunReopened(approver="x", binding="ignored"))
+    assert state.approval is not None and state.approval.binding == "b"
+    state.run_reopened(raised)
+    assert state.approval is not None and state.approval.binding == "b2"
+    state.run_reopened(replace(raised, binding=None))
+    assert state.approval is not None and state.approval.binding == ""
+    unapproved = ReviewState()
+    unapproved.run_reopened(raised)
+    assert unapproved.approval is None
+
+
+def test_a_held_call_says_when_the_same_call_was_made_if_that_is_on_record() -> None:
+    state = ReviewState()
+    held = StepHeld(
+        key="k", tool="send", args=Arguments({}), labels={}, revision=1, before=(EarlierCall("k1", "t.1", at=86_400.0),)
+    )
+
+    state.step_held(Event(5, "step_held", "a", 0.0, {}), held)
+
+    assert state.held["k"].before == ("t.1 on 1970-01-02 at 00:00 UTC",)

@@ -1,5 +1,7 @@
 """Questions that need several values of a run's state."""
 
+from dataclasses import replace
+
 import pytest
 
 from graph.record.call import Call, HeldCall, WaitingCall
@@ -55,3 +57,15 @@ def test_a_model_begins_a_step_anew_only_if_no_call_of_it_may_have_acted() -> No
     assert RunState(steps=failed).begins_anew("a", None) == 2
     acted = Calls({"k": CALL}, keys_of={"a": ["k"]})
     assert RunState(calls=acted, steps=failed).begins_anew("a", None) == 0
+
+
+def test_a_run_begins_before_its_first_event() -> None:
+    assert (RunState().seq, RunState().control_seq) == (0, 0)
+
+
+def test_a_call_that_was_seen_or_settled_waits_no_more() -> None:
+    over = state()
+    over.review_state = ReviewState(held=WAITS.held, seen={"h"}, uncertain=WAITS.uncertain)
+    over.calls = Calls({"k": replace(CALL, nothing_happened=True)})
+
+    assert (over.waiting_calls, over.uncertain_calls) == ([], {})

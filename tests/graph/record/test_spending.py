@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graph.record.budget import Budget
+from graph.record.budget import Budget, Usage
 from graph.record.events import (
     Arguments,
     BudgetReached,
@@ -14,7 +14,9 @@ from graph.record.events import (
     ModelFinished,
     ModelStarted,
     PlanRevised,
+    RunReopened,
     RunStarted,
+    Tokens,
 )
 from graph.record.spending import BudgetExhausted, Spending
 
@@ -39,6 +41,42 @@ def test_a_step_counts_once_however_many_calls_it_makes() -> None:
     usage = called(called(called(Spending()), call=1), "b").usage
 
     assert (usage.steps, usage.tool_calls, usage.calls) == (2, 3, {"send": 3})
+
+
+def test_the_items_of_a_step_are_calls_of_one_step() -> None:
+    usage = called(called(Spending())).usage
+
+    assert (usage.steps, usage.tool_calls) == (1, 2)
+
+
+def test_a_call_of_a_model_begins_no_step() -> None:
+    assert called(Spending(), call=1).usage.steps == 0
+
+
+def test_a_run_begins_with_nothing_spent_and_nothing_due() -> None:
+    spending = Spending()
+
+    assert (spending.usage, spending.shortage, spending.replanner_is_due) == (Usage(), None, False)
+
+
+def test_a_planners_question_counts_no_step_and_no_more_than_it_sets_aside() -> None:
+    spending = asked(Spending())
+
+    assert spending.usage == Usage(model_calls=1)
+    assert not asked(Spending(), "a").replanner_is_due
+
+
+def test_a_step_begins_with_the_first_question_to_its_model() -> None:
+    assert asked(Spending(), "a").usage.steps == 1
+
+
+def test_the_tokens_of_an_answer_count_whether_or_not_any_were_set_aside() -> None:
+    for reserved in ({}, {"tokens": 100}):
+        spending = asked(Spending(), **reserved)
+
+        spending.model_finished(ModelFinished(key="m", role="planner", usage=Tokens(total_tokens=30)))
+
+        assert spending.usage.tokens == 30
 
 
 def test_a_model_step_counts_once_with_its_calls() -> None:
@@ -103,3 +141,12 @@ def test_the_time_of_work_stays_if_an_event_has_none(worked_s: float | None) -> 
     spending.worked(worked_s)
 
     assert spending.usage.wall_s == 4.0
+
+
+@pytest.mark.parametrize(("raised", "budget"), [(None, 1), (Budget(tool_calls=5), 5)])
+def test_a_run_that_goes_on_is_short_of_nothing_and_may_have_another_budget(raised: Any, budget: int) -> None:
+    spending = Spending(budget=Budget(tool_calls=1), shortage=BudgetExhausted("tool_calls", ()))
+
+    spending.run_reopened(RunReopened(approver="x", budget=raised))
+
+    assert (spending.shortage, spending.budget.tool_calls) == (None, budget)

@@ -1,8 +1,21 @@
 """The results of a run's steps, and how often they failed."""
 
+from dataclasses import replace
 from typing import Any
 
-from graph.record.events import CallFinished, PlanRevised, StepChecked, StepFinished
+from graph.plan.revision import PlanDiff
+from graph.record.events import (
+    CallFinished,
+    Content,
+    Event,
+    Inherited,
+    PlanRevised,
+    ResultSupplied,
+    RunReopened,
+    StepChecked,
+    StepFinished,
+    StepSkipped,
+)
 from graph.record.results import StepResult
 from graph.record.steps import Steps
 from graph.record.trust_label import USER
@@ -137,3 +150,81 @@ def test_the_result_of_a_settled_call_is_the_steps() -> None:
     steps.settled("a", SENT)
 
     assert (steps.results["a"], steps.succeeded) == (SENT, {"a"})
+
+
+def test_to_ask_what_succeeded_changes_nothing() -> None:
+    steps = Steps({"a": SENT})
+
+    assert steps.succeeded and steps == Steps({"a": SENT})
+
+
+SKIPPED = StepSkipped(approver="os:ada")
+
+
+def test_a_step_that_succeeded_or_was_skipped_is_settled() -> None:
+    steps = Steps({"a": SENT, "b": DOWN})
+    steps.step_skipped("c", SKIPPED)
+
+    assert [steps.is_settled(step) for step in ("a", "b", "c", "gone")] == [True, False, True, False]
+    assert [steps.is_skipped(step) for step in ("a", "b", "c", "gone")] == [False, False, True, False]
+
+
+def test_a_skipped_step_names_who_skipped_it_and_why_and_is_checked_no_more() -> None:
+    steps = Steps()
+    steps.work_finished("a", finished(unchecked=True), 1)
+
+    steps.step_skipped("a", SKIPPED)
+    steps.step_skipped("b", StepSkipped(approver="os:ada", why="not needed"))
+
+    assert (steps.results["a"].error, steps.unchecked) == ("skipped by os:ada", {})
+    assert steps.results["b"].error == "skipped by os:ada: not needed"
+
+
+def test_a_step_that_a_revision_changes_is_not_the_one_that_was_skipped() -> None:
+    steps = Steps({"done": SENT})
+    for step in ("kept", "new", "changed", "removed"):
+        steps.step_skipped(step, SKIPPED)
+
+    diff = PlanDiff(added=("new",), changed=("changed", "done"), removed=("removed", "gone"))
+    steps.plan_revised(replace(revised("failure"), diff=diff), before=1)
+
+    assert set(steps.results) == {"done", "kept"}
+
+
+def test_a_fork_has_the_results_and_the_trust_of_its_source() -> None:
+    steps = Steps()
+
+    steps.inherited("a", Inherited(source="t.1", seq=9, result=SENT, label=USER))
+
+    assert (steps.results["a"], steps.labels["a"], steps.supplied, steps.succeeded) == (SENT, USER, {"a"}, {"a"})
+
+
+def test_a_result_that_a_person_supplied_is_checked_like_any_other() -> None:
+    steps = Steps({"a": DOWN})
+
+    steps.result_supplied(Event(7, "result_supplied", "a", 5.0, {}), ResultSupplied(result=Content(1), approver="x"))
+
+    assert (steps.results["a"], steps.labels["a"]) == (StepResult("succeeded", 1, started_at=5.0, ended_at=5.0), USER)
+    assert (set(steps.unchecked), steps.supplied) == ({"a"}, {"a"})
+    steps.step_checked("a", StepChecked(met=False, error="no", revision=1))
+    assert steps.supplied == set()
+
+
+def test_a_run_that_goes_on_forgets_the_results_of_what_is_tried_again() -> None:
+    steps = Steps({"a": DOWN, "b": SENT}, {"a": 1, "b": 1}, missing={"a": ("x",), "b": ("y",)})
+    steps.failed["a", None] = steps.retries["a"] = 1
+    assert steps.succeeded == {"b"}
+
+    steps.run_reopened(RunReopened(again=("a", "b", "gone"), approver="x"))
+
+    assert (steps.results, steps.result_revision, steps.missing, steps.succeeded) == ({}, {}, {}, set())
+    assert (steps.times_failed("a", None), steps.retries["a"]) == (1, 0)
+
+
+def test_the_first_plan_of_a_run_leaves_what_was_skipped_before_it() -> None:
+    steps = Steps()
+    steps.step_skipped("a", SKIPPED)
+
+    steps.plan_revised(replace(revised("failure"), diff=PlanDiff(added=("a",))), before=0)
+
+    assert steps.is_skipped("a")

@@ -178,3 +178,13 @@ def test_a_lease_that_could_not_be_given_back_holds_nobody_up(path: Path, monkey
             return lease.token
 
     assert use(path, work, 2) == 2
+
+
+@pytest.mark.parametrize("row", [("me", "one", 0), ("me", 1, "none"), (5, 1, 0)], ids=repr)
+def test_a_row_that_somebody_changed_is_damage_and_no_owner(db: sqlite3.Connection, row: tuple[object, ...]) -> None:
+    db.execute("DROP TABLE ledger_leases")
+    db.execute("CREATE TABLE ledger_leases (run INTEGER PRIMARY KEY, owner, token, beat)")
+    db.execute("INSERT INTO ledger_leases VALUES (1, ?, ?, ?)", row)
+
+    with pytest.raises(sqlite3.DatabaseError, match="a lease was changed"):
+        look(db, 1)

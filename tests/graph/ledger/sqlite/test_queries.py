@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from graph.ledger.protocol import RunKey
@@ -28,7 +29,7 @@ def test_runs_in_which_all_went_well_are_not_read_and_an_index_finds_the_others(
 
     asyncio.run(fill())
 
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         add_functions(db)
         assert runs_to_know(db, RunKey("t", 9)) == [6]
         query = f"SELECT n FROM ledger_runs JOIN ledger_events ON run = id WHERE thread = 't' AND {TO_KNOW}"

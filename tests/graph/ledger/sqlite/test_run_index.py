@@ -1,19 +1,24 @@
 """The tables of the index."""
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
+from graph.ledger.chaining import chained
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.ledger.sqlite.run_index import RunIndex
+from graph.ledger.sqlite.schema import create
 from graph.record.events import Draft
 from graph.record.run_filter import RunFilter
 from graph.testing import drafted
 
 ENDED = drafted("run_ended", {"status": "succeeded", "reason": "1 of 1 steps succeeded", "value": 1})
+CALLED = drafted("call_started", {"tool": "look"}, "a")
 ASKED = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
 
 
@@ -59,6 +64,38 @@ def test_an_index_that_was_changed_is_noticed_and_made_anew(tmp_path: Path) -> N
             assert await ledger.misindexed() == []
 
     asyncio.run(work())
+
+
+def test_a_row_that_is_gone_is_written_whole_at_the_next_event(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+
+    async def work() -> None:
+        async with opened(path) as ledger:
+            run = await ledger.open_run("a", [begun("find wind", tags=["x"])])
+            with closing(sqlite3.connect(path)) as db:
+                db.execute("DELETE FROM ledger_index")
+                db.commit()
+            await written(ledger, run, ENDED)
+            assert await ids(ledger, status="succeeded", text="wind", tag="x") == ["a.1"]
+            assert await ledger.misindexed() == []
+
+    asyncio.run(work())
+
+
+def test_an_event_writes_only_the_columns_that_it_changes() -> None:
+    statements: list[str] = []
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        create(db)
+        db.execute("INSERT INTO ledger_runs (id, thread, n) VALUES (1, 'a', 1)")
+        index = RunIndex()
+        _, (begins, first, second) = chained([begun(), CALLED, CALLED], 0, b"")
+        index.add(db, 1, b"", [begins], b"1")
+        db.set_trace_callback(statements.append)
+        index.add(db, 1, b"1", [first], b"2")
+        index.add(db, 1, b"2", [second], b"3")
+        columns = [re.findall(r"(\w+) = ", statement) for statement in statements]
+
+    assert columns == [["seq", "status", "tool_calls", "updated_at", "run"], ["seq", "tool_calls", "updated_at", "run"]]
 
 
 def test_a_redacted_goal_is_gone_from_the_index(tmp_path: Path) -> None:

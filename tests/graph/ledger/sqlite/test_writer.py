@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graph.ledger.sqlite.writer import WriterThread
+from graph.ledger.sqlite.writer import WriterThread, begin_at_once
 
 
 def connect_to(path: Path | str) -> Callable[[], sqlite3.Connection]:
@@ -278,3 +278,176 @@ def test_a_caller_who_gave_up_before_its_turn_is_passed_over() -> None:
         return found
 
     assert asyncio.run(main()) == []
+
+
+@pytest.mark.parametrize(("writes", "statement"), [(True, "BEGIN IMMEDIATE"), (False, "BEGIN")])
+def test_a_transaction_that_writes_takes_the_lock_at_once_and_one_that_reads_takes_none(
+    writes: bool, statement: str
+) -> None:
+    said: list[str] = []
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    db.set_trace_callback(said.append)
+
+    begin_at_once(db, writes)
+    db.close()
+
+    assert said == [statement]
+
+
+def test_work_writes_unless_it_is_said_otherwise_and_one_that_writes_decides_for_all_that_share_its_commit() -> None:
+    asked: list[bool] = []
+    blocked, go = threading.Event(), threading.Event()
+
+    def begin(db: sqlite3.Connection, writes: bool) -> None:
+        asked.append(writes)
+        begin_at_once(db, writes)
+
+    def wait(_: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+
+    async def main() -> None:
+        writer = WriterThread(connect_to(":memory:"), begin=begin)
+        first = asyncio.create_task(writer.run(wait, writes=False))
+        await asyncio.to_thread(blocked.wait, 10)
+        others = [asyncio.create_task(writer.run(rows, writes=False)), asyncio.create_task(writer.run(insert(1)))]
+        await asyncio.sleep(0)
+        go.set()
+        await asyncio.gather(first, *others)
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert asked == [False, True]
+
+
+def test_one_that_must_survive_a_power_cut_decides_for_all_that_share_its_commit() -> None:
+    blocked, go = threading.Event(), threading.Event()
+
+    def mode(db: sqlite3.Connection) -> int:
+        return int(db.execute("PRAGMA synchronous").fetchone()[0])
+
+    def wait(_: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect_to(":memory:"))
+        first = asyncio.create_task(writer.run(wait))
+        await asyncio.to_thread(blocked.wait, 10)
+        others = [asyncio.create_task(writer.run(mode, full=full)) for full in (False, True, False)]
+        await asyncio.sleep(0)
+        go.set()
+        await first
+        modes = [*await asyncio.gather(*others), await writer.run(mode)]
+        await writer.close()
+        return modes
+
+    assert asyncio.run(main()) == [2, 2, 2, 1]
+
+
+def test_what_the_pulse_asks_for_does_not_wait_for_the_disk() -> None:
+    modes: list[int] = []
+    seen = threading.Event()
+
+    def look(db: sqlite3.Connection) -> None:
+        modes.append(int(db.execute("PRAGMA synchronous").fetchone()[0]))
+        seen.set()
+
+    async def main() -> None:
+        writer = WriterThread(connect_to(":memory:"), lambda: [look], pulse_s=0.01)
+        await writer.run(lambda _: None)
+        await asyncio.to_thread(seen.wait, 10)
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert set(modes) == {1}
+
+
+def test_a_caller_who_gave_up_in_the_middle_of_its_work_is_told_nothing() -> None:
+    blocked, go, faults = threading.Event(), threading.Event(), []
+
+    def wait(_: sqlite3.Connection) -> None:
+        blocked.set()
+        go.wait(10)
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: faults.append(context))
+        writer = WriterThread(connect_to(":memory:"))
+        task = asyncio.create_task(writer.run(wait))
+        await asyncio.to_thread(blocked.wait, 10)
+        task.cancel()
+        await asyncio.wait([task])
+        go.set()
+        await writer.run(rows)
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert faults == []
+
+
+def threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "ledger-writer" and thread.is_alive()]
+
+
+def test_the_thread_holds_up_no_exit_and_ends_as_the_writer_is_closed() -> None:
+    before = len(threads())
+
+    async def main() -> None:
+        writer = WriterThread(connect_to(":memory:"))
+        await writer.run(rows)
+        assert len(threads()) == before + 1 and all(thread.daemon for thread in threads())
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert len(threads()) == before
+
+
+def test_a_process_that_forks_has_no_connection_open_until_the_fork_is_over(tmp_path: Path) -> None:
+    opened: list[sqlite3.Connection] = []
+
+    def connect() -> sqlite3.Connection:
+        opened.append(sqlite3.connect(tmp_path / "x.db", isolation_level=None, check_same_thread=False))
+        return opened[-1]
+
+    async def main() -> list[int]:
+        writer = WriterThread(connect)
+        await writer.run(lambda db: db.execute("CREATE TABLE t (n)"))
+        over = writer.rest()
+        with pytest.raises(sqlite3.ProgrammingError):
+            opened[0].execute("SELECT 1")
+        waiting = asyncio.create_task(writer.run(rows))
+        await asyncio.sleep(0)
+        assert len(opened) == 1
+        over()
+        found = await waiting
+        await writer.close()
+        return found
+
+    assert asyncio.run(main()) == []
+    assert len(opened) == 2
+
+
+def test_a_writer_that_was_never_used_lets_a_fork_go_on_at_once() -> None:
+    WriterThread(connect_to(":memory:")).rest()()
+
+
+def test_the_first_pulse_comes_after_its_time() -> None:
+    pulses: list[int] = []
+
+    def pulse() -> list[Callable[[sqlite3.Connection], None]]:
+        pulses.append(1)
+        return []
+
+    async def main() -> None:
+        writer = WriterThread(connect_to(":memory:"), pulse, pulse_s=3_600)
+        await writer.run(rows)
+        await writer.run(rows)
+        await writer.close()
+
+    asyncio.run(main())
+
+    assert pulses == []

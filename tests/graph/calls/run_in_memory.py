@@ -1,0 +1,67 @@
+"""A run in memory as a node has it: services without a model, a ledger, and the context of the run."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from graph.calls.rate_limit import RateLimiter
+from graph.calls.toolbox import Toolbox
+from graph.chat_models.roles import RoleModels, role_model
+from graph.context import Services, Settings
+from graph.ledger.memory.ledger import MemoryLedger
+from graph.record.events import Draft, RunStarted
+from graph.record.projection import project
+from graph.run_context import RunContext
+from graph.testing import LoggedTools, ScriptedModel, drafted
+
+Result = TypeVar("Result")
+READ = LoggedTools().tool("read", effect="read", trusted=True)
+PAGE = LoggedTools().tool("page", effect="read", trusted=False)
+SEND = LoggedTools().tool("send")
+PLAN = {"steps": [{"id": "a", "objective": "o", "tool": "read", "args": {"q": 1}}]}
+
+
+def services(*tools: Any, ledger: MemoryLedger | None = None, **settings: Any) -> Services:
+    """Return services over one ledger in memory, with a clock that stands still."""
+    store, model = ledger or MemoryLedger(), role_model(ScriptedModel([]))
+
+    async def opened() -> MemoryLedger:
+        return store
+
+    models = RoleModels(model, model, model, None, layers=())
+    toolbox = Toolbox(tools or (READ, PAGE, SEND))
+    return Services(Settings(**settings), toolbox, models, opened, RateLimiter({}, lambda: 0.0), lambda: 0.0)
+
+
+async def begun(given: Services, *drafts: Draft, checkpoint: str = "c", **more: Any) -> RunContext:
+    """Begin a run with these events, and return it as a node at a checkpoint reads it."""
+    ledger, (configured, tools) = await given.ledger(), given.configuration
+    started = Draft(RunStarted(goal="g", configured=configured, **more))
+    key = await ledger.open_run("t", [started, *drafts], [tools])
+    return RunContext(given, ledger, key, project(await ledger.events(key)), checkpoint)
+
+
+def with_run(work: Callable[[RunContext], Awaitable[Result]], *drafts: Draft, **settings: Any) -> Result:
+    """Do work with a run that these events began."""
+
+    async def main() -> Result:
+        given = services(**settings)
+        try:
+            return await work(await begun(given, *drafts))
+        finally:
+            await (await given.ledger()).close()  # type: ignore[attr-defined]
+
+    return asyncio.run(main())
+
+
+def planned(plan: Any = None, revision: int = 1, **more: Any) -> Draft:
+    """Return the event of a revision."""
+    return drafted("plan_revised", {"revision": revision, "plan": plan or PLAN, "digest": f"d{revision}", **more})
+
+
+def finished(step: str, value: Any = "done", status: str = "succeeded", **more: Any) -> Draft:
+    """Return the event of a step's result."""
+    return drafted("step_finished", {"status": status, "value": value, **more}, step)
+
+
+APPROVED = drafted("decided", {"decision": "approve", "digest": "d1", "binding": "b"})

@@ -1,0 +1,290 @@
+"""Calls that may not be repeated: which earlier ones they are identical to, and whose turn it is."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+
+from graph.calls.gate import CallGate
+from graph.calls.tool_call import CallUncertain, Finished, ToolCall
+from graph.calls.toolbox import Toolbox
+from graph.plan.schema import Step
+from graph.record.redaction import MARK
+from graph.testing import LoggedTools, drafted
+from tools.errors import NothingHappened
+
+HANGS_AFTER_S = 5
+STEP = Step(id="a", objective="o", tools=("send", "pay"), max_calls=9)
+OTHER = Step(id="b", objective="o", tools=("send", "pay"), max_calls=9)
+SEND, PAY = LoggedTools().tool("send"), LoggedTools().tool("pay")
+UNMET = drafted("step_checked", {"met": False, "error": "will not do", "revision": 0}, "a")
+
+
+def broken(error: Exception) -> Any:
+    def work(**_: Any) -> None:
+        raise error
+
+    return LoggedTools().tool("send", work)
+
+
+async def admit(gate: CallGate, step: Step = STEP, to: str = "x", **more: Any) -> ToolCall:
+    admitted = await gate.admit(step, "send", {"to": to}, {}, **more)
+    assert isinstance(admitted, ToolCall)
+    return admitted
+
+
+async def started(desk: Desk, step: Step = STEP, tool: str = "send", to: str = "x") -> ToolCall:
+    """Write the intent of a call, as a process does that ends in the middle of it."""
+    gate = await desk.gate()
+    call = await gate.admit(step, tool, {"to": to}, {})
+    assert isinstance(call, ToolCall)
+    await gate.commit([], [call])
+    return call
+
+
+async def ended(desk: Desk, step: Step = STEP) -> ToolCall:
+    """Make a call, and write its outcome."""
+    gate = await desk.gate()
+    call = await admit(gate, step)
+    await gate.commit([], [call])
+    await gate.commit([await gate.perform(call)], [])
+    return call
+
+
+async def happened_elsewhere(desk: Desk, call: ToolCall) -> list[str]:
+    gate = await desk.gate()
+    await gate.effects.look_up(call.tool)
+    return [known.key for known in gate.effects.happened_elsewhere(call)]
+
+
+def test_a_redacted_call_may_have_been_any_call_of_its_tool() -> None:
+    async def work(desk: Desk) -> None:
+        await started(desk, to=MARK)
+        with pytest.raises(CallUncertain):
+            await admit(await desk.gate())
+
+    at_desk(work, SEND, PAY)
+
+
+@pytest.mark.parametrize(("tool", "to"), [("send", "y"), ("pay", "x")])
+def test_an_uncertain_call_of_another_tool_or_with_other_arguments_is_another_call(tool: str, to: str) -> None:
+    async def work(desk: Desk) -> None:
+        await started(desk, tool=tool, to=to)
+        await admit(await desk.gate(), OTHER)
+
+    at_desk(work, SEND, PAY)
+
+
+def test_a_call_that_happened_with_other_arguments_stands_for_no_other() -> None:
+    async def work(desk: Desk) -> list[str]:
+        other = await started(desk, to="y")
+        await desk.happened(other.key)
+        call = await admit(await desk.gate(), OTHER)
+        async with desk.next_run() as later:
+            return await happened_elsewhere(later, call)
+
+    assert at_desk(work, SEND, PAY) == []
+
+
+def test_a_call_that_failed_in_an_earlier_pass_is_no_result_for_another_step() -> None:
+    async def work(desk: Desk) -> None:
+        await ended(desk)
+        with pytest.raises(CallUncertain):
+            await admit(await desk.gate(), OTHER)
+
+    at_desk(work, broken(ValueError("down")))
+
+
+def test_a_call_that_happened_stands_for_no_other_once_its_step_failed_its_criteria() -> None:
+    async def work(desk: Desk) -> list[str]:
+        call = await started(desk)
+        await desk.happened(call.key, "receipt")
+        recalled = await (await desk.gate()).admit(OTHER, "send", {"to": "x"}, {})
+        assert isinstance(recalled, Finished)
+        await desk.ledger.append(desk.lease, [UNMET])
+        with pytest.raises(CallUncertain):
+            await admit(await desk.gate(), OTHER)
+        async with desk.next_run() as later:
+            return await happened_elsewhere(later, call)
+
+    assert at_desk(work, SEND, PAY) == []
+
+
+def test_calls_that_happened_elsewhere_are_those_of_other_runs_that_a_person_settled() -> None:
+    async def work(desk: Desk) -> list[list[str]]:
+        found, call = [], await started(desk)
+        async with desk.next_run() as later:
+            found.append(await happened_elsewhere(later, call))
+            await desk.happened(call.key)
+            found += [await happened_elsewhere(desk, call), await happened_elsewhere(later, call)]
+        assert found[2] == [call.key]
+        return found[:2]
+
+    assert at_desk(work, SEND, PAY) == [[], []]
+
+
+def test_a_call_that_happened_elsewhere_is_neither_uncertain_nor_a_result_here() -> None:
+    async def work(desk: Desk) -> tuple[Any, Any]:
+        call = await started(desk)
+        await desk.happened(call.key)
+        async with desk.next_run() as later:
+            effects = (await later.gate()).effects
+            await effects.look_up("send")
+            return effects.uncertain(call), effects.settled(call)
+
+    assert at_desk(work, SEND, PAY) == ([], None)
+
+
+@pytest.mark.parametrize("begun_again", [False, True])
+def test_an_uncertain_call_of_another_run_is_open_until_it_is_settled_and_again_when_it_is_begun_again(
+    begun_again: bool,
+) -> None:
+    async def work(desk: Desk) -> bool:
+        gate = await desk.gate()
+        call = await admit(gate)
+        await gate.commit([], [call])
+        async with desk.next_run() as later:
+            with pytest.raises(CallUncertain):
+                await admit(await later.gate())
+            await later.happened(call.key, run="t.1")
+            if begun_again:
+                await gate.commit([], [call])
+            effects = (await later.gate()).effects
+            await effects.look_up("send")
+            return bool(effects.uncertain(call))
+
+    assert at_desk(work, SEND, PAY) is begun_again
+
+
+def test_of_three_identical_calls_each_waits_for_the_one_before_it() -> None:
+    async def work(desk: Desk) -> list[bool]:
+        effects = (gate := await desk.gate()).effects
+        first, second, third = [await admit(gate, step) for step in (STEP, OTHER, STEP)]
+        waiting = asyncio.create_task(effects.wait_for_turn(second))
+        await asyncio.sleep(0)
+        effects.end_turn(first)
+        async with asyncio.timeout(HANGS_AFTER_S):
+            assert await waiting == []
+        is_free = [effects.take_turn(third)]
+        effects.end_turn(second)
+        return [*is_free, effects.take_turn(third)]
+
+    assert at_desk(work, SEND, PAY) == [False, True]
+
+
+def test_calls_that_wait_go_on_when_all_turns_are_given_up() -> None:
+    async def work(desk: Desk) -> list[bool]:
+        effects = (gate := await desk.gate()).effects
+        calls = [await admit(gate, step, to) for to in "xy" for step in (STEP, OTHER)]
+        waiting = [asyncio.create_task(effects.wait_for_turn(call)) for call in calls if call.queued]
+        await asyncio.sleep(0)
+        effects.end_turns()
+        async with asyncio.timeout(HANGS_AFTER_S):
+            return [await wait == [] for wait in waiting]
+
+    assert at_desk(work, SEND, PAY) == [True, True]
+
+
+def test_a_call_that_finds_another_uncertain_takes_no_turn() -> None:
+    async def work(desk: Desk) -> bool:
+        gate = await desk.gate()
+        first, second = await admit(gate), await admit(gate, OTHER)
+        await gate.commit([], [first])
+        await gate.perform(first)
+        assert [call.key for call in await gate.effects.wait_for_turn(second)] == [first.key]
+        return gate.effects.take_turn(second)
+
+    assert at_desk(work, broken(ValueError("down")))
+
+
+@pytest.mark.parametrize(
+    ("step", "item", "is_free"),
+    [
+        (STEP, None, True),
+        (Step(id="a", objective="o", tool="send", args={"to": "x"}, for_each=[1]), 0, True),
+        (Step(id="a", objective="o", tool="send", args={"to": "x"}), None, False),
+    ],
+    ids=["a model's call", "an item's call", "a step's own call"],
+)
+def test_only_a_steps_own_call_keeps_its_turn_until_its_result_has_been_checked(
+    step: Step, item: int | None, is_free: bool
+) -> None:
+    async def work(desk: Desk) -> bool:
+        gate = await desk.gate()
+        call = await admit(gate, step, item=item)
+        await gate.perform(call)
+        return gate.effects.take_turn(call)
+
+    assert at_desk(work, SEND, PAY) is is_free
+
+
+@pytest.mark.parametrize("in_an_earlier_pass", [False, True])
+def test_a_call_whose_step_failed_its_criteria_is_not_repeated_by_another_step(in_an_earlier_pass: bool) -> None:
+    async def work(desk: Desk) -> str:
+        gate = await desk.gate()
+        if in_an_earlier_pass:
+            call, gate = await ended(desk), await desk.gate()
+        else:
+            call = await admit(gate)
+            await gate.perform(call)
+        await gate.effects.unmet("a", "will not do")
+        with pytest.raises(CallUncertain) as reason:
+            await admit(gate, OTHER)
+        assert reason.value.keys == (call.key,)
+        return (await desk.last()).payload["calls"][0]["key"] == call.key
+
+    assert at_desk(work, SEND, PAY)
+
+
+def test_a_call_without_an_effect_may_be_repeated_whatever_became_of_its_step() -> None:
+    async def work(desk: Desk) -> None:
+        gate = await desk.gate()
+        call = await admit(gate)
+        await gate.perform(call)
+        await gate.effects.unmet("a", "will not do")
+        await admit(gate, OTHER)
+
+    at_desk(work, broken(NothingHappened("busy")))
+
+
+def test_a_call_of_a_tool_that_is_no_longer_there_is_left_as_it_is() -> None:
+    async def work(desk: Desk) -> None:
+        await ended(desk)
+        later = Desk(desk.ledger, desk.lease, Toolbox([PAY]))
+        await (await later.gate()).effects.unmet("a", "will not do")
+
+    at_desk(work, SEND, PAY)
+
+
+@pytest.mark.parametrize(
+    ("step", "tool", "to", "found"),
+    [("a", "send", "x", 1), ("a", "send", "y", 1), ("b", "send", "y", 1), ("b", "send", "x", 0), ("a", "pay", "x", 0)],
+)
+def test_a_fork_knows_the_calls_of_its_source_by_their_arguments_and_those_of_a_step_by_the_step(
+    step: str, tool: str, to: str, found: int
+) -> None:
+    happened = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "y"}, "happened": True}
+
+    async def work(desk: Desk) -> int:
+        await desk.ledger.append(desk.lease, [drafted("call_inherited", happened, "a")])
+        effects = (await desk.gate()).effects
+        for name in ("send", "pay"):
+            await effects.look_up(name)
+        args = {"to": to}
+        call = ToolCall("k", step, 1, tool, args, "d", same_digest=effects.digest(tool, args))
+        return len(effects.happened_elsewhere(call))
+
+    assert at_desk(work, SEND, PAY) == found
+
+
+def test_a_fork_waits_for_an_uncertain_call_of_its_source() -> None:
+    uncertain = {"source": "f.1", "key": "k9", "tool": "send", "args": {"to": "x"}, "happened": False, "error": "down"}
+
+    async def work(desk: Desk) -> None:
+        await desk.ledger.append(desk.lease, [drafted("call_inherited", uncertain, "a")])
+        with pytest.raises(CallUncertain) as reason:
+            await admit(await desk.gate(), OTHER)
+        assert reason.value.keys == ("k9",)
+
+    at_desk(work, SEND, PAY)

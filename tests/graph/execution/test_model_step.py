@@ -1,0 +1,252 @@
+"""A step that a model does: its turns, its calls, and the form that its result has to have."""
+
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+from langchain_core.messages import AIMessage
+
+from graph.execution.model_step import MAX_TURNS, ModelStep
+from graph.plan.schema import Step
+from graph.testing import LoggedTools, ScriptedModel, step
+
+JSON: dict[str, Any] = {**step("a"), "output": "json"}
+
+
+def calling(tool: str, **args: Any) -> AIMessage:
+    """Return the answer of a model that asks for a call."""
+    return AIMessage("", tool_calls=[{"name": tool, "args": args, "id": "1"}])
+
+
+def unreadable(tool: str) -> AIMessage:
+    return AIMessage("", invalid_tool_calls=[{"name": tool, "args": "{", "id": "2", "error": "cut off"}])
+
+
+def done(
+    prepared: Any, one: dict[str, Any], *answers: Any, tools: Any = (), times: int = 1
+) -> tuple[Any, ScriptedModel, list[str]]:
+    """Return the result of a step that a model did with these answers, the model, and the kinds of events."""
+    model = ScriptedModel(answers)
+
+    async def work(desk: Desk) -> tuple[Any, ScriptedModel, list[str]]:
+        for _ in range(times):
+            passed = await (await prepared(desk, one, model=model)).run()
+        return passed.results["a"], model, await desk.kinds()
+
+    return at_desk(work, *tools)
+
+
+def with_tools(*names: str, **more: Any) -> dict[str, Any]:
+    return {**step("a"), "tools": list(names), "max_calls": 9, **more}
+
+
+def told(model: ScriptedModel) -> str:
+    """Return the last message that a model was told."""
+    return str(model.prompts[-1][-1].text)
+
+
+def test_a_models_text_is_the_result(prepared: Any) -> None:
+    result, model, kinds = done(prepared, step("a"), "thought")
+
+    assert (result.value, len(model.prompts)) == ("thought", 1)
+    assert kinds == ["model_started", "model_finished", "step_finished"]
+
+
+def test_a_models_thoughts_are_no_part_of_its_result(prepared: Any) -> None:
+    assert done(prepared, step("a"), "<think>hm</think>thought")[0].value == "thought"
+
+
+def test_a_call_is_made_recorded_and_answered_before_the_model_goes_on(prepared: Any) -> None:
+    tools = LoggedTools()
+
+    result, model, kinds = done(
+        prepared, with_tools("look"), calling("look", q=1), "found", tools=[tools.tool("look", lambda q: q + 1)]
+    )
+
+    assert (result.value, tools.calls, told(model)) == ("found", [("look", {"q": 1})], "2")
+    asked = ["model_started", "model_finished"]
+    assert kinds == [*asked, "call_started", "call_finished", *asked, "step_finished"]
+
+
+def test_a_call_that_fails_or_is_refused_or_cannot_be_read_is_an_answer_to_the_model(prepared: Any) -> None:
+    def broken() -> None:
+        raise ValueError("broken")
+
+    tools = [LoggedTools().tool("look", broken), LoggedTools().tool("send")]
+
+    assert told(done(prepared, with_tools("look"), calling("look"), "so", tools=tools)[1]) == "ValueError: broken"
+    assert told(done(prepared, with_tools("look"), calling("send"), "so", tools=tools)[1]).startswith("refused: ")
+    result, model, _ = done(prepared, with_tools("look"), unreadable("look"), "so", tools=tools)
+    assert told(model).startswith("refused: the arguments are not a JSON object")
+    assert result.value == "so"
+
+
+def test_a_model_has_ten_turns(prepared: Any) -> None:
+    assert MAX_TURNS == 10
+    look = LoggedTools().tool("look", effect="read")
+    calls = [calling("look", n=n) for n in range(MAX_TURNS)]
+
+    just, _, _ = done(prepared, with_tools("look"), *calls[1:], "found", tools=[look])
+    beyond, model, _ = done(prepared, with_tools("look", max_calls=99), *calls, "found", tools=[look])
+
+    assert just.value == "found"
+    assert (beyond.error, len(model.prompts)) == ("the executor model gave no result within 10 turns", 10)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (ValueError("no quota"), "the executor model scripted failed: ValueError: no quota"),
+        (
+            AIMessage("No " + "x" * 2_000, response_metadata={"finish_reason": "content_filter"}),
+            "the executor model refuses; it said: No " + "x" * 997,
+        ),
+        (
+            AIMessage("So", response_metadata={"finish_reason": "length"}),
+            "the executor model was cut off at its token limit; it said: So",
+        ),
+    ],
+    ids=["fails", "refuses", "cut off"],
+)
+def test_an_answer_that_no_repetition_would_mend_fails_the_step(prepared: Any, answer: Any, error: str) -> None:
+    result, model, _ = done(prepared, step("a"), answer)
+
+    assert (result.status, result.error, len(model.prompts)) == ("failed", error, 1)
+
+
+def test_an_empty_answer_is_asked_for_again(prepared: Any) -> None:
+    result, model, _ = done(prepared, step("a"), " ", "thought")
+
+    assert result.value == "thought"
+    assert told(model) == "Your answer is empty. Answer with the result of the step."
+
+
+def test_a_model_is_told_which_required_tools_it_has_not_called(prepared: Any) -> None:
+    look, send = LoggedTools().tool("look", effect="read"), LoggedTools().tool("send")
+    one = with_tools("look", "send", required_tools=["look", "send"])
+
+    result, model, _ = done(prepared, one, calling("look"), "so", calling("send"), "done", tools=[look, send])
+
+    assert result.value == "done"
+    assert str(model.prompts[2][-1].text) == "You have not called send, which this step requires."
+
+
+def test_calls_that_succeed_count_for_the_criteria_of_the_step(prepared: Any) -> None:
+    def once(n: int) -> int:
+        if n:
+            raise ValueError("broken")
+        return n
+
+    look = LoggedTools().tool("look", once, effect="read")
+    one = {**with_tools("look"), "checks": [{"called": "look"}]}
+
+    async def seen(desk: Desk) -> str:
+        model = ScriptedModel([calling("look", n=0), calling("look", n=0), calling("look", n=1), "done"])
+        await (await prepared(desk, one, model=model)).run()
+        checks: str = (await desk.last()).payload["checks"][0]["seen"]
+        return checks
+
+    assert at_desk(seen, look) == "2 call(s) with success"
+
+
+def test_an_attempt_after_a_failure_for_good_is_another_conversation(prepared: Any) -> None:
+    model = ScriptedModel(["{", "no", "never", *["no"] * 7, "[1]"])
+
+    async def work(desk: Desk) -> Any:
+        await (await prepared(desk, JSON, model=model)).run()
+        await desk.revise(1)
+        return (await (await prepared(desk, JSON, model=model)).run()).results["a"]
+
+    assert at_desk(work).value == [1]
+
+
+def test_the_items_of_a_step_have_conversations_of_their_own(prepared: Any) -> None:
+    model = ScriptedModel(["one", "two"])
+    each = {**step("a"), "for_each": ["x", "x"]}
+
+    async def work(desk: Desk) -> Any:
+        return (await (await prepared(desk, each, model=model, slots=1)).run()).results["a"]
+
+    assert at_desk(work).value == ["one", "two"]
+
+
+def test_a_step_on_record_is_not_begun_again(prepared: Any) -> None:
+    result, model, kinds = done(prepared, step("a"), "thought", times=2)
+
+    assert (result.value, len(model.prompts), kinds.count("step_finished")) == ("thought", 1, 1)
+
+
+def test_a_model_is_named_by_its_step_its_item_and_its_earlier_failures(prepared: Any) -> None:
+    async def names(desk: Desk) -> list[str]:
+        work = (await prepared(desk, step("a"))).flow.work
+        one, model = Step.model_validate(step("a")), work.executors[None]
+        more: list[dict[str, Any]] = [{}, {"item": 0}, {"anew": 2}, {"item": 1, "anew": 1}]
+        loops = [ModelStep(one, {}, work.gate, work.toolbox, model, {}, work.label_read(one), **each) for each in more]
+        return [loop._name for loop in loops]
+
+    assert at_desk(names) == ["a", "a[0]", "a again 2", "a[1] again 1"]
+
+
+def test_a_person_is_warned_of_tools_that_declare_nothing(prepared: Any, caplog: pytest.LogCaptureFixture) -> None:
+    done(prepared, with_tools("send"), "so", tools=[LoggedTools().tool("send")])
+
+    assert "send" in caplog.text
+
+
+def test_a_pinned_argument_is_as_trusted_as_the_plan_and_others_as_what_the_model_has_read(prepared: Any) -> None:
+    """The plan's own values are trusted; what the model fills in after it has read the page is not."""
+    page = LoggedTools().tool("page", lambda: "evil", effect="read", trusted=False)
+    send = LoggedTools().tool("send", effect="external")
+
+    async def work(desk: Desk) -> list[str]:
+        open_args = with_tools("page", "send", args={"to": "x", "text": "{p_result}"})
+        model = ScriptedModel([calling("page"), calling("send", to="x", text="evil")])
+        await (await prepared(desk, {"id": "p", "objective": "o", "gather": "good"}, open_args, model=model)).run()
+        return list((await desk.last()).payload["labels"])
+
+    assert at_desk(work, page, send) == ["text"]
+
+
+@pytest.mark.parametrize(
+    ("output", "answer", "value"),
+    [
+        ("json", "[1]", [1]),
+        ("json", '"x"', "x"),
+        ({"type": "object"}, '{"a": 1}', {"a": 1}),
+        ({"type": "string"}, "plain", "plain"),
+        ({"type": ["string", "null"]}, "plain", "plain"),
+        ({"enum": ["yes", "no"]}, "yes", "yes"),
+        ({"type": "string", "minLength": 3}, '"quoted"', "quoted"),
+        ({"type": "string"}, "12", "12"),
+    ],
+    ids=repr,
+)
+def test_a_result_has_the_form_that_the_plan_asks_for(prepared: Any, output: Any, answer: str, value: Any) -> None:
+    result, model, _ = done(prepared, {**step("a"), "output": output}, answer)
+
+    assert (result.value, len(model.prompts)) == (value, 1)
+
+
+@pytest.mark.parametrize(
+    ("output", "wrong", "why"),
+    [
+        ("json", "plain", "as JSON only"),
+        ({"type": "object"}, "plain", "as JSON only"),
+        ({"type": "object"}, "[1]", "does not fit its schema"),
+        ({"type": ["object", "null"]}, "[1]", "does not fit its schema"),
+        ({"type": "string", "minLength": 3}, "no", "as JSON only"),
+        ({"enum": ["yes", "no"]}, "perhaps", "as JSON only"),
+        ({"type": "number"}, "plain", "as JSON only"),
+        ({"minLength": 1}, "plain", "as JSON only"),
+    ],
+    ids=repr,
+)
+def test_a_result_in_another_form_is_asked_for_again(prepared: Any, output: Any, wrong: str, why: str) -> None:
+    model = ScriptedModel([wrong, "[1]", *["{}"] * 8])
+
+    async def work(desk: Desk) -> Any:
+        return (await (await prepared(desk, {**step("a"), "output": output}, model=model)).run()).results["a"]
+
+    at_desk(work)
+
+    assert why in str(model.prompts[1][-1].text)

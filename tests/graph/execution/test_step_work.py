@@ -1,0 +1,116 @@
+"""What the steps of a pass share: results on record, inputs, labels, and whether work may be done again."""
+
+import threading
+from typing import Any
+
+import pytest
+from desk import Desk, at_desk
+
+from graph.execution.step_outcome import StepOutcome
+from graph.execution.step_work import StepWork, evaluated
+from graph.plan.schema import Step
+from graph.record.results import StepResult
+from graph.record.trust_label import USER, TrustLabel
+from graph.testing import LoggedTools, step
+
+PAGE = TrustLabel("untrusted", ("page",))
+READ, SEND = LoggedTools().tool("read", effect="read"), LoggedTools().tool("send")
+EMPTY = [{"non_empty": True}]
+
+
+async def work_on(prepared: Any, desk: Desk, *steps: dict[str, Any], **settings: Any) -> StepWork:
+    work: StepWork = (await prepared(desk, *steps, **settings)).flow.work
+    return work
+
+
+def with_step(prepared: Any, one: dict[str, Any], ask: Any) -> Any:
+    """Return what is asked of the work of a pass over two steps, the first of which reads a page."""
+
+    async def work(desk: Desk) -> Any:
+        found = await work_on(prepared, desk, step("page", "read"), one)
+        found.values["page"], found.labels["page"] = "text", PAGE
+        answer = ask(found, Step.model_validate(one))
+        return await answer if hasattr(answer, "__await__") else answer
+
+    return at_desk(work, READ, SEND)
+
+
+@pytest.mark.parametrize(
+    ("result", "value"),
+    [(None, False), (StepResult("failed", error="down"), False), (StepResult("succeeded", "done"), ["done"])],
+    ids=["none", "failed", "succeeded"],
+)
+def test_only_a_success_on_record_is_the_outcome_of_a_step(prepared: Any, result: Any, value: Any) -> None:
+    def recorded(work: StepWork, one: Step) -> Any:
+        work.record.steps.results.update({"a": result} if result else {})
+        return work.recorded(one)
+
+    outcome = with_step(prepared, step("a"), recorded)
+
+    assert (outcome is not None and [outcome.value]) == value
+
+
+@pytest.mark.parametrize(
+    ("one", "tries"),
+    [
+        (step("a", "read"), 2),
+        (step("a", "send"), 1),
+        ({**step("a"), "tools": ["read", "send"]}, 1),
+        ({**step("a"), "tools": ["read"]}, 2),
+        ({**step("a", "read"), "for_each": [1]}, 1),
+    ],
+    ids=["read", "effect", "one of the tools has an effect", "all tools read", "a list"],
+)
+def test_only_work_that_may_be_repeated_is_done_again_for_its_criteria(
+    prepared: Any, one: dict[str, Any], tries: int
+) -> None:
+    tried = []
+
+    def assess(work: StepWork, given: Step) -> Any:
+        def end() -> StepOutcome:
+            tried.append(work.attempt(given).succeeded("", USER))
+            return tried[-1]
+
+        async def again(_unmet: str) -> StepOutcome:
+            return end()
+
+        return work.assess(given, end(), again)
+
+    async def work(desk: Desk) -> Any:
+        found = await work_on(prepared, desk, {**one, "checks": EMPTY}, max_retries=1)
+        return await assess(found, Step.model_validate({**one, "checks": EMPTY}))
+
+    assert at_desk(work, READ, SEND).result.status == "failed"
+    assert len(tried) == tries
+
+
+def test_an_attempt_that_rests_on_nothing_of_its_own_has_no_digest_of_inputs(prepared: Any) -> None:
+    assert with_step(prepared, step("a"), lambda work, one: work.attempt(one)).inputs == ""
+    assert with_step(prepared, step("a"), lambda work, one: work.attempt(one, {})).inputs != ""
+
+
+@pytest.mark.parametrize(("tainted", "label"), [(True, "untrusted"), (False, "trusted")])
+def test_a_step_reads_the_plan_that_it_stands_in(prepared: Any, tainted: bool, label: str) -> None:
+    def label_read(work: StepWork, one: Step) -> TrustLabel:
+        work.record.plan_state.tainted = {"a"} if tainted else {"page"}
+        return work.label_read(one)
+
+    assert with_step(prepared, step("a"), label_read).untrusted is tainted
+
+
+def test_an_item_is_as_trusted_as_the_list_it_comes_from(prepared: Any) -> None:
+    each = {**step("a", "send", to="{item_result}", why="x"), "for_each": "{page_result}"}
+
+    labels = with_step(prepared, each, lambda work, one: work.argument_labels(one))
+
+    assert (labels["to"], labels["why"]) == (PAGE, USER)
+
+
+@pytest.mark.parametrize(
+    ("value", "elsewhere"), [("{a_result.x}", False), ("{a_result.x[?y > `1`]}", True)], ids=["a path", "an expression"]
+)
+def test_only_references_that_may_take_long_are_resolved_on_another_thread(value: str, elsewhere: bool) -> None:
+    async def work(_desk: Desk) -> int:
+        return await evaluated(value, threading.get_ident)
+
+    assert (at_desk(work) != threading.get_ident()) is elsewhere

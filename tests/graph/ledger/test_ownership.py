@@ -1,0 +1,168 @@
+"""Owning a run: claimed, taken over from the dead, watched, and given back whatever happens."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+
+from graph.errors import LedgerError, RunOwnedError
+from graph.ledger.lease import Holder, Pace
+from graph.ledger.owner import is_gone, new_owner, retire
+from graph.ledger.ownership import Ownership
+from graph.ledger.protocol import Lease, RunKey
+
+RUN = RunKey("t", 1)
+LEASE = Lease(RUN, 1, 7)
+ELSEWHERE = "another machine|boot|1|2|3"
+QUICK = Pace(lease_s=0.05, look_s=0.02)
+
+
+class Table:
+    """One run's row, the owners who asked for it, and what was given back."""
+
+    run = RUN
+
+    def __init__(self, holder: Holder | None = None, seen_later: Sequence[Holder | None] = (), fails: bool = False):
+        self.holder, self.seen_later, self.fails = holder, list(seen_later), fails
+        self.owners: list[str] = []
+        self.taken_from: list[Holder] = []
+        self.looks = 0
+        self.released: list[Lease] = []
+        self.disowned: list[str] = []
+        self.held: set[Lease] = set()
+
+    async def claim(self, owner: str) -> tuple[Lease, str] | Holder:
+        self.owners.append(owner)
+        return self.holder if self.holder is not None else (LEASE, "claimed")
+
+    async def take_over(self, owner: str, seen: Holder) -> tuple[Lease, str] | None:
+        self.taken_from.append(seen)
+        return None if self.fails else (LEASE, "taken over")
+
+    async def look(self) -> Holder | None:
+        self.looks += 1
+        return self.seen_later.pop(0) if self.seen_later else self.holder
+
+    async def release(self, lease: Lease) -> None:
+        self.released.append(lease)
+        if self.fails:
+            raise LedgerError("db", "locked")
+
+    async def disown(self, owner: str) -> None:
+        self.disowned.append(owner)
+        raise LedgerError("db", "locked")
+
+
+def own(table: Table, inside: Callable[[], Awaitable[Any]] | None = None, pace: Pace = QUICK) -> str:
+    """Own the run for a block, and return how it was taken."""
+
+    async def main() -> str:
+        async with Ownership("db", table, table.held, pace).owning(table) as (lease, how):
+            assert lease == LEASE and lease in table.held and not is_gone(table.owners[0])
+            if inside is not None:
+                await inside()
+        return how
+
+    return asyncio.run(main())
+
+
+def test_a_free_run_is_claimed_and_given_back_and_its_owner_is_gone() -> None:
+    table = Table()
+
+    assert own(table) == "claimed"
+    assert (table.released, table.held, table.looks) == ([LEASE], set(), 0)
+    assert is_gone(table.owners[0])
+
+
+def test_a_run_that_cannot_be_given_back_is_left_to_expire() -> None:
+    table = Table(fails=True)
+
+    assert own(table) == "claimed"
+    assert (table.released, table.held) == ([LEASE], set())
+
+
+def test_a_run_that_was_let_go_with_its_last_event_is_not_given_back_again() -> None:
+    table = Table()
+
+    async def let_go() -> None:
+        table.held.discard(LEASE)
+
+    own(table, let_go)
+
+    assert table.released == []
+
+
+def test_a_block_that_raises_gives_the_run_back() -> None:
+    table = Table()
+
+    async def fail() -> None:
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        own(table, fail)
+    assert table.released == [LEASE]
+
+
+def test_a_run_of_a_dead_owner_is_taken_over_at_once() -> None:
+    dead = new_owner()
+    retire(dead)
+    table = Table(Holder(dead, 6))
+
+    assert own(table) == "taken over"
+    assert (table.taken_from, table.looks) == ([Holder(dead, 6)], 0)
+
+
+def test_a_run_is_watched_for_the_time_of_a_lease_before_it_is_taken_over() -> None:
+    table = Table(Holder(ELSEWHERE, 6))
+
+    assert own(table) == "taken over"
+    assert 1 < table.looks <= 4, "it looks now and then, and not all the time"
+    assert table.taken_from == [Holder(ELSEWHERE, 6)]
+
+
+def test_a_run_that_is_given_back_while_it_is_watched_is_taken_as_it_is_then() -> None:
+    table = Table(Holder(ELSEWHERE, 6), [Holder(ELSEWHERE, 6), Holder("", 6, 3)])
+
+    assert own(table, pace=Pace(lease_s=3_600, look_s=0)) == "taken over"
+    assert (table.looks, table.taken_from) == (2, [Holder("", 6, 3)])
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        Table(Holder(ELSEWHERE, 6), [Holder(ELSEWHERE, 6, 1)]),
+        Table(Holder(ELSEWHERE, 6), [Holder("", 6)], fails=True),
+    ],
+    ids=["its heart beats", "another challenger won"],
+)
+def test_a_run_of_a_living_owner_is_refused(table: Table) -> None:
+    with pytest.raises(RunOwnedError):
+        own(table, pace=Pace(lease_s=3_600, look_s=0))
+    assert (table.released, table.held) == ([], set())
+    assert is_gone(table.owners[0])
+
+
+def test_a_claim_that_is_cancelled_is_taken_back_in_case_it_is_committed_all_the_same() -> None:
+    table = Table()
+
+    async def main() -> None:
+        async def hangs(owner: str) -> Any:
+            table.owners.append(owner)
+            await asyncio.Event().wait()
+
+        async def hold() -> None:
+            async with Ownership("db", table, table.held, QUICK).holding(hangs):
+                raise AssertionError("nothing was taken")
+
+        task = asyncio.create_task(hold())
+        while not table.owners:
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+
+    assert table.disowned == table.owners
+    assert table.held == set()
