@@ -27,7 +27,7 @@ EXAMPLES ?= 1000
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check coverage e2e static bench faults fuzz mutants clean
+.PHONY: help run studio test check coverage e2e static bench faults fuzz mutants snapshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,9 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) ## The tests with programs from outside: langgraph dev, node, Chromium, a kernel
 	$(BIN)/pytest -m e2e
 
+snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
+	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py
+
 static: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -63,12 +66,13 @@ bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; write
 
 faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it up too [THEN=1: at all of its own]; lock, cancel
 	@rm -rf .faults
-	$(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
-	$(BIN)/python tests/faults/boundaries.py .faults/lock --lock
-	$(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
 	@rm -rf .faults
 
 fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports

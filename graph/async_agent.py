@@ -18,6 +18,7 @@ from graph.checkpoint import DATABASE
 from graph.errors import InputError
 from graph.forking import fork_of
 from graph.identity import local_user
+from graph.ledger.opening import shown
 from graph.lifetime import OpenOnUse
 from graph.record.amendment import Amendment
 from graph.runs import Run, Runs
@@ -38,7 +39,7 @@ class AsyncAgent(AgentRecords):
         """Configure an agent; configuration errors are raised when it is opened.
 
         Args:
-            database: An SQLite file, which is created if it is not there.
+            database: An SQLite file, which is created if it is not there, or the address of a PostgreSQL database.
             tools: LangChain tools or functions with a docstring; None means the project's own.
             mcp: MCP servers, or a file that lists them; they run until the agent closes, and their tools are added.
             options: See `graph.build_graph`: `planner`, `executor`, `approval`, ...
@@ -48,7 +49,7 @@ class AsyncAgent(AgentRecords):
             LedgerUnavailableError: When it is opened: the database cannot be used.
             AgentClosedError: When it is used after it was closed.
         """
-        self._open = OpenOnUse(str(database), partial(open_session, database, tools, mcp, options))
+        self._open = OpenOnUse(shown(database), partial(open_session, database, tools, mcp, options))
         draw_plans()
 
     @classmethod

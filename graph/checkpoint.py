@@ -4,6 +4,7 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,6 +19,7 @@ from graph.calls.threads import run_sync
 from graph.errors import ConfigError, LedgerUnavailableError
 from graph.ledger.memory.event_store import IN_MEMORY
 from graph.ledger.opening import file_of, open_ledger
+from graph.ledger.postgres.address import is_address
 from graph.ledger.protocol import Ledger
 from graph.ledger.seal import key_from_environment
 from graph.ledger.sqlite.busy_timeout import busy_timeout_with
@@ -30,25 +32,42 @@ _in_memory: WeakKeyDictionary[Any, Ledger] = WeakKeyDictionary()
 
 
 def database() -> str:
-    """Return the default database file."""
+    """Return the default database: a file, or the address of a PostgreSQL database."""
     return os.environ.get("PLANNER_EXECUTOR_DB") or DATABASE
 
 
 @asynccontextmanager
-async def studio_checkpointer() -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the checkpointer of the LangGraph server, in the ledger's file; `langgraph.json` names this function."""
+async def studio_checkpointer() -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """Open the checkpointer of the LangGraph server, in the ledger's database; `langgraph.json` names this function."""
     async with open_checkpointer(database()) as saver:
         yield saver
 
 
 @asynccontextmanager
-async def open_checkpointer(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the SQLite checkpointer of the ledger's file, which is created with mode 0600.
-
-    It does not wait for the disk: a commit of the ledger does, for both.
+async def open_checkpointer(database: str | Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """Open the checkpointer in the ledger's database: a file, or the address of a PostgreSQL database.
 
     Raises:
-        LedgerUnavailableError: The file cannot be opened.
+        ConfigError: The packages for such an address are not installed.
+        LedgerUnavailableError: The database cannot be opened.
+    """
+    async with _in_postgres(str(database)) if is_address(str(database)) else _in_file(database) as saver:
+        yield saver
+
+
+@asynccontextmanager
+async def _in_postgres(address: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    open_ledger(address)  # says which packages are missing
+    load = await run_sync(lambda: import_module("graph.postgres_saver"))  # files are read, on another thread
+    async with load.open_postgres_saver(address) as saver:
+        yield saver
+
+
+@asynccontextmanager
+async def _in_file(path: str | Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the SQLite checkpointer of a file, which is created with mode 0600.
+
+    It does not wait for the disk: a commit of the ledger does, for both.
     """
     wait_s = busy_timeout_with(str(path)).left_s
     try:
@@ -71,10 +90,10 @@ def ledger_of(
     checkpointer: BaseCheckpointSaver[Any] | bool | None,
     check: Callable[[str], None],
 ) -> Callable[[], Awaitable[Ledger]]:
-    """Return how to get the ledger: the given one, or in the checkpointer's file, or in memory with an in-memory one.
+    """Return how to get the ledger: the given one, or in the checkpointer's database, or in memory with such a one.
 
     Args:
-        given: A file, a ledger, or None.
+        given: A file, an address, a ledger, or None.
         checkpointer: The graph's own.
         check: Called with the ledger's file as soon as it is known; may refuse it.
 
@@ -91,12 +110,14 @@ def ledger_of(
         return _always(opened, check)
     if isinstance(checkpointer, AsyncSqliteSaver):
         return _located(checkpointer, check)
+    if address := getattr(checkpointer, "address", None):
+        return _always(open_ledger(address, key_from_environment()), check)
     if checkpointer is None or isinstance(checkpointer, bool):
         return _always(open_ledger(IN_MEMORY), check)
     if isinstance(checkpointer, InMemorySaver):
         return _always(_ledger_in_memory(checkpointer), check)
     kind = type(checkpointer).__name__
-    raise ConfigError(f"name a file for the ledger: ledger='runs.db'; a {kind} does not tell where one belongs")
+    raise ConfigError(f"name a database for the ledger: ledger='runs.db'; a {kind} does not tell where one belongs")
 
 
 def _always(ledger: Ledger, check: Callable[[str], None]) -> Callable[[], Awaitable[Ledger]]:

@@ -24,7 +24,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import RESUME
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from graph.ledger.sqlite.packed import PACKED, pack, unpack
+from graph.ledger.packed import PACKED, pack, unpack
 
 Place = tuple[str, str, str]
 """A checkpoint: thread, namespace, id."""

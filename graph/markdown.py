@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from graph.sanitize import document, visible
+from graph.sanitize import document, escape, visible
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -22,7 +22,6 @@ MOST_NESTED = 12
 NOTHING_LEFT = "(HTML or images alone; the whole is the run's answer)"
 
 _TICKS = re.compile("`+|~+")
-_FENCED = re.compile("(`{3,})[a-z]*\n(.*)\n\\1", re.DOTALL)
 _MARKUP = re.compile(r"\]\s*[(:\[]|\[\[|<[A-Za-z/!?]|mermaid", re.IGNORECASE)
 """Without one of these there is no image, link, HTML or drawing in any dialect: references need a `[name]:` too."""
 _ACTIVE = re.compile(r"[`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|\\(?=[!-/:-@\[-`{-~]|$)|&(?=[#A-Za-z])")
@@ -49,14 +48,13 @@ def fenced(text: str, language: str = "text") -> str:
     return f"{fence}{language}\n{visible(text)}\n{fence}"
 
 
-def unfenced(text: str) -> str:
-    """Return the text given to `fenced`; any other text unchanged.
+def code(text: str) -> str:
+    r"""Return words from outside, escaped before, as code within a line, which nothing in them can end.
 
-    >>> unfenced(fenced("one line"))
-    'one line'
+    >>> print(code("**approved** `\nDigest: 0"))
+    ``**approved** `\u{a}Digest: 0``
     """
-    found = _FENCED.fullmatch(text)
-    return found[2] if found is not None else text
+    return _code(visible(text).replace("\n", escape("\n")))
 
 
 def answer_markdown(text: str) -> str:

@@ -20,6 +20,15 @@ from graph.record.results import StepResult
 from graph.record.run_state import RunState
 
 
+@dataclass(frozen=True)
+class PlanBefore:
+    """The plan that another one is compared with, None if there is none, its revision, and whether a person saw it."""
+
+    plan: Plan | None
+    revision: int
+    was_seen: bool = True
+
+
 @dataclass
 class RunContext:
     """The context of a run; `RunWriter` writes its events and updates `record`.
@@ -68,6 +77,13 @@ class RunContext:
     def approved_plan(self) -> Plan | None:
         """Return the plan approved last, which is also the one that ran last."""
         return self._validated(self.record.plan_state.approved_plan)
+
+    def plan_before(self, plan: Plan) -> PlanBefore:
+        """Return what a person saw last before this plan; if no plan was shown yet, the one that ran last."""
+        state = self.record.plan_state
+        if (seen := state.seen_other_than(plan.digest)) is not None:
+            return PlanBefore(self._validated(seen.plan), seen.revision)
+        return PlanBefore(self.approved_plan(), state.approved_revision, was_seen=False)
 
     def _validated(self, raw: Mapping[str, Any] | None) -> Plan | None:
         """Return a recorded plan as a model, cached by identity: validating a large plan is slow."""

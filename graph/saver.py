@@ -2,9 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
 
 import aiosqlite
 from langchain_core.runnables import RunnableConfig
@@ -16,6 +15,7 @@ from graph.lean_saver import LeanSaver, Place, Writes
 from graph.ledger.sqlite.busy_timeout import busy_timeout_with
 from graph.ledger.sqlite.file import RESTORE, advice
 from graph.ledger.sqlite.thread_tables import Statement, copied_thread, removed_runs, removed_thread, thinned_thread
+from graph.saver_from_threads import FromThreads
 
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, NotImplementedError)
 """Errors that LangGraph raises on a damaged row."""
@@ -32,7 +32,7 @@ def strict_serializer() -> JsonPlusSerializer:
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
-class SharingSaver(LeanSaver):
+class SharingSaver(FromThreads, LeanSaver):
     """LangGraph's saver in the ledger's file: shares its busy timeout and its error messages."""
 
     def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
@@ -91,34 +91,6 @@ class SharingSaver(LeanSaver):
             raise InputError("strategy", f"there is no strategy {strategy!r}; there are {', '.join(PRUNING)}")
         for thread in thread_ids:
             await self._change(PRUNING[strategy](str(thread)))
-
-    def delete_thread(self, thread_id: str) -> None:
-        """See `adelete_thread`."""
-        self._from_another_thread(self.adelete_thread(thread_id))
-
-    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        """See `adelete_for_runs`."""
-        self._from_another_thread(self.adelete_for_runs(run_ids))
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """See `acopy_thread`."""
-        self._from_another_thread(self.acopy_thread(source_thread_id, target_thread_id))
-
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """See `aprune`."""
-        self._from_another_thread(self.aprune(thread_ids, strategy=strategy))
-
-    def _from_another_thread(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            here = asyncio.get_running_loop()
-        except RuntimeError:
-            here = None
-        if here is self.loop:
-            work.close()
-            raise asyncio.InvalidStateError(
-                "this saver's own loop is running here; await the method that begins with a"
-            )
-        asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     async def _change(self, statements: Sequence[Statement]) -> None:
         """Execute statements in one transaction."""

@@ -9,6 +9,7 @@ import typer
 
 from graph.cli.commands.audit import audit
 from graph.cli.commands.cancel import cancel
+from graph.cli.commands.copy import copy
 from graph.cli.commands.doctor import doctor
 from graph.cli.commands.draw import draw
 from graph.cli.commands.eval import evaluate
@@ -63,6 +64,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "export": export,
     "replay": replay,
     "redact": redact,
+    "copy": copy,
     "tools": tools,
     "trust": trust,
     "metrics": metrics,

@@ -24,7 +24,7 @@ class DecisionSource:
     """
 
     screen: Screen
-    database: Path
+    database: str | Path
     yes: bool = False
     response: ReviewResponse = field(default_factory=ReviewResponse)
     digest: str | None = None

@@ -12,7 +12,7 @@ from graph.runs import Run, open_runs
 
 
 @contextmanager
-def report_interruption(screen: Screen, database: Path, name: str) -> Iterator[None]:
+def report_interruption(screen: Screen, database: str | Path, name: str) -> Iterator[None]:
     """Print how to resume the run of that name or thread, then re-raise the interruption."""
     try:
         yield
@@ -22,7 +22,7 @@ def report_interruption(screen: Screen, database: Path, name: str) -> Iterator[N
         raise
 
 
-def _message(database: Path, name: str) -> str:
+def _message(database: str | Path, name: str) -> str:
     try:
         run = asyncio.run(_recorded_run(database, name))
     except UnknownRunError:
@@ -33,6 +33,6 @@ def _message(database: Path, name: str) -> str:
     return f"{state}; continue with: {command('resume', run.id, database)}"
 
 
-async def _recorded_run(database: Path, name: str) -> Run:
+async def _recorded_run(database: str | Path, name: str) -> Run:
     async with open_runs(database) as runs:
         return await runs.show(name)

@@ -8,7 +8,7 @@ import typer
 
 from graph.sanitize import is_utf8
 
-DATABASE = Path("planner-executor.db")
+DATABASE = "planner-executor.db"
 
 
 class Approval(StrEnum):
@@ -46,7 +46,13 @@ def texts(given: list[str]) -> list[str]:
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="Name of the run; `planner-executor runs` lists them.")]
 RunOrFile = Annotated[str, typer.Argument(metavar="RUN|FILE", help="Name of the run, or a file written by `export`.")]
 Database = Annotated[
-    Path, typer.Option("--db", envvar="PLANNER_EXECUTOR_DB", metavar="FILE", help="The database of runs.")
+    str,
+    typer.Option(
+        "--db",
+        envvar="PLANNER_EXECUTOR_DB",
+        metavar="FILE|ADDRESS",
+        help="The database of runs: a file, or postgresql://...",
+    ),
 ]
 Documents = Annotated[
     Path | None,

@@ -14,7 +14,7 @@ from graph.sanitize import margined
 STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
 
-def show_outcome(screen: Screen, run: Run, database: Path) -> None:
+def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     """Print status, reason, answer, report paths and the `show` command, if the run has ended."""
     if not run.ended:
         return

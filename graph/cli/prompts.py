@@ -34,7 +34,7 @@ class Prompter:
     """Prompts for the review requests of a database's runs."""
 
     screen: Screen
-    database: Path
+    database: str | Path
 
     def reply(self, run: Run) -> Reply | None:
         """Return the person's reply, or None if they left a question open."""

@@ -6,27 +6,26 @@ from typing import Any
 
 from graph.cli.command_line import command
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
-from graph.markdown import unfenced
 from graph.record.budget import Usage, read_budget
 from graph.review.request import asked_again, digest_of_all
 from graph.review.response import RequestJson, asked
 from graph.runs import Run
-from graph.sanitize import visible
-from graph.text.drawing import plan_text
+from graph.text.review.drawing import plan_drawing, settled
+from graph.text.review.frame import plain_description, redrawn, to_blocks, to_text
 
 
 def show_request(screen: Screen, run: Run) -> None:
     """Print every action of the request, drawings fitted to the screen."""
     assert run.request is not None
     if error := run.request["error"]:
-        screen.show_text(asked_again(error), style="red")
+        screen.show_text(plain_description(asked_again(error), _width(screen)), style="red")
     for action in run.request["action_requests"]:
         screen.say()
-        screen.show_text(_fit_to_screen(screen, run, _strip_error(unfenced(action["description"]), error)))
+        screen.show_text(_fit_to_screen(screen, run, _strip_error(action["description"], error)))
     screen.say()
 
 
-def show_decision_commands(screen: Screen, run: Run, database: Path) -> None:
+def show_decision_commands(screen: Screen, run: Run, database: str | Path) -> None:
     """Print the commands that respond to the open request."""
     assert run.request is not None
     screen.say(f"{run.id} waits for your decision; continue with one of:")
@@ -63,12 +62,17 @@ def _spent_limits(action: Mapping[str, Any]) -> list[str]:
 
 
 def _strip_error(description: str, error: str | None) -> str:
-    return description.removeprefix(f"{visible(asked_again(error))}\n\n") if error else description
+    return description.removeprefix(f"{asked_again(error)}\n\n") if error else description
 
 
 def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:
-    """Redraw the plan in a description: as wide as the screen, with the status of each step."""
-    if run.plan is None:
-        return description
-    status = run.step_status if run.results else None
-    return description.replace(plan_text(run.plan), plan_text(run.plan, status, width=screen.columns))
+    """Return a description as plain text, its prose wrapped and its plan drawn as wide as the screen."""
+    blocks = to_blocks(description)
+    if run.plan is not None:
+        blocks = redrawn(blocks, plan_drawing(run.plan, settled(run.plan, run.results), screen.columns))
+    return to_text(blocks, _width(screen))
+
+
+def _width(screen: Screen) -> int | None:
+    """Return how wide prose is; without a terminal it is not broken, so that programs find its sentences."""
+    return screen.columns if screen.out.is_terminal else None

@@ -38,7 +38,7 @@ class RunDriver:
     Its methods raise KeyboardInterrupt on Ctrl-C or SIGTERM; the run is then paused.
     """
 
-    def __init__(self, screen: Screen, database: Path, options: Mapping[str, Any], decide: Decide) -> None:
+    def __init__(self, screen: Screen, database: str | Path, options: Mapping[str, Any], decide: Decide) -> None:
         self._screen, self._database, self._options, self._decide = screen, database, options, decide
         self._open = ExitStack()
 
@@ -115,7 +115,7 @@ class RunDriver:
 
 
 def start(
-    screen: Screen, database: Path, decisions: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any]
+    screen: Screen, database: str | Path, decisions: DecisionSource, built: Mapping[str, Any], asked: Mapping[str, Any]
 ) -> Run:
     """Start a run; return it when it has ended or waits.
 
@@ -134,7 +134,7 @@ def start(
 
 
 def continue_run(
-    screen: Screen, database: Path, decisions: DecisionSource, run: Run, build: Build, json: bool = False
+    screen: Screen, database: str | Path, decisions: DecisionSource, run: Run, build: Build, json: bool = False
 ) -> Run:
     """Continue a run; return it when it has ended or waits.
 
@@ -158,7 +158,7 @@ def continue_run(
 
 
 def retry_run(
-    screen: Screen, database: Path, decisions: DecisionSource, run: Run, build: Build, json: bool, **changes: Any
+    screen: Screen, database: str | Path, decisions: DecisionSource, run: Run, build: Build, json: bool, **changes: Any
 ) -> Run:
     """Reopen an ended run, with arguments of `AsyncAgent.retry`; the other arguments are those of `continue_run`."""
     return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.retry(run.id, **changes))
@@ -166,7 +166,7 @@ def retry_run(
 
 def fork_run(
     screen: Screen,
-    database: Path,
+    database: str | Path,
     decisions: DecisionSource,
     run: Run,
     build: Build,
@@ -183,7 +183,7 @@ def fork_run(
 
 def _take_up(
     screen: Screen,
-    database: Path,
+    database: str | Path,
     decisions: DecisionSource,
     name: str,
     build: Build,

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from graph.errors import UnknownRunError
+from graph.ledger.opening import shown
+from graph.ledger.postgres.address import is_address
 from graph.record.events import Event
 from graph.record.projection import project
 from graph.record.run_state import RunState
@@ -24,7 +26,7 @@ class RecordedRun:
     record: RunState
 
 
-def find_run(database: Path, name: str) -> Run:
+def find_run(database: str | Path, name: str) -> Run:
     """Return a run.
 
     Raises:
@@ -34,7 +36,7 @@ def find_run(database: Path, name: str) -> Run:
     return recorded_run(database, name).run
 
 
-def recorded_run(database: Path, name: str) -> RecordedRun:
+def recorded_run(database: str | Path, name: str) -> RecordedRun:
     """Return a run with its events.
 
     Raises:
@@ -50,18 +52,18 @@ def recorded_run(database: Path, name: str) -> RecordedRun:
     return with_run(database, name, read)
 
 
-def with_run(database: Path, name: str, query: Callable[[Runs], Awaitable[Result]]) -> Result:
+def with_run(database: str | Path, name: str, query: Callable[[Runs], Awaitable[Result]]) -> Result:
     """Return the result of a query about one run.
 
     Raises:
         UnknownRunError: The database does not exist.
     """
     if is_missing(database):
-        raise UnknownRunError(name, str(database))
+        raise UnknownRunError(name, shown(database))
     return with_runs(database, query)
 
 
-def page(database: Path, **filters: Any) -> RunPage:
+def page(database: str | Path, **filters: Any) -> RunPage:
     """Return a page of runs, latest first; empty without a database. Filters: `graph.record.run_filter.RunFilter`.
 
     Raises:
@@ -70,7 +72,7 @@ def page(database: Path, **filters: Any) -> RunPage:
     return RunPage(()) if is_missing(database) else with_runs(database, lambda runs: runs.list(**filters))
 
 
-def with_runs(database: Path, query: Callable[[Runs], Awaitable[Result]]) -> Result:
+def with_runs(database: str | Path, query: Callable[[Runs], Awaitable[Result]]) -> Result:
     """Open the database, await the query, and close it."""
 
     async def opened() -> Result:
@@ -80,6 +82,7 @@ def with_runs(database: Path, query: Callable[[Runs], Awaitable[Result]]) -> Res
     return asyncio.run(opened())
 
 
-def is_missing(database: Path) -> bool:
-    """Whether the file does not exist yet, in a folder that does."""
-    return not database.exists() and database.absolute().parent.is_dir()
+def is_missing(database: str | Path) -> bool:
+    """Whether the database is a file that does not exist yet, in a folder that does."""
+    file = Path(database)
+    return not is_address(str(database)) and not file.exists() and file.absolute().parent.is_dir()

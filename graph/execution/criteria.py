@@ -103,11 +103,7 @@ class Criteria:
         )
 
     def _is_judged(self, step: Step) -> bool:
-        return (
-            self.judge is not None
-            and bool(step.success_criteria)
-            and kind_spec(step.kind).done_by not in ("person", "planner")
-        )
+        return self.judge is not None and bool(step.success_criteria) and kind_spec(step.kind).is_judged
 
     async def _opinion(self, step: Step, value: JsonValue, before: Mapping[str, JsonValue]) -> Opinion:
         """Return the judge's opinion."""

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from graph.errors import ConfigError
 from graph.ledger.memory.event_store import IN_MEMORY
 from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.postgres.address import SCHEMES, is_address, shown_address
 from graph.ledger.protocol import Ledger
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
@@ -17,7 +19,15 @@ def _in_memory(_address: str, key: SealKey | None) -> RunStore:
     return MemoryLedger(key)
 
 
-DRIVERS: dict[str, Driver] = {IN_MEMORY: _in_memory}
+def _in_postgres(address: str, key: SealKey | None) -> RunStore:
+    try:
+        from graph.ledger.postgres.ledger import PostgresLedger
+    except ImportError:
+        raise ConfigError("a PostgreSQL database needs packages: pip install 'planner-executor[postgres]'") from None
+    return PostgresLedger(address, key)
+
+
+DRIVERS: dict[str, Driver] = {IN_MEMORY: _in_memory, **dict.fromkeys(SCHEMES, _in_postgres)}
 """Address scheme, or whole address -> driver. Every other address is the path of an SQLite file."""
 
 
@@ -25,12 +35,22 @@ def open_ledger(address: str | Path, key: SealKey | None = None) -> RunStore:
     """Return the ledger at an address; the database is opened on first use.
 
     Args:
-        address: The path of a file, or ":memory:" for a separate ledger that lasts as long as its last user.
+        address: The path of a file; the address of a PostgreSQL database, such as "postgresql://localhost/runs"; or
+            ":memory:" for a separate ledger that lasts as long as its last user.
         key: Seals new runs.
+
+    Raises:
+        ConfigError: The packages for such an address are not installed.
     """
     text = str(address)
     scheme, _, _ = text.partition("://")
     return DRIVERS.get(scheme, SqliteLedger)(text, key)
+
+
+def shown(database: str | Path) -> str:
+    """Return a database's name in messages: a path, or an address without its password."""
+    text = str(database)
+    return shown_address(text) if is_address(text) else text
 
 
 def file_of(ledger: Ledger) -> str | None:

@@ -7,6 +7,7 @@ seen, the inbox, the end of the run. Each raises before anything is written.
 from typing import NamedTuple
 
 from graph.errors import (
+    InputError,
     LeaseLostError,
     LedgerCorruptError,
     LedgerError,
@@ -98,6 +99,11 @@ def lost_artifact(database: str, artifact_id: str) -> LedgerCorruptError:
 def unknown_run(database: str, run: RunKey) -> LedgerUnavailableError:
     """Return the error for a run that is not in the ledger."""
     return LedgerUnavailableError(database, f"run {run.id} is not in the ledger")
+
+
+def thread_is_there(database: str, thread: str) -> InputError:
+    """Return the error for a copy of a thread that the database already has."""
+    return InputError("thread", f"thread {thread} is already in {database}; copy it to another database")
 
 
 def not_storable(database: str, error: ValueError) -> LedgerError:

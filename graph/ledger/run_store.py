@@ -1,6 +1,6 @@
 """The ledger interface for code outside of the graph: listing, inspection, messages, redaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -80,6 +80,15 @@ class RunStore(Ledger, Protocol):
             LedgerCorruptError: An event is damaged; nothing was changed.
             LedgerUnavailableError: The write failed; or the value was removed from the records, but other connections
                 kept its old pages from being overwritten: redact again.
+        """
+
+    async def adopt(self, runs: Sequence[Transcript]) -> None:
+        """Store the runs of a thread as another database has them, all or none; survives a power cut.
+
+        Their records are the caller's to check; `transcript` returns them as they were given.
+
+        Raises:
+            InputError: The thread is already there.
         """
 
     async def runs(self) -> list[RunKey]:

@@ -12,7 +12,7 @@ from graph.context import Services
 from graph.fork import is_after_the_end, is_fork
 from graph.nodes.review_decision import carried_out, decide, plan_again
 from graph.nodes.review_events import passed, requested
-from graph.nodes.review_message import is_announced, message_of
+from graph.nodes.review_message import is_announced, message_of, with_decision
 from graph.nodes.review_request import is_open, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
 from graph.policy.scope import in_force, within_approved
@@ -42,9 +42,9 @@ class Review:
         if run is None or is_fork(run, state) or is_after_the_end(run, state):
             run = await start_run(self.services, state, config, stated_goal(state))
         if run.record.ended:
-            return state_at_end(run)
+            return with_decision(run, state_at_end(run))
         if decision := run.record.review_state.decided_at.get(run.checkpoint):
-            return carried_out(run, decision)
+            return with_decision(run, carried_out(run, decision))
         if run.record.plan_state.steered:
             return plan_again(run, run.record.plan_state.steered)
         writer = RunWriter(run)
@@ -101,7 +101,7 @@ class Review:
             if unseen and run.record.plan_state.stalled is not None:
                 raise InvalidResponse("the plan makes no progress; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
-            return await decide(writer, subject, verdict)
+            return with_decision(run, await decide(writer, subject, verdict))
         except InvalidResponse as fault:
             again = request.again(escaped(str(fault)), fault.issues)
             event, values = requested(run, again, skip=1, answer=answer, unseen=unseen)

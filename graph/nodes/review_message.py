@@ -4,6 +4,8 @@ A node that interrupts cannot write to the state, and chat clients hide a reques
 assistant's. So the node before review writes the message. If that node could not know the request (a response was
 refused, the plan was changed in the state, a fork), review writes the message itself and routes to the planner, which
 returns without calling its model. The descriptions in the interrupt have the same text.
+
+Once there is a decision, review leaves a message that says what was decided, and by whom.
 """
 
 from collections.abc import Sequence
@@ -17,10 +19,12 @@ from graph.nodes.review_subject import Subject, uncertain_calls
 from graph.plan.schema import Plan
 from graph.review.request import ReviewRequest
 from graph.run_context import RunContext
-from graph.state import REVIEW, State
-from graph.text.review import plan_message
+from graph.state import REVIEW, State, StateUpdate
+from graph.text.decision import decision_text
+from graph.text.review.drawing import settled
+from graph.text.review.plan import plan_message
 
-HOW_TO_REJECT = "To reject, write a reason; some clients send an empty rejection as an approval."
+HOW_TO_REJECT = "To reject, write a reason: some chat clients send an empty rejection as an approval."
 
 
 def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) -> AIMessage:
@@ -31,7 +35,8 @@ def message_about(run: RunContext, plan: Plan, uncertain: Sequence[str] = ()) ->
         return message_of(run, request)
     record = run.record
     name = f"{record.id}-revision-{record.plan_state.revision}-{run.checkpoint}"
-    return AIMessage(plan_message(plan, record.plan_state.revision), id=name, name=REVIEW)
+    text = plan_message(plan, record.plan_state.revision, settled(plan, record.steps.results))
+    return AIMessage(text, id=name, name=REVIEW)
 
 
 def message_without_plan(run: RunContext) -> AIMessage:
@@ -43,6 +48,22 @@ def message_of(run: RunContext, request: ReviewRequest) -> AIMessage:
     """Return the message of a request; its id is new at each checkpoint, so that it comes last."""
     name = f"{_name(request)}-{run.checkpoint}"
     return AIMessage(_words(request), id=name, name=REVIEW, tool_calls=calls_for(request))
+
+
+def _message_of_decision(run: RunContext) -> AIMessage | None:
+    """Return the message of the decision that was made at this checkpoint, None if there is none on record."""
+    decided = run.record.review_state.decided_at.get(run.checkpoint)
+    if decided is None or decided.by == "policy":
+        return None
+    calls = {call.key: call for call in (run.record.calls.find(said.key) for said in decided.settled) if call}
+    text = decision_text(decided, run.record.plan_state.revision, calls)
+    return AIMessage(text, id=f"{run.record.id}-decided-{decided.request}", name=REVIEW)
+
+
+def with_decision(run: RunContext, update: StateUpdate) -> StateUpdate:
+    """Return the state update with the message of the decision, if there is one, before any other."""
+    said = _message_of_decision(run)
+    return update if said is None else {**update, "messages": [said, *update.get("messages", ())]}
 
 
 def is_announced(state: State, request: ReviewRequest) -> bool:
@@ -62,7 +83,8 @@ def _name(request: ReviewRequest) -> str:
 
 def _words(request: ReviewRequest) -> str:
     descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
-    return "\n\n".join([f"Your decision is needed. {HOW_TO_REJECT}", *descriptions])
+    can_approve = any("approve" in action.allowed for action in request.actions)
+    return "\n\n".join(["Your decision is needed.", *descriptions, *([HOW_TO_REJECT] if can_approve else [])])
 
 
 def _kept(text: str) -> bytes:

@@ -5,7 +5,8 @@ from typing import Any
 
 from graph.nodes.review_subject import Subject
 from graph.plan.revision import difference
-from graph.plan.schema import Step
+from graph.plan.schedule import waits_for
+from graph.plan.schema import Plan, Step
 from graph.policy.scope import needs_person, repeats
 from graph.record.call import Call, HeldCall
 from graph.record.remaining import skipped_in
@@ -16,15 +17,12 @@ from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
 from graph.review.request import ReviewAction, ReviewRequest
 from graph.run_context import RunContext
-from graph.text.review import (
-    budget_description,
-    gate_description,
-    held_description,
-    invalid_description,
-    plan_description,
-    question_description,
-    uncertain_description,
-)
+from graph.text.review.budget import budget_description
+from graph.text.review.calls import held_description, uncertain_description
+from graph.text.review.drawing import settled
+from graph.text.review.person import gate_description, question_description
+from graph.text.review.plan import PlanReview, invalid_description, plan_description
+from graph.text.review.why import reason_of
 
 
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
@@ -34,7 +32,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
-    actions += [_about_held(held) for held in record.waiting_calls]
+    actions += [_about_held(run, held) for held in record.waiting_calls]
     actions += [_about_question(run, step) for step in due if step.kind == "ask"]
     actions += [_about_uncertain(run, call) for call in subject.uncertain]
     actions += [_about_budget(run, record.spending.shortage)] if record.spending.shortage is not None else []
@@ -44,7 +42,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         digest=subject.digest,
         binding=terms.binding(plan) if plan is not None else "",
         actions=tuple(actions),
-        diff=difference(run.approved_plan(), plan).to_json() if plan is not None else {},
+        diff=difference(run.plan_before(plan).plan, plan).to_json() if plan is not None else {},
         issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
@@ -71,44 +69,78 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
         return ReviewAction(
             "run_plan", {"plan": shown}, invalid_description(record.plan_state.revision, subject.issues)
         )
+    review = _plan_review(run, plan, left)
+    before, warnings = review.before, review.warnings
+    rests_on = (
+        record.id,
+        review.revision,
+        plan.digest,
+        (before and before.digest, review.before_revision, review.was_seen),
+        tuple(review.done.items()),
+        review.why,
+        *warnings,
+        to_text(dict(left)),
+    )
+    text = run.services.descriptions.get(rests_on, lambda: plan_description(review))
+    return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
+
+
+def _plan_review(run: RunContext, plan: Plan, left: Mapping[str, Any]) -> PlanReview:
+    record, before = run.record, run.plan_before(plan)
     warnings = [
-        *([record.plan_state.stalled] if record.plan_state.stalled else []),
         *repeats(record, plan),
         *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
         *replaced_in_words(record.plan_state.replaced, plan),
         *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
     ]
-    before, specs, done = run.approved_plan(), run.services.toolbox.specs, record.steps.succeeded
-    rests_on = (
-        record.id,
-        record.plan_state.revision,
-        plan.digest,
-        before and before.digest,
-        done,
-        *warnings,
-        to_text(dict(left)),
+    return PlanReview(
+        plan=plan,
+        revision=record.plan_state.revision,
+        specs=run.services.toolbox.specs,
+        goal=record.assignment.goal,
+        why=reason_of(record.plan_state, _failed_before(run), run.terms.shown_for(plan)),
+        before=before.plan,
+        before_revision=before.revision,
+        was_seen=before.was_seen,
+        done=settled(plan, record.steps.results),
+        warnings=tuple(warnings),
+        estimate=left,
+        has_judge=run.services.models.judge is not None,
     )
-    text = run.services.descriptions.get(
-        rests_on, lambda: plan_description(plan, record.plan_state.revision, before, specs, done, warnings, left)
-    )
-    return ReviewAction("run_plan", {"plan": plan.to_json()}, text)
+
+
+def _failed_before(run: RunContext) -> tuple[tuple[str, str], ...]:
+    """Return the steps that failed under the revision before the one in force, with their errors."""
+    record = run.record
+    before = record.plan_state.revision - 1
+    results = record.steps.results.items()
+    return tuple((step, str(result.error)) for step, result in results if record.steps.failed_in(step, before))
 
 
 def _about_gate(run: RunContext, step: Step) -> ReviewAction:
     seen = run.seen_by(step)
-    return ReviewAction("run_step", {"step": step.id, "tool": GATE, "args": seen}, gate_description(step, seen))
+    text = gate_description(step, seen, _waiting_for(run, step))
+    return ReviewAction("run_step", {"step": step.id, "tool": GATE, "args": seen}, text)
 
 
 def _about_question(run: RunContext, step: Step) -> ReviewAction:
     asked = {"step": step.id, "question": step.ask, "answer": None}
-    return ReviewAction(
-        "answer_question", asked, question_description(step, run.seen_by(step)), answer_schema=step.output
-    )
+    text = question_description(step, run.seen_by(step), _waiting_for(run, step))
+    return ReviewAction("answer_question", asked, text, answer_schema=step.output)
 
 
-def _about_held(held: HeldCall) -> ReviewAction:
-    shown = {"step": held.step, "tool": held.tool, "args": dict(held.args)}
-    return ReviewAction("run_step", shown, held_description(held), held.key)
+def _waiting_for(run: RunContext, step: Step) -> list[str]:
+    """Return the steps that wait for this one alone, or among others."""
+    plan = run.recorded_plan()
+    waits = waits_for(plan.steps) if plan is not None else {}
+    return [name for name, before in waits.items() if step.id in before]
+
+
+def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
+    plan, tool = run.recorded_plan(), run.services.toolbox.specs.get(held.tool)
+    step = plan.by_id.get(held.step) if plan is not None else None
+    text = held_description(held, tool, step, has_judge=run.services.models.judge is not None)
+    return ReviewAction("run_step", {"step": held.step, "tool": held.tool, "args": dict(held.args)}, text, held.key)
 
 
 def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:

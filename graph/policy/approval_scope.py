@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 from pydantic import JsonValue
 
@@ -12,6 +13,14 @@ from graph.plan.issues import Issue
 from graph.plan.schema import Plan
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.record.budget import NO_BUDGET, Budget
+
+
+@dataclass(frozen=True)
+class ShownFor:
+    """The rule that has a plan shown to a person, None if there is none, and the tools that it is about."""
+
+    rule: Literal["always", "policy", "effects"] | None = None
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,16 @@ class ExecutionTerms:
         known = f"known executors: {', '.join(self.executors) or 'none'}"
         found = [Issue(step.id, "executor", f"unknown executor {step.executor!r}; {known}") for step in unknown]
         return [*found, *self.policy.issues(plan, self.tools)]
+
+    def shown_for(self, plan: Plan) -> ShownFor:
+        """Return the rule that has a plan shown, if nothing has been approved before."""
+        if self.mode == "always":
+            return ShownFor("always")
+        named = {name: self.tools[name] for step in plan.steps for name in step.tool_names}
+        if reviewed := sorted(name for name, tool in named.items() if self.policy.verdict(tool) == "review"):
+            return ShownFor("policy", tuple(reviewed))
+        watched = sorted(name for name, tool in named.items() if self.policy.watches(tool))
+        return ShownFor("effects", tuple(watched)) if watched and self.mode == "side_effects" else ShownFor()
 
     def needs_person(self, plan: Plan) -> bool:
         """Whether a person has to approve a plan if nothing has been approved before."""

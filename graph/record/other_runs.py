@@ -48,6 +48,7 @@ def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:
             settled=happened,
             unmet=call.unmet,
             begun_seq=call.seq,
+            begun_at=call.at,
             args_artifact=waiting.args.artifact_id,
             run=call.run,
         )

@@ -7,8 +7,17 @@ from typing import Any
 from graph.plan.issues import Issue
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, RunForked, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from graph.record.replacement import Replaced
+
+
+@dataclass(frozen=True)
+class SeenPlan:
+    """A revision as a person last saw it: in a review, or as their own edit that they approved."""
+
+    revision: int
+    digest: str
+    plan: Mapping[str, Any]
 
 
 @dataclass
@@ -21,8 +30,9 @@ class PlanState:
     counts revisions after failures, `rounds` those of planning step by step. `digests` are those of all revisions,
     `failures` the fingerprints of failures that revisions responded to, and `stalled` the reason why the plan makes no
     progress. `feedback` is a person's, `steered` the user's amendment since the last plan, `issues` are those of the
-    plan refused last. `revised_at` has revisions by checkpoint, `reopened` counts the
-    continuations after an end.
+    plan refused last. `revised` is the event of the revision in force, `revised_at` has revisions by checkpoint,
+    `reopened` counts the continuations after an end. `seen` is the revision that a person saw last, `seen_before` the
+    one before it, or the same once it is approved. The revision of `approved_plan` is `approved_revision`.
     """
 
     revision: int = 0
@@ -30,6 +40,7 @@ class PlanState:
     digest: str | None = None
     binding: str | None = None
     approved_plan: Mapping[str, Any] | None = None
+    approved_revision: int = 0
     awaits_plan: bool = True
     planned: set[str] = field(default_factory=set)
     would_replace: tuple[str, ...] = ()
@@ -44,13 +55,20 @@ class PlanState:
     feedback: list[str] = field(default_factory=list)
     steered: str | None = None
     issues: tuple[Issue, ...] = ()
+    revised: PlanRevised | None = None
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
+    seen: SeenPlan | None = None
+    seen_before: SeenPlan | None = None
     reopened: int = 0
 
     @property
     def dropped(self) -> tuple[str, ...]:
         """Ids of the failed steps that the plan neither keeps nor replaces."""
         return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
+
+    def seen_other_than(self, digest: str) -> SeenPlan | None:
+        """Return what a person saw last that was another plan than this one."""
+        return self.seen if self.seen is None or self.seen.digest != digest else self.seen_before
 
     @property
     def after_retries(self) -> str:
@@ -69,7 +87,7 @@ class PlanState:
         self.replaced = self._replaced_by(data)
         self.planned.update(step["id"] for step in data.plan.get("steps", ()))
         self.awaits_plan = False
-        self.revised_at[data.checkpoint or ""] = data
+        self.revised = self.revised_at[data.checkpoint or ""] = data
         self.replans += data.answers_failure
         self.rounds += data.cause in ("step", "horizon")
         self.steered = None
@@ -92,10 +110,18 @@ class PlanState:
         """Set the issues of a refused plan."""
         self.issues = data.issues
 
+    def review_requested(self, data: ReviewRequested) -> None:
+        """Keep the plan that is shown; a request about a call or a question shows none."""
+        if "run_plan" in data.asked and data.digest == self.digest:
+            self._see()
+
     def decided(self, data: Decided) -> None:
         """Set the approved plan, or the feedback that asks for another plan."""
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
+            if data.by == "person":
+                self._see()
+                self.seen_before = self.seen
         if data.decision == "feedback":
             self.feedback.append(data.message or "")
             self.awaits_plan = True
@@ -112,8 +138,12 @@ class PlanState:
         self.replaced = _without(self.replaced, call)
         self.replaced_before = _without(self.replaced_before, call)
 
+    def _see(self) -> None:
+        if self.plan is not None and self.digest is not None and (self.seen is None or self.seen.digest != self.digest):
+            self.seen_before, self.seen = self.seen, SeenPlan(self.revision, self.digest, self.plan)
+
     def _approved(self, *, by_person: bool) -> None:
-        self.approved_plan, self.stalled = self.plan, None
+        self.approved_plan, self.approved_revision, self.stalled = self.plan, self.revision, None
         if by_person:
             self.tainted = set()
             self.replaced = tuple(one.approved() for one in self.replaced)

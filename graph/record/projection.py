@@ -99,6 +99,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.plan_state.plan_refused(data)
         case ReviewRequested():
             record.review_state.review_requested(data)
+            record.plan_state.review_requested(data)
         case Decided():
             _decided(record, event, data)
         case Steered():

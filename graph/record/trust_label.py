@@ -1,8 +1,8 @@
 """Trust labels: the sources of a value, and so whether it may determine effects.
 
 Labels follow references, and everything that a model writes after reading untrusted data is untrusted. If a tool does
-not declare whether its output may be trusted, the person who approves a plan vouches for results that the plan passes
-on by reference, as the review states; not for text that a model makes of them for a call with a known effect.
+not declare whether its output may be trusted, an approval covers results that the plan passes on by reference, as
+the review states; not text that a model makes of them for a call with a known effect.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,7 +32,7 @@ class TrustLabel:
 
     @property
     def by_model(self) -> "TrustLabel":
-        """The label of arguments by a model that has read this value; no approval vouches for them."""
+        """The label of arguments by a model that has read this value; no approval covers them."""
         return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self
 
     def to_json(self) -> dict[str, JsonValue]:

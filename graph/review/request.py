@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from graph.markdown import fenced
+from graph.markdown import code
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
-from graph.sanitize import escape
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 
@@ -24,7 +23,7 @@ ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class ReviewAction:
-    """One thing to decide, with a description in plain text; no line of it begins with untrusted text.
+    """One thing to decide, with a description in Markdown in which untrusted text is code (`graph.text.review`).
 
     `key` identifies the call or the limit in question, `answer_schema` is the JSON Schema of an answer.
     """
@@ -75,7 +74,7 @@ class ReviewRequest:
         return replace(self, error=error, issues=tuple(issues) or self.issues)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the interrupt value; each description repeats diff, digest and error, as a code block."""
+        """Return the interrupt value; each description repeats diff, digest and error."""
         return {
             "action_requests": [
                 {"name": action.name, "args": dict(action.args), "description": self._described(action)}
@@ -97,12 +96,12 @@ class ReviewRequest:
         text = action.description
         if self.digest not in text:
             text = f"{text}\n\nDigest: {self.digest}"
-        return fenced(f"{asked_again(self.error)}\n\n{text}" if self.error else text)
+        return f"{asked_again(self.error)}\n\n{text}" if self.error else text
 
 
 def asked_again(error: str) -> str:
-    """Return the line that explains why a request is repeated."""
-    return f"Asked again: {error}".replace("\n", escape("\n"))
+    """Return the line that explains why a request is repeated; the error may quote words from outside."""
+    return f"Asked again: {code(error)}"
 
 
 def digest_of_all(request: Mapping[str, Any]) -> str:

@@ -88,6 +88,7 @@ class Run:
             plan=self.plan,
             statuses=self.step_status,
             results=self.results,
+            asked=[action["description"] for action in self.request["action_requests"]] if self.request else (),
         )
         return view.bundle()
 

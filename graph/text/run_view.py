@@ -12,15 +12,22 @@ from graph.record.values import to_text
 from graph.sanitize import escaped, margined
 from graph.text.drawing import plan_svg, plan_text
 from graph.text.html import badge, facts, scrolled, words
+from graph.text.review.frame import is_plan, plain_description, to_blocks
+from graph.text.review.html import review_html
 from graph.text.table import Bundle, local, table_bundle
 
+COLUMNS = 80
+"""Width of a review's prose in a notebook's text."""
 MOST_ERRORS = 20
 """How many errors of steps stand beside the picture."""
 
 
 @dataclass(frozen=True)
 class RunView:
-    """The facts of a run to show: `statuses` and `results` by step id; without a plan there is no picture."""
+    """The facts of a run to show: `statuses` and `results` by step id; without a plan there is no picture.
+
+    `asked` are the descriptions of the open review request.
+    """
 
     name: str
     goal: str
@@ -31,15 +38,21 @@ class RunView:
     plan: Plan | None
     statuses: Mapping[str, str]
     results: Mapping[str, StepResult]
+    asked: Sequence[str] = ()
 
     def bundle(self) -> Bundle:
         """Return the run as HTML, as a picture if it has a plan, and as text."""
-        text, html = self._text(), facts(self._facts())
+        text, html = self._text(), facts(self._facts()) + "".join(map(review_html, self.asked))
         if self.plan is None:
             return {"text/html": html, "text/plain": text}
         svg = plan_svg(self.plan, self.statuses)
-        drawing = plan_text(self.plan, self.statuses)
-        return {"text/html": html + scrolled(svg), "image/svg+xml": svg, "text/plain": f"{text}\n\n{drawing}"}
+        drawing = "" if self._shows_plan else f"\n\n{plan_text(self.plan, self.statuses)}"
+        return {"text/html": html + scrolled(svg), "image/svg+xml": svg, "text/plain": text + drawing}
+
+    @property
+    def _shows_plan(self) -> bool:
+        """Whether the open review request draws the plan."""
+        return any(is_plan(block) for words in self.asked for block in to_blocks(words))
 
     def _facts(self) -> list[tuple[str, str]]:
         reason = f" {words(self.reason)}" if self.reason else ""
@@ -54,6 +67,7 @@ class RunView:
         lines = [escaped(f"run {self.name}: {self.status}{reason}"), f"goal: {escaped(self.goal)}"]
         lines += [f"error in {step}: {escaped(error)}" for step, _, error in self._errors()]
         lines += [f"answer: {margined(_in_words(self.answer))}"] if self.answer is not None else []
+        lines += [line for words in self.asked for line in ("", plain_description(words, COLUMNS))]
         return "\n".join(lines)
 
     def _errors(self) -> list[tuple[str, str, str]]:

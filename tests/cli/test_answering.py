@@ -58,18 +58,18 @@ def test_a_question_a_gate_and_a_call_are_answered_by_the_commands_that_are_prin
     cli: Cli, run: str, folder: Path
 ) -> None:
     asked = cli("resume", run)
-    assert "name asks: Under which name?" in asked.stdout
+    assert "name asks: `Under which name?`" in asked.stdout
     command = [word.replace("TEXT", "here.txt") for word in printed(asked, "--approve --answer name=TEXT --digest")]
 
     gate = cli(*command)
     assert gate.exit_code == 3
-    assert "look waits for you: Is this the note?" in gate.stdout and "there.txt" in gate.stdout
+    assert "look waits for your consent: `Is this the note?`" in gate.stdout and "there.txt" in gate.stdout
     assert not (folder / "workspace/here.txt").exists()
 
     call = cli(*printed(gate, "--approve"))
     assert call.exit_code == 3
-    assert 'copy is about to call write_file with {"path":"there.txt","content":"x"}' in call.stdout
-    assert "Not to be trusted: path from read_file" in call.stdout
+    assert '- copy: write_file\n    path: "there.txt"\n    content: "x"\n' in call.stdout
+    assert "- path from read_file" in call.stdout
     assert (folder / "workspace/here.txt").read_text() == "there.txt"
 
     done = cli(*printed(call, "--approve"))
@@ -153,7 +153,7 @@ def short(cli: Cli, twice: None, latest: Callable[[], str]) -> str:
 
 def test_a_budget_is_raised_by_the_command_that_is_printed(cli: Cli, short: str) -> None:
     asked = cli("resume", short, "--yes")
-    assert (asked.exit_code, "Spent: 1 of 1 tool call. Left to do: b." in asked.stdout) == (3, True)
+    assert (asked.exit_code, "- 1 of 1 tool call\n\nLeft to do: b." in asked.stdout) == (3, True)
 
     result = cli(*[word.replace("NUMBER", "2") for word in printed(asked, "--raise tool_calls=NUMBER")])
 

@@ -152,13 +152,13 @@ def test_a_person_answers_a_question_passes_a_gate_and_lets_a_call_be_made(
     terminal: Callable[..., Terminal], asks: None, folder: Path, cli: Cli, latest: Callable[[], str]
 ) -> None:
     at = terminal("run", "copy", "--plan", "plan.json")
-    assert "name asks: Under which name?" in at.says(QUESTION)
+    assert "name asks: `Under which name?`" in at.says(QUESTION)
     at.type("y\n")
     at.says("Your answer to name (Ctrl-D: later): ")
     at.type("\nAda\n")
     assert "Is this the note?" in at.says("Continue after look? y: continue, n: end the run")
     at.type("y\n")
-    assert "Not to be trusted: path from read_file" in at.says("Let copy call write_file with these arguments? y: call")
+    assert "- path from read_file" in at.says("Let copy call write_file with these arguments? y: call")
     assert not (folder / "workspace/there.txt").exists()
     at.type("y\n")
 

@@ -67,7 +67,7 @@ def test_yes_names_each_revision_that_it_approves(screen: Screen) -> None:
         "approved by --yes: revision 2",
     ]
     assert "✗ fetch failed in" in said(screen)
-    assert "Changes: " in said(screen)
+    assert "Changes since revision 1, which was shown last: " in said(screen)
 
 
 def test_feedback_shows_the_next_plan_and_waits_again(screen: Screen) -> None:

@@ -5,8 +5,10 @@ takes the run up and, with `--then`, is killed at boundaries of its own, counted
 locked instead, with `--cancel` the task that drives the run is cancelled. Each run is finished at last and judged from
 outside: by the tools' log, the models' log, and the ledger. All processes are forks of one that has imported already.
 
+With `--postgres` each run has a database of its own on a PostgreSQL server, and is killed once.
+
 Usage: boundaries.py FOLDER [--run whole|reopened] [--durability sync|async] [--every N] [--from K]
-       [--then M | --lock | --cancel]
+       [--then M | --lock | --cancel | --postgres]
 """
 
 import argparse
@@ -26,7 +28,8 @@ import reopened_run
 import whole_run
 from counted_waits import CountedWaits
 from disturbances import Cancelled, Killed, Locked, Passed
-from whole_run import Logs
+from postgres_server import new_schema
+from whole_run import Logs, database_of
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import PACE
@@ -70,15 +73,24 @@ def finished(folder: Path, durability: str) -> list[str]:
     return [] if in_child(work) else (folder / "boundaries").read_text().splitlines()
 
 
+def made(folder: Path, postgres: bool) -> Path:
+    """Make a run's folder; on a server, name a database of its own in it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if postgres:
+        (folder / "address").write_text(new_schema())
+    return folder
+
+
 def killed(folder: Path, at: int, durability: str) -> None:
     """Begin a run, or take it up, in a process that is killed at a boundary."""
-    folder.mkdir(parents=True, exist_ok=True)
     in_child(lambda: asyncio.run(DISTURBED.drive(folder, Killed(at), durability)))
 
 
-def killed_once_or_twice(folder: Path, at: int, durability: str, then: int) -> Iterator[tuple[str, list[str]]]:
+def killed_once_or_twice(
+    folder: Path, at: int, durability: str, then: int, postgres: bool
+) -> Iterator[tuple[str, list[str]]]:
     """Kill a run at a boundary, and its resumption at every `then`-th of its own (0: at none); yield what is wrong."""
-    cut, whole = folder / "cut", folder / "0"
+    cut, whole = made(folder / "cut", postgres), folder / "0"
     killed(cut, at, durability)
     shutil.copytree(cut, whole)
     names = finished(whole, durability)
@@ -142,7 +154,7 @@ def judged(folder: Path, times: int) -> list[str]:
     noted = Counter(Logs(folder).lines())
     faults = [] if state == ["succeeded", DISTURBED.EXPECTED] else [f"ended as {state}"]
     faults += [f"{what} {n} times" for what, n in noted.items() if n > _most(what, times)]
-    return faults + asyncio.run(_judged_by_the_ledger(folder / "runs.db"))
+    return faults + asyncio.run(_judged_by_the_ledger(database_of(folder)))
 
 
 def _most(what: str, times: int) -> int:
@@ -150,7 +162,7 @@ def _most(what: str, times: int) -> int:
     return 1 if what.startswith(DISTURBED.ONCE) and what not in DISTURBED.MOST else DISTURBED.MOST.get(what, 1) + times
 
 
-async def _judged_by_the_ledger(database: Path) -> list[str]:
+async def _judged_by_the_ledger(database: str) -> list[str]:
     ledger = open_ledger(database)
     faults = list((await ledger.health()).damage)
     runs = await ledger.runs()
@@ -204,7 +216,7 @@ def found(folder: Path, at: int, asked: argparse.Namespace) -> Iterator[tuple[st
     elif asked.cancel:
         yield f"cancelled at {at}", cancelled(folder, at, asked.durability)
     else:
-        yield from killed_once_or_twice(folder, at, asked.durability, asked.then)
+        yield from killed_once_or_twice(folder, at, asked.durability, asked.then, asked.postgres)
     shutil.rmtree(folder)
 
 
@@ -245,10 +257,10 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--run", choices=tuple(RUNS), default="whole")
     parser.add_argument("--lock", action="store_true")
     parser.add_argument("--cancel", action="store_true")
+    parser.add_argument("--postgres", action="store_true")
     asked = parser.parse_args(argv)
     globals()["DISTURBED"] = RUNS[asked.run]
-    whole = asked.folder / "undisturbed"
-    whole.mkdir(parents=True)
+    whole = made(asked.folder / "undisturbed", asked.postgres)
     names = finished(whole, asked.durability)
     if judged(whole, 0) or not names:
         sys.exit(f"the undisturbed run failed: {judged(whole, 0)}")

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.outputs import ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import Command
-from whole_run import ANY, Boundary, Logs, watched
+from whole_run import ANY, Boundary, Logs, database_of, watched
 
 from graph import build_graph
 from graph.record.projection import project
@@ -71,7 +71,7 @@ def tools(logs: Logs, boundary: Boundary) -> list[BaseTool]:
 async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, Any]:
     """Start the run, or take it up, and do what is due until its fork has ended."""
     logs = Logs(folder)
-    async with watched(folder / "runs.db", boundary) as (saver, ledger):
+    async with watched(database_of(folder), boundary) as (saver, ledger):
         own = tools(logs, boundary)
         graph = build_graph(NoModel(), tools=own, checkpointer=saver, ledger=ledger, replan="never")
         runs = Runs(ledger)

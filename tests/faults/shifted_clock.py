@@ -1,6 +1,6 @@
 """The facade in a process whose wall clock is off; started by `test_clock.py`.
 
-Usage: shifted_clock.py DATABASE SECONDS DECISION, where DECISION is a JSON value or `null`.
+Usage: shifted_clock.py DATABASE SECONDS DECISION LOG, where DECISION is a JSON value or `null`.
 """
 
 import json
@@ -23,8 +23,8 @@ PLAN = {"steps": [step("a", "pay", name="a"), step("b", "pay", name="b", after=[
 
 
 def pay(name: str) -> str:
-    """Note the effect beside the database."""
-    with open(sys.argv[1] + ".effects", "a") as file:  # noqa: PTH123  (a line appended)
+    """Note the effect."""
+    with open(sys.argv[4], "a") as file:  # noqa: PTH123  (a line appended)
         file.write(name + "\n")
     return f"paid {name}"
 

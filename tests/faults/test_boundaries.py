@@ -1,9 +1,11 @@
 """A sample of `make faults`: every boundary of a run is counted, and every n-th disturbed, from a random one on."""
 
+import os
 import random
 from pathlib import Path
 
 import pytest
+from postgres_server import VARIABLE, server
 from warm_process import run_warm
 
 SCRIPT = Path(__file__).with_name("boundaries.py")
@@ -15,7 +17,8 @@ def disturbed(folder: Path, every: int, *options: str) -> list[str]:
     first = random.SystemRandom().randint(1, every)
     command = [str(SCRIPT), str(folder / "runs"), "--every", str(every), "--from", str(first), *options]
 
-    done = run_warm(command, timeout=300)
+    named = {VARIABLE: server()} if "--postgres" in options else {}
+    done = run_warm(command, timeout=300, env={**os.environ, **named})
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 runs at fault" in done.stdout
@@ -49,6 +52,13 @@ def test_a_run_that_is_skipped_retried_and_forked_survives_a_kill(tmp_path: Path
 
 def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> None:
     disturbed(tmp_path, 150, "--then", "40")
+
+
+@pytest.mark.e2e
+def test_a_run_on_postgresql_survives_a_kill_at_sampled_boundaries(tmp_path: Path) -> None:
+    names = disturbed(tmp_path, 40, "--postgres")
+
+    assert {"before ledger", "after ledger", "before checkpoint", "after writes"} <= set(names)
 
 
 def test_a_run_that_finds_its_database_locked_says_so_within_one_wait_and_goes_on_later(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import Agent
 from graph.errors import LedgerCorruptError, LedgerError, LedgerUnavailableError
+from graph.ledger.packed import unpack
 from graph.ledger.sqlite import busy_timeout
-from graph.ledger.sqlite.packed import unpack
 from graph.testing import ScriptedModel, step
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]

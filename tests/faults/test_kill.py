@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from crashing_run import PLANS, tools
 from langchain_core.tools import BaseTool
+from postgres_server import new_schema
 from warm_process import run_warm
 
 from graph import Agent
@@ -15,11 +16,16 @@ SCRIPT = Path(__file__).with_name("crashing_run.py")
 pytestmark = pytest.mark.slow
 
 
-def crash(tmp_path: Path, kill_at: str, plans: str = "chain") -> tuple[str, Path]:
-    database, log = str(tmp_path / "runs.db"), tmp_path / "effects.log"
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.e2e)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_schema() if request.param == "postgres" else str(tmp_path / "runs.db")
+
+
+def crash(tmp_path: Path, database: str, kill_at: str, plans: str = "chain") -> Path:
+    log = tmp_path / "effects.log"
     done = run_warm([str(SCRIPT), database, str(log), kill_at, plans], cwd=tmp_path)
     assert done.returncode == -signal.SIGKILL, done.stderr
-    return database, log
+    return log
 
 
 def surviving_tools(log: Path) -> list[BaseTool]:
@@ -31,8 +37,8 @@ def effects(log: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("kill_at", ["before:a", "before:d", "after:d"])
-def test_a_run_goes_on_and_no_finished_step_runs_again(tmp_path: Path, kill_at: str) -> None:
-    database, log = crash(tmp_path, kill_at)
+def test_a_run_goes_on_and_no_finished_step_runs_again(tmp_path: Path, database: str, kill_at: str) -> None:
+    log = crash(tmp_path, database, kill_at)
 
     with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
         run = agent.resume("crash")
@@ -45,9 +51,9 @@ def test_a_run_goes_on_and_no_finished_step_runs_again(tmp_path: Path, kill_at: 
 
 @pytest.mark.parametrize(("kill_at", "happened", "times"), [("before:c", False, 1), ("after:c", True, 1)])
 def test_an_effect_that_may_have_happened_is_settled_by_a_person(
-    tmp_path: Path, kill_at: str, happened: bool, times: int
+    tmp_path: Path, database: str, kill_at: str, happened: bool, times: int
 ) -> None:
-    database, log = crash(tmp_path, kill_at)
+    log = crash(tmp_path, database, kill_at)
 
     with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
         run = agent.resume("crash")
@@ -63,8 +69,8 @@ def test_an_effect_that_may_have_happened_is_settled_by_a_person(
     assert effects(log).count("c") == times
 
 
-def test_a_person_may_stop_a_run_whose_effect_is_in_doubt(tmp_path: Path) -> None:
-    database, log = crash(tmp_path, "after:c")
+def test_a_person_may_stop_a_run_whose_effect_is_in_doubt(tmp_path: Path, database: str) -> None:
+    log = crash(tmp_path, database, "after:c")
 
     with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
         agent.resume("crash")
@@ -74,8 +80,10 @@ def test_a_person_may_stop_a_run_whose_effect_is_in_doubt(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("kill_at", ["before:b", "before:c", "after:c", "before:d"])
-def test_a_plan_within_a_plan_goes_on_where_it_was_and_is_not_planned_again(tmp_path: Path, kill_at: str) -> None:
-    database, log = crash(tmp_path, kill_at, "refined")
+def test_a_plan_within_a_plan_goes_on_where_it_was_and_is_not_planned_again(
+    tmp_path: Path, database: str, kill_at: str
+) -> None:
+    log = crash(tmp_path, database, kill_at, "refined")
     asked = {"before:b": 2}.get(kill_at, 3)
     left = ScriptedModel(PLANS["refined"][asked:])
 
@@ -88,8 +96,8 @@ def test_a_plan_within_a_plan_goes_on_where_it_was_and_is_not_planned_again(tmp_
 
 
 @pytest.mark.parametrize("kill_at", ["before:c", "after:c"])
-def test_items_that_are_done_are_not_done_again(tmp_path: Path, kill_at: str) -> None:
-    database, log = crash(tmp_path, kill_at, "each")
+def test_items_that_are_done_are_not_done_again(tmp_path: Path, database: str, kill_at: str) -> None:
+    log = crash(tmp_path, database, kill_at, "each")
 
     with Agent.open(database, planner=ScriptedModel([]), tools=surviving_tools(log)) as agent:
         run = agent.resume("crash")
@@ -99,8 +107,10 @@ def test_items_that_are_done_are_not_done_again(tmp_path: Path, kill_at: str) ->
 
 
 @pytest.mark.parametrize("kill_at", ["before:c", "after:c"])
-def test_a_models_loop_goes_on_where_it_was_after_calls_that_succeeded_and_failed(tmp_path: Path, kill_at: str) -> None:
-    database, log = crash(tmp_path, kill_at, "loop")
+def test_a_models_loop_goes_on_where_it_was_after_calls_that_succeeded_and_failed(
+    tmp_path: Path, database: str, kill_at: str
+) -> None:
+    log = crash(tmp_path, database, kill_at, "loop")
     left = ScriptedModel(PLANS["loop"][4:])
 
     with Agent.open(database, planner=left, tools=surviving_tools(log)) as agent:

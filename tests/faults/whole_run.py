@@ -10,7 +10,7 @@ ledger, each write of the checkpointer, each effect and each model call.
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Set
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,18 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.types import Command
 
 from graph import build_graph
+from graph.ledger.postgres.address import is_address
+from graph.ledger.postgres.database import Database as PostgresDatabase
+from graph.ledger.postgres.ledger import PostgresLedger
 from graph.ledger.protocol import Lease
 from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.lease_table import beats_of
 from graph.ledger.sqlite.ledger import SqliteLedger
+from graph.postgres_saver import PostgresSaver, open_postgres_saver
 from graph.saver import SharingSaver
 from graph.testing import on_thread, step
 from tools.errors import NothingHappened
@@ -190,7 +195,32 @@ class WatchedLedger(SqliteLedger):
         return database
 
 
-class WatchedSaver(SharingSaver):
+class WatchedPostgres(PostgresDatabase):
+    """The ledger's database on a server, with a boundary before and after every transaction."""
+
+    boundary: Boundary
+
+    async def _do(self, *how: Any) -> Any:
+        self.boundary("before ledger")
+        result = await super()._do(*how)
+        self.boundary("after ledger")
+        return result
+
+
+class WatchedPostgresLedger(PostgresLedger):
+    """A ledger in such a database."""
+
+    def __init__(self, address: str, boundary: Boundary) -> None:
+        self._boundary = boundary
+        super().__init__(address)
+
+    def _database(self, address: str, held: Set[Lease], beat_s: float) -> PostgresDatabase:
+        database = WatchedPostgres(address, lambda: tuple(held), beat_s)
+        database.boundary = self._boundary
+        return database
+
+
+class Watched(BaseCheckpointSaver[Any]):
     """A checkpointer with a boundary before and after everything it writes."""
 
     boundary: Boundary
@@ -205,6 +235,40 @@ class WatchedSaver(SharingSaver):
         self.boundary("before writes")
         await super().aput_writes(config, writes, task_id, task_path)
         self.boundary("after writes")
+
+
+class WatchedSaver(Watched, SharingSaver):
+    """Such a checkpointer in a file."""
+
+
+class WatchedPostgresSaver(Watched, PostgresSaver):
+    """Such a checkpointer on a server."""
+
+
+def database_of(folder: Path) -> str:
+    """Return the database of a run: the address that its folder names, or a file in it."""
+    named = folder / "address"
+    return named.read_text() if named.exists() else str(folder / "runs.db")
+
+
+@asynccontextmanager
+async def watched(database: str, boundary: Boundary) -> AsyncIterator[tuple[Any, Any]]:
+    """Open a checkpointer and a ledger with boundaries around all that they write."""
+    async with AsyncExitStack() as stack:
+        ledger: Any
+        if is_address(database):
+            plain = await stack.enter_async_context(open_postgres_saver(database))
+            saver: Any = WatchedPostgresSaver(plain._pool, database, database)
+            ledger = WatchedPostgresLedger(database, boundary)
+        else:
+            connection = await stack.enter_async_context(aiosqlite.connect(database))
+            saver, ledger = WatchedSaver(connection, database), WatchedLedger(Path(database), boundary)
+            await saver.setup()
+        saver.boundary = boundary
+        try:
+            yield saver, ledger
+        finally:
+            await ledger.close()
 
 
 def tools(logs: Logs, boundary: Boundary) -> list[BaseTool]:
@@ -254,24 +318,10 @@ def _decision(action: dict[str, Any], request: dict[str, Any], logs: Logs) -> di
     return {"type": "edit", "edited_action": {"name": action["name"], "args": args}}
 
 
-@asynccontextmanager
-async def watched(database: Path, boundary: Boundary) -> AsyncIterator[tuple[WatchedSaver, WatchedLedger]]:
-    """Open a checkpointer and a ledger with boundaries around all that they write."""
-    async with aiosqlite.connect(database) as connection:
-        saver = WatchedSaver(connection, str(database))
-        saver.boundary = boundary
-        await saver.setup()
-        ledger = WatchedLedger(database, boundary)
-        try:
-            yield saver, ledger
-        finally:
-            await ledger.close()
-
-
 async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, Any]:
     """Start the run, or take it up, and answer what is asked until it has ended."""
     logs = Logs(folder)
-    async with watched(folder / "runs.db", boundary) as (saver, ledger):
+    async with watched(database_of(folder), boundary) as (saver, ledger):
         model = RoleModel(logs=logs, boundary=boundary)
         graph = build_graph(model, judge=model, tools=tools(logs, boundary), checkpointer=saver, ledger=ledger)
         return await _driven(graph, logs, durability)

@@ -12,10 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import pytest
+from postgres_server import execute, new_schema
+
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.memory.store import Store
 from graph.ledger.owner import new_owner
+from graph.ledger.postgres.ledger import PostgresLedger
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
 from graph.ledger.seal import SealKey
@@ -153,7 +157,66 @@ class MemoryDriver:
         stored.holder = replace(stored.holder, owner=owner)
 
 
-DRIVERS: dict[str, Callable[[Path], Driver]] = {"sqlite": SqliteDriver, "memory": MemoryDriver}
+class PostgresDriver:
+    """A schema of a server, and a ledger of this process for each time it is opened."""
+
+    def __init__(self, _folder: Path) -> None:
+        self.address = new_schema()
+
+    def open(self, key: SealKey | None = None, pace: Pace = PACE) -> RunStore:
+        return PostgresLedger(self.address, key, pace)
+
+    def change(self, run: RunKey, seq: int, column: str, value: Any) -> Any:
+        where = f"WHERE seq = {seq} AND run = {self._run_id(run)}"
+        old = self._ask(f"SELECT {column} FROM ledger_events {where}")[0][0]
+        if isinstance(value, str):  # the server refuses bytes that are no text
+            value = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        elif isinstance(old, str) and value is not None:
+            value = value.decode()
+        self._ask(f"UPDATE ledger_events SET {column} = %s {where}", value)
+        return old
+
+    def cut(self, run: RunKey, left: int) -> Callable[[], None]:
+        where = f"WHERE seq > {left} AND run = {self._run_id(run)}"
+        lost = self._ask(f"DELETE FROM ledger_events {where} RETURNING *")
+
+        def restore() -> None:
+            for row in lost:
+                self._ask(f"INSERT INTO ledger_events VALUES ({', '.join(['%s'] * len(row))})", *row)
+
+        return restore
+
+    def pretend(self, run: RunKey, written: int) -> None:
+        self._ask(f"UPDATE ledger_runs SET events = {written} WHERE id = {self._run_id(run)}")
+
+    def change_artifact(self, artifact_id: str, content: str | None) -> None:
+        self._ask("DELETE FROM ledger_artifacts WHERE id = %s", artifact_id)
+        if content is not None:
+            self._ask("INSERT INTO ledger_artifacts VALUES (%s, %s)", artifact_id, content)
+
+    def change_index(self, run: RunKey, status: str) -> None:
+        self._ask(f"UPDATE ledger_index SET status = %s WHERE run = {self._run_id(run)}", status)
+
+    def holder(self, run: RunKey) -> Holder | None:
+        rows = self._ask(f"SELECT owner, token, beat FROM ledger_leases WHERE run = {self._run_id(run)}")
+        return Holder(*rows[0]) if rows else None
+
+    def own(self, run: RunKey, owner: str) -> None:
+        self._ask(f"UPDATE ledger_leases SET owner = %s WHERE run = {self._run_id(run)}", owner)
+
+    def _run_id(self, run: RunKey) -> int:
+        return int(self._ask("SELECT id FROM ledger_runs WHERE thread = %s AND n = %s", run.thread, run.n)[0][0])
+
+    def _ask(self, statement: str, *values: Any) -> list[Any]:
+        return execute(self.address, statement, *values)
+
+
+DRIVERS: dict[str, Callable[[Path], Driver]] = {
+    "sqlite": SqliteDriver,
+    "memory": MemoryDriver,
+    "postgres": PostgresDriver,
+}
+PARAMETERS = [pytest.param(name, marks=[pytest.mark.e2e] if name == "postgres" else []) for name in DRIVERS]
 
 
 @asynccontextmanager

@@ -14,7 +14,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from ledger_drivers import DRIVERS, NEVER_S, departed
+from ledger_drivers import DRIVERS, NEVER_S, PARAMETERS, departed
 from ledger_model import LedgerModel
 
 from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
@@ -203,7 +203,7 @@ class LedgerMachine(LedgerModel):
             ]
 
 
-@pytest.mark.parametrize("name", DRIVERS)
+@pytest.mark.parametrize("name", PARAMETERS)
 def test_a_ledger_holds_in_any_order_of_work(name: str) -> None:
     machine = type(f"{name.capitalize()}Machine", (LedgerMachine,), {"make": staticmethod(DRIVERS[name])})
 

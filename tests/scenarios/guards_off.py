@@ -105,7 +105,7 @@ GUARDS = (
         "read within the step",
     ),
     Guard(
-        "nobody vouches for what a model makes",
+        "no approval covers what a model makes",
         "record/trust_label.py",
         'return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self',
         "return self",

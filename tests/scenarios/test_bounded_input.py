@@ -14,7 +14,7 @@ from graph import build_graph
 from graph.calls.toolbox import Toolbox
 from graph.plan.schema import Plan, Step
 from graph.testing import ScriptedModel
-from graph.text.review import plan_description
+from graph.text.review.plan import PlanReview, plan_description
 
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
 
@@ -102,10 +102,10 @@ def test_the_review_says_so_too_and_not_of_a_call_with_arguments_that_were_shown
     )
     called = Plan(steps=(Step(id="a", objective="o", tool="look_up", args={"key": "x"}),))
 
-    words = plan_description(granted, 1, None, specs)
+    words = plan_description(PlanReview(granted, 1, specs))
 
     assert words.count("Warning: look_up in a, b: a model may call it") == 1
-    assert "Warning" not in plan_description(called, 1, None, specs)
+    assert "Warning" not in plan_description(PlanReview(called, 1, specs))
 
 
 def test_a_review_of_very_many_calls_that_feed_each_other_is_written_in_time() -> None:
@@ -116,7 +116,7 @@ def test_a_review_of_very_many_calls_that_feed_each_other_is_written_in_time() -
     ]
     begun = time.process_time()
 
-    words = plan_description(Plan(steps=tuple(steps)), 1, None, specs)
+    words = plan_description(PlanReview(Plan(steps=tuple(steps)), 1, specs))
 
-    assert words.count("you vouch for what look_up returns") == 1_999
+    assert words.count("gets what look_up returns") == 1_999
     assert time.process_time() - begun < 10

@@ -131,7 +131,7 @@ def test_a_chain_of_revisions_that_only_read_is_asked_about_once_also_when_the_w
 
 
 @pytest.mark.parametrize("declared", [{}, {"trusted": True}])
-def test_values_of_tools_that_say_nothing_of_trust_are_vouched_for_with_the_plan(
+def test_values_of_tools_that_say_nothing_of_trust_are_approved_with_the_plan(
     build: Build, tools: LoggedTools, declared: dict[str, Any]
 ) -> None:
     own = [
@@ -143,7 +143,8 @@ def test_values_of_tools_that_say_nothing_of_trust_are_vouched_for_with_the_plan
     state = graph.invoke({"goal": "g"}, on_thread())
 
     told = state["__interrupt__"][0].value["action_requests"][0]["description"]
-    assert ("you vouch for what look returns" in told) is not declared
+    assert ("gets what look returns" in told) is not declared
+    assert ("Nothing declares whether the results of look can be trusted." in told) is not declared
     assert graph.invoke(Command(resume=True), on_thread())["status"] == "succeeded"
 
 

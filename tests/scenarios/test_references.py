@@ -87,6 +87,7 @@ def test_text_and_dollars_reach_the_tool_as_the_review_says(start: Start, tools:
     graph.invoke(Command(resume="approve"), on_thread())
 
     words = request["action_requests"][0]["description"]
+    words = " ".join(words.split())
     assert "- use: {get_result} in text is text, not a reference" in words
     assert "- use: code is taken as it is written, nothing in it is a reference" in words
     assert tools.named("use") == [{"text": ["{get_result}", "$12.5"], "code": code}]

@@ -1,5 +1,6 @@
 """A call that may have happened is settled by its own request before any call that is the same, and by nothing else."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -266,7 +267,8 @@ def test_in_another_run_of_the_thread_the_same_call_is_asked_about_before_it_is_
         assert "In run thread.1, a called pay" in asked(state)["action_requests"][0]["description"]
         state = run.invoke(Command(resume=settle(True)), on_thread())
     assert names(state) == ["run_step"] and payments.count == 1
-    assert "The same call happened in thread.1; make it again?" in asked(state)["action_requests"][0]["description"]
+    words = asked(state)["action_requests"][0]["description"]
+    assert re.search(r"The same call happened in thread\.1 on 20\S+ at \S+ UTC; make it again\?", words)
     state = run.invoke(Command(resume={"type": "approve"}), on_thread())
 
     assert payments.count == 2 and state["status"] == "succeeded"

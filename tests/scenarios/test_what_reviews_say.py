@@ -88,15 +88,16 @@ def test_how_often_a_model_and_a_list_may_call_what_has_effects_is_told(start: S
 
     text = words(start(plan(A, by_model, for_each)).first)
 
-    assert '- m: a model may call send, up to 3 times each, with {"to":"ann@example.com"}' in text
-    assert '- s: send {"to":"{item_result}","body":"b"} for each of "{a_result}", 7 at most' in text
+    assert '- m: a model may call send (external), up to 3 times each\n    to: "ann@example.com"\n' in text
+    assert '- s: calls send (external)\n    once for each of "{a_result}", 7 at most\n    to: "{item_result}"\n' in text
 
 
-def test_where_files_are_changed_and_whose_words_are_vouched_for_is_told(start: Start) -> None:
+def test_where_files_are_changed_and_what_nobody_looks_at_again_is_told(start: Start) -> None:
     text = words(start(plan(step("n", "notes"), step("w", "write", path="out.md", text="{n_result}"))).first)
 
-    assert "Tools with effects: write (write). Files are changed in /srv/out." in text
-    assert "(you vouch for what notes returns)" in text
+    assert "with effects that cannot be undone: write (write). Files are changed in `/srv/out`." in text
+    assert "- w: calls write (write)\n    gets what notes returns\n" in text
+    assert "Nothing declares whether the results of notes can be trusted." in text and "vouch" not in text
 
 
 def test_a_revision_says_what_it_adds_changes_and_removes_and_what_that_was(start: Start) -> None:
@@ -109,9 +110,11 @@ def test_a_revision_says_what_it_adds_changes_and_removes_and_what_that_was(star
     request = graph.says("approve")
 
     text = words(request)
-    assert "Changes: added: new; changed: b; removed: z; answer changed." in text
-    assert '- was b: broken, after a (do b), if all of [{"non_empty":true}]' in text
-    assert "- was z: notes, after b (do z)" in text
+    changed = "added: new; changed: b; removed: z; answer changed."
+    assert f"Changes since revision 1, which was shown last: {changed}" in text
+    assert '    tool was "broken"\n      now "search"\n' in text and '    checks was [{"non_empty":true}]\n' in text
+    assert '    args.query was not given\n      now "instead"\n' in text
+    assert "- z (removed): notes, after b (do z)\n" in text
     assert request["diff"] == {"added": ["new"], "changed": ["b"], "removed": ["z"], "answer": True}
 
 
@@ -123,7 +126,8 @@ def test_what_is_done_is_not_told_as_if_it_were_to_be_done(start: Start) -> None
 
     text = words(graph.says("approve"))
 
-    assert "What is left only reads." in text and "- w: write" not in text and "To do: 1 step; at most 1 tool" in text
+    assert "1 more step runs, which only reads" in text and "- w: calls write" not in text
+    assert "✓  w" in text and "○  b" in text and "To do: 1 step; at most 1 tool" in text
 
 
 def test_a_call_is_shown_with_the_values_that_it_has_now_and_where_they_come_from(start: Start) -> None:
@@ -137,8 +141,8 @@ def test_a_call_is_shown_with_the_values_that_it_has_now_and_where_they_come_fro
         "run_step",
         {"step": "s", "tool": "send", "args": {"to": found, "body": "b"}},
     )
-    assert 's is about to call send with {"to":"mallory@example.com\\u{200b}","body":"b"}' in action["description"]
-    assert "Not to be trusted: to from page." in action["description"]
+    assert '- s: send\n    to: "mallory@example.com\\u{200b}"\n    body: "b"\n' in action["description"]
+    assert "Not to be trusted, since strangers may have written them:\n\n- to from page" in action["description"]
 
 
 def test_a_long_value_is_cut_with_a_mark_and_hides_no_other_argument(start: Start) -> None:
@@ -147,7 +151,7 @@ def test_a_long_value_is_cut_with_a_mark_and_hides_no_other_argument(start: Star
     request = graph.says("approve")
 
     (action,) = request["action_requests"]
-    assert "more characters" in action["description"] and '"body":"in full"' in action["description"]
+    assert "more characters" in action["description"] and 'body: "in full"' in action["description"]
     assert action["args"]["args"]["to"] == "x" * 9_000
 
 
@@ -156,5 +160,6 @@ def test_a_plan_too_long_to_draw_says_how_much_is_left_out_and_names_all_its_eff
 
     text = words(start(plan(*reads, step("w", "write", path="out.md", text="t"))).first)
 
-    assert "more lines; the whole plan is in the request" in text and '- w: write {"path":"out.md","text":"t"}' in text
+    assert "more lines; the whole plan is in the request" in text
+    assert '- w: calls write (write)\n    path: "out.md"\n    text: "t"\n' in text
     assert "To do: 401 steps; at most 401 tool calls." in text

@@ -9,6 +9,7 @@ from graph.cli.exit_codes import STORAGE, report_errors
 from graph.cli.run_lookup import is_missing, with_runs
 from graph.cli.screen import Screen
 from graph.errors import LedgerError
+from graph.ledger.postgres.address import is_address
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Health
 from graph.record.artifacts import artifacts_named
@@ -29,22 +30,25 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             screen.say(f"runs in the rebuilt index: {with_runs(db, lambda runs: runs.ledger.reindex())}")
             return
         health = with_runs(db, lambda runs: runs.ledger.health())
-        for line in lines(health):
+        for line in lines(health, "tables" if is_address(db) else "file"):
             screen.say(line)
         broken = with_runs(db, faults)
         for line in broken:
             screen.say(line)
         for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
             screen.say(f"run {name}: the index differs from the records; rebuild it: planner-executor doctor --reindex")
-        screen.say("the file is damaged; restore it from a backup" if health.damage or broken else "the file is intact")
-        if health.damage or broken:
+        what = "database" if is_address(db) else "file"
+        is_broken = bool(health.damage or broken)
+        screen.say(f"the {what} is damaged; restore it from a backup" if is_broken else f"the {what} is intact")
+        if is_broken:
             raise typer.Exit(STORAGE)
 
 
-def lines(health: Health) -> list[str]:
-    """Return the health of the file as lines."""
+def lines(health: Health, what: str = "file") -> list[str]:
+    """Return the health of the database as lines; `what` is the place of its content."""
+    log = f", write-ahead log {megabytes(health.write_ahead_log)}" if health.write_ahead_log else ""
     found = [
-        f"file {megabytes(health.file)}, write-ahead log {megabytes(health.write_ahead_log)}",
+        f"{what} {megabytes(health.file)}{log}",
         f"runs {health.runs}, {megabytes(health.per_run)} a run",
     ]
     found += [f"{table}: {rows} rows, {megabytes(size)}" for table, (rows, size) in health.tables.items()]

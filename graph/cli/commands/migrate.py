@@ -11,6 +11,8 @@ from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import is_missing, with_runs
 from graph.cli.screen import Screen
 from graph.errors import LedgerUnavailableError
+from graph.ledger.opening import shown
+from graph.ledger.postgres.address import is_address
 from graph.ledger.sqlite.file import advice
 from graph.ledger.sqlite.migration import Migration, forecast
 from graph.ledger.sqlite.schema import VERSION
@@ -22,6 +24,10 @@ def migrate(dry_run: DryRun = False, db: options.Database = options.DATABASE) ->
     """Migrate the database to this version; any command that opens it does the same."""
     screen = Screen.here()
     with report_errors(screen):
+        if is_address(db):
+            with_runs(db, lambda runs: runs.ledger.runs())
+            screen.say(f"{shown(db)} needs no migration")
+            return
         if is_missing(db):
             screen.say(f"the database {db} does not exist yet")
             return
@@ -43,7 +49,7 @@ def _changes(ahead: Migration, verb: str) -> str:
     return f"{index}new events may be packed, existing events stay unchanged"
 
 
-def _forecast(db: Path) -> Migration:
+def _forecast(db: str | Path) -> Migration:
     try:
         return forecast(str(db))
     except sqlite3.Error as error:

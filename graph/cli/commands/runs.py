@@ -17,6 +17,7 @@ from graph.cli.exit_codes import report_errors
 from graph.cli.local_time import local_time
 from graph.cli.run_lookup import page
 from graph.cli.screen import Screen, cell
+from graph.ledger.opening import shown
 from graph.record.summary import RunSummary
 from graph.runs import RunPage
 
@@ -75,7 +76,7 @@ def runs(
         elif any(filters.values()) or since:
             screen.say("no run matches; `planner-executor runs` lists all")
         else:
-            screen.say(f"no runs in {db} yet; start one with: planner-executor run GOAL")
+            screen.say(f"no runs in {shown(db)} yet; start one with: planner-executor run GOAL")
 
 
 def _show(screen: Screen, found: RunPage) -> None:

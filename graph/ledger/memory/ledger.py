@@ -40,6 +40,10 @@ class MemoryLedger(EventStore):
         """Return everything that is stored of a run."""
         return await self._do(lambda: self._store.transcript(self._store.run(self.name, run)))
 
+    async def adopt(self, runs: Sequence[Transcript]) -> None:
+        """Store the runs of a thread as another database has them."""
+        await self._do(lambda: self._store.adopt(self.name, runs))
+
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread."""
         forms = redactor_of(value).forms

@@ -12,7 +12,7 @@ from graph.ledger.chaining import chained
 from graph.ledger.lease import Holder, released
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
-from graph.ledger.refusals import Standing, check_end, standing_after, unknown_run
+from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import Transcript, artifact_ids, event_of
 from graph.record.counters import Counts, RunCounter
@@ -177,6 +177,24 @@ class Store:
         run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
         return run.standing.events
+
+    def adopt(self, database: str, runs: Sequence[Transcript]) -> None:
+        """Store the runs of a thread as another database has them.
+
+        Raises:
+            InputError: The thread is already there.
+        """
+        for thread in {run.thread for run in runs if self.of_thread(run.thread)}:
+            raise thread_is_there(database, thread)
+        for run in runs:
+            standing = Standing(run.written, run.key, run.seal)
+            stored = StoredRun(RunKey(run.thread, run.n), len(self.runs) + 1, list(run.rows), standing)
+            stored.control_seq = next((row.seq for row in reversed(run.rows) if row.kind in CONTROL), 0)
+            stored.fold = stored.empty_fold()
+            self.counts.update(stored.fold.apply(run.events()))
+            stored.summary = stored.fold.summarizer.summary
+            self.add(stored)
+            self.artifacts.update(run.artifacts)
 
     def transcript(self, run: StoredRun) -> Transcript:
         """Return everything that is stored of a run."""

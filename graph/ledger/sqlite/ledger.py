@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -11,6 +12,7 @@ from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Health, Redacted
+from graph.ledger.sqlite.adoption import adopt
 from graph.ledger.sqlite.erasure import erase
 from graph.ledger.sqlite.event_store import EventStore
 from graph.ledger.sqlite.health import examine
@@ -45,6 +47,10 @@ class SqliteLedger(EventStore):
     async def transcript(self, run: RunKey) -> Transcript:
         """Return everything that is stored of a run."""
         return await self._file.look(partial(transcript_of, run=run))
+
+    async def adopt(self, runs: Sequence[Transcript]) -> None:
+        """Store the runs of a thread as another database has them."""
+        await self._file.do(lambda db: adopt(db, self.name, runs), full=True)
 
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, and out of the file."""

@@ -5,7 +5,7 @@ The chain, exports and readers have the text alone; see `docs/decisions/0038-pac
 
 import sqlite3
 
-from graph.ledger.sqlite.packed import MOST_BYTES, pack, unpack
+from graph.ledger.packed import MOST_BYTES, pack, unpack
 from graph.ledger.sqlite.schema import SEARCHED
 
 LEAST_BYTES = 1_000

@@ -52,7 +52,7 @@ class KindSpec:
         doer: Returns who does the step, in a few words; tool names are formatted with `Show`.
         material: Returns the input of the step: a text, or arguments by name; an unnamed value has the key "".
         work: Returns a description for the audit, from the step's JSON, which may be redacted.
-        calls: Returns the calls it may make, for the review of steps with effects; formats names, then values.
+        calls: Returns the calls it may make, for the review of steps with effects; formats the names of tools.
         asks: Returns the question to a person when the step is due, None if there is no question.
     """
 
@@ -66,8 +66,13 @@ class KindSpec:
     doer: Callable[[Step, Show], str]
     material: Callable[[Step], str | dict[str, JsonValue]]
     work: Callable[[Mapping[str, Any], Show], str]
-    calls: Callable[[Step, Show, Show], str]
+    calls: Callable[[Step, Show], str]
     asks: Callable[[Step], str | None]
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a judge, if there is one, judges the success criteria of such a step."""
+        return self.done_by not in ("person", "planner")
 
 
 def no_tools(_: StepDraft) -> list[str]:
@@ -80,7 +85,7 @@ def no_faults(_: StepDraft, __: Mapping[str, ToolSpec]) -> Iterable[tuple[str, s
     return ()
 
 
-def no_calls(_: Step, __: Show, ___: Show) -> str:
+def no_calls(_: Step, __: Show) -> str:
     """Return the description of a step without tools."""
     return "calls nothing"
 
@@ -99,11 +104,10 @@ def granted(fields: Mapping[str, Any]) -> str:
     return ", ".join(fields.get("tools") or ()) or "no tools"
 
 
-def calls_of_model(step: Step, name: Show, value: Show) -> str:
-    """Return the tools that a model may call, with their arguments."""
-    args = value(dict(step.args)) if step.args else "arguments of its own"
-    often = f"up to {step.max_calls} times each, " if step.max_calls else ""
-    return f"a model may call {name(', '.join(step.tools))}, {often}with {args}"
+def calls_of_model(step: Step, name: Show) -> str:
+    """Return the tools that a model may call, and how often."""
+    often = f", up to {step.max_calls} times each" if step.max_calls else ""
+    return f"a model may call {', '.join(map(name, step.tools))}{often}"
 
 
 def arguments(step: Step) -> dict[str, JsonValue]:

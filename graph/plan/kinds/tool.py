@@ -26,8 +26,8 @@ def _work(fields: Mapping[str, Any], _: Show) -> str:
     return str(fields["tool"])
 
 
-def _calls(step: Step, name: Show, value: Show) -> str:
-    return f"{name(step.tool)} {value(dict(step.args)) if step.args else '{}'}"
+def _calls(step: Step, name: Show) -> str:
+    return f"calls {name(step.tool)}"
 
 
 SPEC = KindSpec(

@@ -49,15 +49,16 @@ def word_lines(text: str, room: int, lines: int) -> list[str]:
     >>> word_lines("Find what the old documents say about wind", 12, 4)
     ['Find what', 'the old', '… say about', 'wind']
     """
-    broken = _filled(text, room)
+    broken = filled(text, room)
     if len(broken) <= lines:
         return broken
-    broken = _filled(text, room - 2)
+    broken = filled(text, room - 2)
     tail = broken[-(lines // 2) :]
     return [*broken[: lines - len(tail)], f"… {tail[0]}", *tail[1:]]
 
 
-def _filled(text: str, room: int) -> list[str]:
+def filled(text: str, room: int) -> list[str]:
+    """Break a plain text between words into lines of `room` columns; a longer word loses its middle."""
     filled: list[str] = []
     used = room
     for word in text.split(" "):

@@ -2,10 +2,10 @@
 
 from typing import assert_never
 
-from graph.markdown import unfenced
 from graph.record.events import Decided, ReviewRequested
 from graph.text.event_text.sections import Formatted, Words
 from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, truncated, value_text
+from graph.text.review.frame import plain_description
 
 DECIDED = {
     "approve": "approved",
@@ -40,7 +40,7 @@ def _review_requested(data: ReviewRequested) -> Words:
     if data.shown.artifact is not None:
         yield f"shown: {content(data.shown)}"
     texts = data.shown.value or ()
-    yield from (f"shown: {line}" for words in texts for line in truncated(unfenced(words)).split("\n"))
+    yield from (f"shown: {line}" for words in texts for line in truncated(plain_description(words)).split("\n"))
 
 
 def _decided(data: Decided) -> Words:

@@ -58,7 +58,7 @@ def own(table: Table, inside: Callable[[], Awaitable[Any]] | None = None, pace: 
     """Own the run for a block, and return how it was taken."""
 
     async def main() -> str:
-        async with Ownership("db", table, table.held, pace).owning(table) as (lease, how):
+        async with Ownership("db", table, table.held, pace).acquire(table) as (lease, how):
             assert lease == LEASE and lease in table.held and not is_gone(table.owners[0])
             if inside is not None:
                 await inside()
@@ -152,7 +152,7 @@ def test_a_claim_that_is_cancelled_is_taken_back_in_case_it_is_committed_all_the
             await asyncio.Event().wait()
 
         async def hold() -> None:
-            async with Ownership("db", table, table.held, QUICK).holding(hangs):
+            async with Ownership("db", table, table.held, QUICK).hold(hangs):
                 raise AssertionError("nothing was taken")
 
         task = asyncio.create_task(hold())

@@ -6,7 +6,7 @@ import pytest
 
 from graph.plan.issues import Issue
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, RunForked, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, ReviewRequested, RunForked, Steered
 from graph.record.plan_state import PlanState
 from graph.record.replacement import Replaced
 
@@ -165,3 +165,41 @@ def test_a_run_that_goes_on_after_an_end_asks_models_anew() -> None:
     state.run_reopened()
 
     assert (state.after_retries, state.issues) == (":retry 1", ())
+
+
+def requested(digest: str, *asked: str) -> ReviewRequested:
+    return ReviewRequested(request=1, digest=digest, subject="s", asked=asked, error=None)
+
+
+def test_what_was_shown_last_is_kept_with_what_was_shown_before() -> None:
+    state = revised(PlanState())
+    state.review_requested(requested("d1", "run_plan"))
+    assert state.seen_other_than("d1") is None
+
+    revised(state, 2)
+    assert (state.seen_other_than("d2") or state.seen_before).revision == 1  # type: ignore[union-attr]
+    state.review_requested(requested("d2", "run_plan"))
+    state.review_requested(requested("d2", "run_plan"))
+
+    before = state.seen_other_than("d2")
+    assert before is not None and (before.revision, before.digest, before.plan) == (1, "d1", PLAN)
+
+
+@pytest.mark.parametrize("event", [requested("d1", "run_step"), requested("d0", "run_plan")])
+def test_a_request_that_does_not_show_the_plan_leaves_it_unseen(event: ReviewRequested) -> None:
+    state = revised(PlanState())
+
+    state.review_requested(event)
+
+    assert state.seen is None
+
+
+@pytest.mark.parametrize(("by", "seen"), [("person", 1), ("policy", None), ("unseen", None)])
+def test_a_plan_that_a_person_approved_was_seen(by: str, seen: int | None) -> None:
+    state = revised(PlanState())
+
+    state.decided(decision(by=by))
+
+    assert (state.seen.revision if state.seen else None, state.approved_revision) == (seen, 1)
+    again = state.seen_other_than("d1")
+    assert (again.revision if again else None) == seen

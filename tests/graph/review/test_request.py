@@ -114,4 +114,4 @@ def test_only_a_request_that_is_asked_again_says_so() -> None:
     again = REQUEST.again("no such step", ()).to_json()["action_requests"]
 
     assert not any("Asked again" in action["description"] for action in first)
-    assert all("Asked again: no such step" in action["description"] for action in again)
+    assert all("Asked again: `no such step`" in action["description"] for action in again)

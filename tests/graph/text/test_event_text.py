@@ -87,10 +87,11 @@ def test_a_refused_plan_tells_its_issues_and_what_was_brought() -> None:
 
 
 def test_a_request_tells_the_words_that_were_shown() -> None:
-    assert words("review_requested", **ASKED, shown={"value": ["Approve it\nor not."]}) == [
+    assert words("review_requested", **ASKED, shown={"value": ["Approve it\n\n```plan\n● a\n```"]}) == [
         "request 1 was shown: run_plan, about digest dddddddddddd",
         "shown: Approve it",
-        "shown: or not.",
+        "shown:",
+        "shown: ● a",
     ]
 
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from graph.errors import LedgerCorruptError
 from graph.ledger.chaining import compact_json
 from graph.ledger.export import to_bytes
+from graph.ledger.packed import pack
 from graph.ledger.protocol import RunKey
 from graph.ledger.sqlite.ledger import SqliteLedger
-from graph.ledger.sqlite.packed import pack
 from graph.ledger.sqlite.packed_payload import DICTIONARY, FORM, LEAST_BYTES, payload_text, stored_payload
 from graph.ledger.sqlite.schema import SEARCHED, TO_KNOW
 from graph.ledger.verification import verify

@@ -40,7 +40,7 @@ def test_a_step_of_every_kind_is_read_as_that_kind(kind: StepKind) -> None:
 def test_every_kind_has_words_for_drawings_and_the_audit(kind: StepKind) -> None:
     spec, step = kind_spec(kind), step_of(kind)
 
-    assert spec.doer(step, str) and spec.work(step.to_json(), str) and spec.calls(step, str, str)
+    assert spec.doer(step, str) and spec.work(step.to_json(), str) and spec.calls(step, str)
     assert spec.look(step).role
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.ledger.sqlite import packed
-from graph.ledger.sqlite.packed import DICTIONARY, pack, unpack
+from graph.ledger import packed
+from graph.ledger.packed import DICTIONARY, pack, unpack
 
 
 @given(st.binary(max_size=2_000))

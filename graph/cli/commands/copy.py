@@ -1,0 +1,50 @@
+"""`planner-executor copy`: copy threads to another database."""
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.exit_codes import report_errors
+from graph.cli.run_lookup import is_missing
+from graph.cli.screen import Screen
+from graph.errors import InputError
+from graph.ledger.opening import shown
+
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="RUN...", help="Runs to copy, each with all runs of its thread.")
+]
+Target = Annotated[
+    str, typer.Option("--to", metavar="FILE|ADDRESS", help="The other database: a file, or postgresql://...")
+]
+All = Annotated[bool, typer.Option("--all", help="Copy every thread.")]
+
+
+def copy(to: Target, names: Names = None, all_: All = False, db: options.Database = options.DATABASE) -> None:
+    """Copy threads with their runs and checkpoints to another database; the originals stay."""
+    screen = Screen.here()
+    with report_errors(screen):
+        if bool(names) == all_:
+            raise InputError("run", "name the runs to copy, or give --all")
+        if is_missing(db):
+            raise InputError("--db", f"the database {shown(db)} does not exist")
+        is_open = asyncio.run(_copy(screen, db, to, names or []))
+        if is_open:
+            screen.say(f"continue these runs in one of the two databases only: {', '.join(is_open)}")
+
+
+async def _copy(screen: Screen, db: str, to: str, names: list[str]) -> list[str]:
+    """Copy the threads, and return the runs that have not ended."""
+    from graph.runs import Runs
+    from graph.thread_copy import copy_thread, open_place
+
+    is_open = []
+    async with open_place(db) as source, open_place(to) as target:
+        keys = [await Runs(source.ledger).find(name) for name in names] or await source.ledger.runs()
+        for thread in dict.fromkeys(key.thread for key in reversed(keys)):
+            for run in await copy_thread(source, target, thread):
+                screen.say(f"copied run {run.run}: {len(run.rows)} events, {len(run.artifacts)} artifacts")
+                summary = await Runs(target.ledger).show(run.run)
+                is_open += [] if summary.ended else [run.run]
+    return is_open

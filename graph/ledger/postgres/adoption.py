@@ -1,0 +1,35 @@
+"""Storing a thread's runs as another database has them."""
+
+from collections.abc import Sequence
+
+from graph.ledger.postgres.event_writer import PUT_ARTIFACTS, PUT_EVENTS
+from graph.ledger.postgres.queries import last_number
+from graph.ledger.postgres.run_index import add_counts, put
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.refusals import thread_is_there
+from graph.ledger.transcript import Transcript
+from graph.record.counters import RunCounter
+from graph.record.summary import Summarizer
+
+ROWS = 500
+"""Events that one statement writes."""
+
+
+def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
+    """Store the runs, within a transaction.
+
+    Raises:
+        InputError: The thread is already there.
+    """
+    for thread in {run.thread for run in runs}:
+        if last_number(tx, thread):
+            raise thread_is_there(database, thread)
+    for run in runs:
+        query = "INSERT INTO ledger_runs (thread, n, events, key, seal) VALUES (%s, %s, %s, %s, %s) RETURNING id"
+        (run_id,) = tx.ask(query, run.thread, run.n, run.written, run.key, run.seal)[0]
+        for place in range(0, len(run.rows), ROWS):
+            tx.tell_rows(PUT_EVENTS, [(run_id, *row) for row in run.rows[place : place + ROWS]])
+        tx.tell_rows(PUT_ARTIFACTS, sorted(run.artifacts.items()))
+        events = run.events()
+        put(tx, run_id, Summarizer(run.thread, run.n).apply(events).summary)
+        add_counts(tx, run_id, RunCounter().count(events))

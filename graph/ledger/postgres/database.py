@@ -1,0 +1,95 @@
+"""The ledger's database on a PostgreSQL server that other processes use too."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from typing import TypeVar
+from weakref import finalize
+
+import psycopg
+
+from graph.errors import LedgerError, LedgerUnavailableError
+from graph.ledger.postgres.address import shown_address
+from graph.ledger.postgres.erasure import REWRITTEN
+from graph.ledger.postgres.pulse import Pulse
+from graph.ledger.postgres.server import Server, advice
+from graph.ledger.postgres.sharing import Shared, shared
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.postgres.workers import ASIDE, LANES, lane_of
+
+Result = TypeVar("Result")
+
+
+class Database:
+    """A database; connections are opened on first use. `pulse` returns the leases to send heartbeats for.
+
+    All users of an address in this process share its threads, which end with the last of them; `pulse` must therefore
+    not refer to its user. Errors of the database are raised as LedgerUnavailableError, or as a plain LedgerError if a
+    value cannot be stored.
+    """
+
+    def __init__(self, address: str, pulse: Pulse, pulse_s: float) -> None:
+        self.name = shown_address(address)
+        self._address, self._pulse, self._pulse_s = address, pulse, pulse_s
+        self._shared: Shared | None = None
+
+    async def look(self, do: Callable[[Transaction], Result], thread: str | None = None) -> Result:
+        """Run a read-only function in a transaction, which sees one moment."""
+        return await self.do(do, thread, writes=False)
+
+    async def do(
+        self, do: Callable[[Transaction], Result], thread: str | None = None, *, full: bool = False, writes: bool = True
+    ) -> Result:
+        """Run a function in an atomic transaction and return its result; `full` waits for the disk.
+
+        Work on a thread of runs is done in the order of the calls. After a lost connection the function may run again,
+        if it is known that nothing of it was committed.
+        """
+        return await self._do(do, ASIDE if thread is None else lane_of(thread), full, writes)
+
+    async def do_behind_all(self, do: Callable[[Transaction], object]) -> None:
+        """Run a function in a transaction behind all the work that was begun before, on whatever thread."""
+        for lane in range(LANES):
+            await self._do(do, lane, full=False, writes=True)
+
+    async def _do(self, do: Callable[[Transaction], Result], lane: int, full: bool, writes: bool) -> Result:
+        try:
+            return await self._using().workers.run(do, lane, full=full, writes=writes)
+        except psycopg.DataError as error:
+            raise LedgerError(self.name, f"cannot store the value: {advice(error)}") from error
+        except psycopg.Error as error:
+            raise LedgerUnavailableError(self.name, advice(error)) from error
+        except ValueError as error:
+            raise LedgerError(self.name, f"cannot store the value: {error}") from error
+
+    async def compact(self) -> None:
+        """Let the server forget the rows that were replaced, on a connection that is in no transaction."""
+        try:
+            await asyncio.to_thread(_forget, self._address)
+        except psycopg.Error as error:
+            raise LedgerUnavailableError(self.name, advice(error)) from error
+
+    async def close(self) -> None:
+        """Release the connections, which are closed with their last user; a later call opens new ones."""
+        found, self._shared = self._shared, None
+        if found is None or found.process != os.getpid():
+            return
+        found.pulses.pop(id(self), None)
+        workers, pulse = found.workers, found.pulse
+        del found  # the last reference stops the threads
+        await workers.ended()
+        await pulse.ended()
+
+    def _using(self) -> Shared:
+        found = self._shared
+        if found is None or found.process != os.getpid():
+            found = self._shared = shared(self._address, self._pulse_s)
+            found.pulses[id(self)] = self._pulse
+            finalize(self, found.pulses.pop, id(self), None).atexit = False
+        return found
+
+
+def _forget(address: str) -> None:
+    with Server(address).connect() as connection:
+        for table in REWRITTEN:
+            connection.execute(f"VACUUM {table}")

@@ -1,0 +1,57 @@
+"""Writing events: rows, artifacts, seal and index, in one transaction."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from graph.ledger.chaining import chained, of_run
+from graph.ledger.postgres.queries import Head, head_of
+from graph.ledger.postgres.run_index import RunIndex
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.protocol import RunKey
+from graph.ledger.refusals import check_end, standing_after
+from graph.ledger.seal import SealKey
+from graph.record.events import Draft
+from graph.record.values import Kept
+
+OPEN = """INSERT INTO ledger_runs (thread, n)
+    SELECT %s, coalesce(max(n), 0) + 1 FROM ledger_runs WHERE thread = %s ON CONFLICT DO NOTHING RETURNING n"""
+PUT_EVENTS = "INSERT INTO ledger_events (run, seq, kind, step, at, payload, salt, digest, link) VALUES {}"
+PUT_ARTIFACTS = "INSERT INTO ledger_artifacts (id, content) VALUES {} ON CONFLICT DO NOTHING"
+
+
+@dataclass(frozen=True)
+class EventWriter:
+    """Writes events of any run of one database, which `database` names in messages; runs are sealed with `key`."""
+
+    database: str
+    key: SealKey | None
+    index: RunIndex = field(default_factory=RunIndex)
+
+    def open_run(self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> Head:
+        """Start the thread's next run with its first events, and return it as it was before them."""
+        while not (opened := tx.one(OPEN, thread, thread)):
+            pass  # another process has just opened a run of that number
+        run = RunKey(thread, opened[0])
+        head = head_of(tx, self.database, run)
+        self.write(tx, head, of_run(run, drafts), artifacts)
+        return head
+
+    def write(self, tx: Transaction, head: Head, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> int:
+        """Write events, the artifacts they name and the run's row in the index; return the last sequence number.
+
+        Raises:
+            LedgerCorruptError: Events of the run are missing at its end.
+            LedgerSealError: The run is not sealed with this key.
+        """
+        check_end(self.database, head.run, head.seq, head.link, head.standing, self.key)
+        if not drafts:
+            return head.seq
+        rows, events = chained(drafts, head.seq, head.link)
+        seq, link = rows[-1].seq, rows[-1].link
+        tx.tell_rows(PUT_EVENTS, [(head.run_id, *row) for row in rows])
+        standing = standing_after(seq, link, self.key)
+        tx.tell("UPDATE ledger_runs SET events = %s, key = %s, seal = %s WHERE id = %s", *standing, head.run_id)
+        kept = {value.artifact.id: value.text for value in artifacts if value.artifact}
+        tx.tell_rows(PUT_ARTIFACTS, sorted(kept.items()))  # in one order, or two writers would wait for each other
+        self.index.add(tx, head, events, link)
+        return seq

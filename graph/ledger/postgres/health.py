@@ -1,0 +1,50 @@
+"""Health check of a database: size, and leases of dead owners."""
+
+from graph.ledger.owner import is_gone
+from graph.ledger.postgres.thread_tables import TABLES, tables_of
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.run_store import Health
+from graph.record.run_state import run_name
+
+OURS = ("ledger_events", "ledger_artifacts")
+ALL_OURS = (
+    "ledger_runs",
+    "ledger_inbox",
+    "ledger_leases",
+    "ledger_appends",
+    "ledger_index",
+    "ledger_tags",
+    "ledger_counters",
+)
+
+
+def examine(tx: Transaction, silent_s: float) -> Health:
+    """Examine the database; `file` is the size of all its tables, and the server has a log of its own.
+
+    An owner that was silent for more than `silent_s` seconds is dead.
+    """
+    names = [*OURS, *tables_of(tx)]
+    size = "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0) FROM unnest(%s) AS name"
+    return Health(
+        file=int(tx.ask(size, [*OURS, *ALL_OURS, *TABLES])[0][0]),
+        write_ahead_log=0,
+        runs=int(tx.ask("SELECT count(*) FROM ledger_runs")[0][0]),
+        tables={name: _content(tx, name) for name in names},
+        dead=_dead(tx, silent_s),
+        damage=(),
+    )
+
+
+def _content(tx: Transaction, table: str) -> tuple[int, int]:
+    """Return rows and bytes of a table, as they are stored."""
+    rows, size = tx.ask(f"SELECT count(*), coalesce(sum(pg_column_size(t.*)), 0) FROM {table} AS t")[0]
+    return int(rows), int(size)
+
+
+def _dead(tx: Transaction, silent_s: float) -> tuple[str, ...]:
+    query = (
+        "SELECT thread, n, owner, beat_at < clock_timestamp() - make_interval(secs => %s) "
+        "FROM ledger_leases JOIN ledger_runs ON ledger_runs.id = run WHERE owner != '' ORDER BY id"
+    )
+    found = tx.ask(query, silent_s)
+    return tuple(run_name(thread, n) for thread, n, owner, is_silent in found if is_silent or is_gone(owner))

@@ -1,0 +1,76 @@
+"""What a process knows of the leases that it holds, beside what the server says of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from graph.errors import LeaseLostError
+from graph.ledger.postgres.queries import Head
+from graph.ledger.protocol import Lease
+from graph.ledger.refusals import check_control_seq, check_inbox, check_lease
+
+
+@dataclass
+class _Known:
+    """The owner's name, and the last event known to be committed."""
+
+    owner: str
+    seq: int = 0
+
+
+@dataclass(frozen=True)
+class HeldLeases:
+    """A server that crashes forgets the last commits that did not wait for its disk.
+
+    Another process may then be given the same token, and would be taken for this one; or the run goes on without its
+    last events. So a lease is in force only if the server knows this owner and all that it wrote.
+    """
+
+    known: dict[Lease, _Known] = field(default_factory=dict)
+
+    def add(self, lease: Lease, owner: str) -> None:
+        """Note a lease that was just given out."""
+        self.known[lease] = _Known(owner)
+
+    def note(self, lease: Lease, seq: int) -> None:
+        """Note the last event of a run that is committed."""
+        if (known := self.known.get(lease)) is not None:
+            known.seq = max(known.seq, seq)
+
+    @contextmanager
+    def noted(self, lease: Lease, seq: int = 0) -> Iterator[None]:
+        """Forget a lease at the end of the block."""
+        self.note(lease, seq)
+        try:
+            yield
+        finally:
+            self.known.pop(lease, None)
+
+    def check(
+        self,
+        database: str,
+        head: Head,
+        lease: Lease,
+        control_seq: int | None = None,
+        require_empty_inbox: bool = False,
+    ) -> None:
+        """Refuse what is outdated: the lease, or its holder's last control event.
+
+        Raises:
+            LeaseLostError: The token is outdated, or the server has forgotten the lease or its last events.
+            StaleRunError: See `check_control_seq`.
+            MessageWaitingError: See `check_inbox`.
+        """
+        check_lease(database, lease, head.holder)
+        if self._is_forgotten(lease, head):
+            raise LeaseLostError(database, lease.run.id)
+        if control_seq is not None:
+            check_control_seq(database, lease.run, control_seq, head.control_seq)
+        if require_empty_inbox:
+            check_inbox(database, lease.run, head.has_messages)
+
+    def _is_forgotten(self, lease: Lease, head: Head) -> bool:
+        known = self.known.get(lease)
+        if known is None or head.holder is None:
+            return False
+        return head.holder.owner != known.owner or head.standing.events < known.seq

@@ -1,0 +1,47 @@
+"""The table of leases, one row per run; `graph.ledger.lease` defines the rows, the server's clock their age.
+
+Every change of a row is made with the run's row locked, so no event is written under a token that has been replaced.
+"""
+
+from graph.ledger.lease import Holder, claimed, released, taken_over
+from graph.ledger.postgres.queries import Head
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.protocol import Lease
+
+_PUT = """INSERT INTO ledger_leases (run, owner, token, beat, beat_at) VALUES (%s, %s, %s, %s, clock_timestamp())
+    ON CONFLICT (run) DO UPDATE
+    SET owner = excluded.owner, token = excluded.token, beat = excluded.beat, beat_at = excluded.beat_at"""
+
+
+def claim(tx: Transaction, head: Head, owner: str, lease_s: float) -> Lease | Holder:
+    """Take a run that is free, or whose owner was silent for `lease_s` seconds; or return its current row."""
+    now = head.holder
+    row = claimed(now, owner)
+    if row is None and now is not None and head.silent_s > lease_s:
+        row = taken_over(now, now, owner)
+    if row is None:
+        assert now is not None
+        return now
+    return _put(tx, head, row)
+
+
+def take_over(tx: Transaction, head: Head, owner: str, seen: Holder) -> Lease | None:
+    """Take a run if its row is unchanged, or return None."""
+    row = taken_over(head.holder, seen, owner)
+    return _put(tx, head, row) if row is not None else None
+
+
+def release(tx: Transaction, head: Head, token: int) -> None:
+    """Let go of a run; one that was taken over stays with its new owner."""
+    if row := released(head.holder, token):
+        _put(tx, head, row)
+
+
+def disown(tx: Transaction, owner: str) -> None:
+    """Release every run of an owner that never received its token."""
+    tx.tell("UPDATE ledger_leases SET owner = '' WHERE owner = %s", owner)
+
+
+def _put(tx: Transaction, head: Head, row: Holder) -> Lease:
+    tx.tell(_PUT, head.run_id, row.owner, row.token, row.beat)
+    return Lease(head.run, head.run_id, row.token)

@@ -1,0 +1,95 @@
+"""The ledger in a PostgreSQL database."""
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+from graph.ledger.erasure import redactor_of
+from graph.ledger.owner import is_gone
+from graph.ledger.postgres.adoption import adopt
+from graph.ledger.postgres.erasure import erase, places_of
+from graph.ledger.postgres.event_store import EventStore
+from graph.ledger.postgres.health import examine
+from graph.ledger.postgres.queries import head_of, last_number, run_id_of, transcript_of
+from graph.ledger.postgres.run_index import differences, rebuild
+from graph.ledger.postgres.run_search import counters, page, run_named
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.protocol import Message, RunKey
+from graph.ledger.run_store import Health, Redacted
+from graph.ledger.transcript import Transcript
+from graph.record.counters import Counters
+from graph.record.run_filter import RunFilter
+from graph.record.summary import RunSummary
+
+
+class PostgresLedger(EventStore):
+    """See `graph.ledger.run_store.RunStore`; the nodes' side is `EventStore`."""
+
+    async def post(self, run: RunKey, message: Message) -> None:
+        """Leave a message for the run's current or next owner."""
+
+        def leave(tx: Transaction) -> None:
+            query = "INSERT INTO ledger_inbox (run, message) VALUES (%s, %s)"
+            tx.tell(query, run_id_of(tx, self.name, run), message)
+
+        await self._file.do(leave, run.thread, full=True)
+
+    async def is_worked_on(self, run: RunKey) -> bool:
+        """Whether the run has an owner that is not known to be dead."""
+
+        def is_held(tx: Transaction) -> bool:
+            _, _, _, _, _, seen, silent_s, _, _ = head_of(tx, self.name, run)
+            is_owned = seen is not None and bool(seen.owner) and not is_gone(seen.owner)
+            return is_owned and silent_s <= self._silent_s
+
+        return await self._file.look(is_held, run.thread)
+
+    async def transcript(self, run: RunKey) -> Transcript:
+        """Return everything that is stored of a run."""
+        return await self._file.look(lambda tx: transcript_of(tx, self.name, run), run.thread)
+
+    async def adopt(self, runs: Sequence[Transcript]) -> None:
+        """Store the runs of a thread as another database has them."""
+        await self._file.do(lambda tx: adopt(tx, self.name, runs), full=True)
+
+    async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
+        """Take a value out of all that is kept of a thread, and let the server forget the old rows."""
+        forms = redactor_of(value).forms
+        runs = [RunKey(thread, n + 1) for n in range(await self._file.look(lambda tx: last_number(tx, thread), thread))]
+        async with AsyncExitStack() as owned:
+            for run in runs:
+                await owned.enter_async_context(self.owned(run))
+            done = await self._file.do(
+                lambda tx: erase(tx, self._writer, thread, runs, value, by, reason), thread, full=True
+            )
+        await self._file.compact()
+        return replace(done, remaining=tuple(await self._file.look(lambda tx: places_of(tx, forms))))
+
+    async def runs(self) -> list[RunKey]:
+        """Return all runs, the latest first."""
+        found = await self._file.look(lambda tx: tx.ask("SELECT thread, n FROM ledger_runs ORDER BY id DESC"))
+        return [RunKey(thread, n) for thread, n in found]
+
+    async def named(self, name: str) -> list[RunKey]:
+        """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
+        return await self._file.look(lambda tx: run_named(tx, name))
+
+    async def page(self, wanted: RunFilter) -> list[RunSummary]:
+        """Return a page of the index of runs, the latest first."""
+        return await self._file.look(lambda tx: page(tx, wanted, self._silent_s))
+
+    async def counters(self) -> Counters:
+        """Return the counters over all runs."""
+        return await self._file.look(counters)
+
+    async def reindex(self) -> int:
+        """Make the index of runs anew from their events, and return how many there are."""
+        return await self._file.do(rebuild, full=True)
+
+    async def misindexed(self) -> list[str]:
+        """Return the names of the runs whose index row does not match their events."""
+        return await self._file.look(lambda tx: list(differences(tx)))
+
+    async def health(self) -> Health:
+        """Return how the database is; the events themselves are checked when a run is read."""
+        return await self._file.look(lambda tx: examine(tx, self._silent_s))

@@ -1,0 +1,137 @@
+"""Questions asked of the ledger's tables within a transaction."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from graph.ledger.chain import Row, first_link
+from graph.ledger.lease import Holder
+from graph.ledger.postgres.schema import TO_KNOW
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.protocol import RunKey
+from graph.ledger.reading import Snapshot
+from graph.ledger.refusals import Standing, unknown_run
+from graph.ledger.transcript import Transcript, artifact_ids
+from graph.record.events import CONTROL
+
+ALL = -(2**63)
+"""Sequence number below every stored one, to select all rows, also damaged ones."""
+
+_RUN = "SELECT id FROM ledger_runs WHERE thread = %s AND n = %s"
+_HEAD = f"""SELECT runs.id, runs.events, runs.key, runs.seal, last.seq, last.link, owner, token, beat,
+    extract(epoch FROM clock_timestamp() - beat_at)::float8,
+    EXISTS (SELECT FROM ledger_inbox WHERE ledger_inbox.run = runs.id),
+    (SELECT max(seq) FROM ledger_events WHERE ledger_events.run = runs.id AND kind IN {CONTROL})
+    FROM ledger_runs AS runs LEFT JOIN ledger_leases ON ledger_leases.run = runs.id
+    LEFT JOIN LATERAL (
+        SELECT seq, link FROM ledger_events WHERE ledger_events.run = runs.id ORDER BY seq DESC LIMIT 1
+    ) AS last ON true
+    WHERE thread = %s AND n = %s"""
+_ROWS = "SELECT seq, kind, step, at, payload, salt, digest, link FROM ledger_events WHERE run = %s AND seq >= %s"
+_FAILED = """(SELECT ended.kind != 'call_finished' OR ended.payload::json ->> 'status' != 'succeeded'
+    FROM ledger_events AS ended
+    WHERE ended.run = e.run AND ended.seq > e.seq AND ended.kind IN ('call_started', 'call_finished')
+    AND ended.step IS NOT DISTINCT FROM e.step
+    AND ended.payload::json ->> 'call' = e.payload::json ->> 'call'
+    AND ended.payload::json ->> 'item' IS NOT DISTINCT FROM e.payload::json ->> 'item'
+    ORDER BY ended.seq LIMIT 1)"""
+"""For a call's start: whether the call failed; null if it has no outcome."""
+
+
+class Head(NamedTuple):
+    """A run as its writers need it; `seq` and `link` are those of its last event.
+
+    `silent_s` is the time since the holder's last heartbeat, in seconds, by the server's clock.
+    """
+
+    run: RunKey
+    run_id: int
+    standing: Standing
+    seq: int
+    link: bytes
+    holder: Holder | None
+    silent_s: float
+    has_messages: bool
+    control_seq: int
+
+
+def locked(tx: Transaction, database: str, run: RunKey) -> Head:
+    """Return a run, after its row was locked for this transaction; whoever changes a run locks its row first.
+
+    Raises:
+        LedgerUnavailableError: It is not there.
+    """
+    tx.tell(f"{_RUN} FOR UPDATE", run.thread, run.n)  # a statement of its own: the next one sees what came before
+    return head_of(tx, database, run)
+
+
+def head_of(tx: Transaction, database: str, run: RunKey) -> Head:
+    """Return a run.
+
+    Raises:
+        LedgerUnavailableError: It is not there.
+    """
+    row = tx.one(_HEAD, run.thread, run.n)
+    if row is None:
+        raise unknown_run(database, run)
+    run_id, events, key, seal, seq, link, owner, token, beat, silent_s, has_messages, control_seq = row
+    holder = Holder(owner, token, beat) if owner is not None else None
+    link = first_link(run.id) if link is None else link
+    standing = Standing(events, key, seal)
+    return Head(run, run_id, standing, seq or 0, link, holder, silent_s or 0.0, has_messages, control_seq or 0)
+
+
+def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:
+    """Return the number by which the tables know a run.
+
+    Raises:
+        LedgerUnavailableError: It is not there.
+    """
+    row = tx.one(_RUN, run.thread, run.n)
+    if row is None:
+        raise unknown_run(database, run)
+    return int(row[0])
+
+
+def last_number(tx: Transaction, thread: str) -> int:
+    """Return the number of the thread's latest run, 0 if there is none."""
+    return int(tx.ask("SELECT coalesce(max(n), 0) FROM ledger_runs WHERE thread = %s", thread)[0][0])
+
+
+def read_rows(tx: Transaction, run_id: int, after: int = ALL) -> Iterator[Row]:
+    """Yield a run's rows from the `after`-th on."""
+    return map(Row._make, tx.ask(f"{_ROWS} ORDER BY seq", run_id, after))
+
+
+def found_of(tx: Transaction, run_id: int, after: int) -> Snapshot:
+    """Return a run from its `after`-th event on; fewer rows than were written are a fault, not a shorter run."""
+    rows = list(read_rows(tx, run_id, after))
+    query = "SELECT events, key, seal, EXISTS (SELECT FROM ledger_inbox WHERE run = id) FROM ledger_runs WHERE id = %s"
+    *standing, has_messages = tx.ask(query, run_id)[0]
+    return Snapshot(rows, Standing._make(standing), has_messages)
+
+
+def transcript_of(tx: Transaction, database: str, run: RunKey) -> Transcript:
+    """Return everything that is stored of a run."""
+    rows, (written, key, seal), _ = found_of(tx, run_id_of(tx, database, run), ALL)
+    bare = Transcript(run.thread, run.n, rows, written, key, seal)
+    named = artifact_ids(bare.events())
+    kept: dict[str, str] = {}
+    if named:
+        kept.update(tx.ask("SELECT id, content FROM ledger_artifacts WHERE id = ANY(%s)", named))
+    return replace(bare, artifacts={name: kept[name] for name in named if name in kept})
+
+
+def runs_to_know(tx: Transaction, run: RunKey, failed: str = f"coalesce({_FAILED}, true)") -> list[int]:
+    """Return the numbers of the thread's other runs in which a call may be uncertain, or one was settled, in order."""
+    query = (
+        "SELECT DISTINCT runs.n FROM ledger_runs AS runs JOIN ledger_events AS e ON e.run = runs.id "
+        f"WHERE runs.thread = %s AND runs.n != %s AND {TO_KNOW} "
+        f"AND (e.kind != 'call_started' OR {failed}) ORDER BY runs.n"
+    )
+    return [n for (n,) in tx.ask(query, run.thread, run.n)]
+
+
+def runs_to_know_if_damaged(tx: Transaction, run: RunKey) -> list[int]:
+    """Return what `runs_to_know` does and more, without a look into events, which may be damaged."""
+    return runs_to_know(tx, run, "true")

@@ -1,0 +1,107 @@
+"""Finding runs in the index: by name, and page by page."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from graph.ledger.owner import is_gone
+from graph.ledger.postgres.queries import last_number
+from graph.ledger.postgres.run_index import COLUMNS, read
+from graph.ledger.postgres.transaction import Rows, Transaction
+from graph.ledger.protocol import RunKey
+from graph.ledger.search import CANDIDATES, LIVE, as_shown, run_in
+from graph.record.counters import Counters, Labels
+from graph.record.run_filter import RunFilter
+from graph.record.summary import RunSummary
+
+CHUNK = 200
+"""Rows that are read at a time."""
+_SELECT = f"""SELECT thread, n, {", ".join(COLUMNS)},
+    CASE WHEN beat_at >= clock_timestamp() - make_interval(secs => %s) THEN owner END, run
+    FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run LEFT JOIN ledger_leases USING (run)"""
+
+
+def run_named(tx: Transaction, name: str) -> list[RunKey]:
+    """Return the run of that id, or the latest of that thread, or of each thread whose name begins so."""
+    if (run := run_in(name)) is not None and _run_id(tx, run):
+        return [run]
+    if last := last_number(tx, name):
+        return [RunKey(name, last)]
+    if not name:
+        return []
+    query = (
+        "SELECT thread, max(n) FROM ledger_runs WHERE thread >= %s AND thread < %s "
+        "GROUP BY thread ORDER BY thread LIMIT %s"
+    )
+    return [RunKey(*row) for row in tx.ask(query, name, name + chr(0x10FFFF), CANDIDATES)]
+
+
+def page(tx: Transaction, wanted: RunFilter, silent_s: float) -> list[RunSummary]:
+    """Return the runs that are wanted, the latest first; an owner silent for more than `silent_s` seconds is dead."""
+    found: list[RunSummary] = []
+    before, chunk = _place(tx, wanted), min(CHUNK, wanted.limit)
+    while chunk and len(found) < wanted.limit:
+        rows = _rows(tx, wanted, before, chunk, silent_s)
+        found += (shown for shown in map(_shown, rows) if wanted.status in (None, shown.status))
+        if len(rows) < chunk:
+            break
+        before = rows[-1][-1]
+    return found[: wanted.limit]
+
+
+def _rows(tx: Transaction, wanted: RunFilter, before: int | None, limit: int, silent_s: float) -> Rows:
+    parts = list(_conditions(wanted, before))
+    where = f"WHERE {' AND '.join(condition for condition, _ in parts)}" if parts else ""
+    values = [value for _, values in parts for value in values]
+    return tx.ask(f"{_SELECT} {where} ORDER BY run DESC LIMIT %s", silent_s, *values, limit)
+
+
+def _shown(row: Sequence[object]) -> RunSummary:
+    *summary, owner, _ = row
+    return as_shown(read(summary), bool(owner) and not is_gone(str(owner)))
+
+
+def _conditions(wanted: RunFilter, before: int | None) -> Iterator[tuple[str, Sequence[object]]]:
+    if before is not None:
+        yield "run < %s", [before]
+    if wanted.status is not None:
+        yield "status = ANY(%s)", [[wanted.status, *(LIVE if wanted.status == "paused" else ())]]
+    if wanted.tag is not None:
+        yield "run IN (SELECT run FROM ledger_tags WHERE tag = %s)", [wanted.tag]
+    if wanted.since is not None:
+        yield "started_at >= %s", [wanted.since]
+    if wanted.text is not None:
+        pattern = "%" + wanted.text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        yield "(goal ILIKE %s OR thread ILIKE %s)", [pattern, pattern]
+
+
+def _place(tx: Transaction, wanted: RunFilter) -> int | None:
+    """Return the number of the run that a page begins behind; 0, which is behind all of them, if it is not there."""
+    if wanted.before is None:
+        return None
+    run = run_in(wanted.before)
+    return _run_id(tx, run) if run is not None else 0
+
+
+def _run_id(tx: Transaction, run: RunKey) -> int:
+    row = tx.one("SELECT id FROM ledger_runs WHERE thread = %s AND n = %s", run.thread, run.n)
+    return int(row[0]) if row else 0
+
+
+def counters(tx: Transaction) -> Counters:
+    """Return the counts over all runs, and the gauges by the server's clock."""
+    counts = {
+        (name, tuple((key, label) for key, label in json.loads(labels))): value
+        for name, labels, value in tx.ask(
+            "SELECT name, labels, sum(value) FROM ledger_counters GROUP BY name, labels ORDER BY name, labels"
+        )
+    }
+    waiting = (
+        "SELECT waits_for, count(*), extract(epoch FROM now())::float8 - min(waiting_since) FROM ledger_index "
+        "WHERE waits_for IS NOT NULL GROUP BY waits_for"
+    )
+    gauges: dict[tuple[str, Labels], float] = {}
+    for waits_for, count, waited_s in tx.ask(waiting):
+        labels = (("waits_for", waits_for),)
+        gauges["runs_waiting", labels] = count
+        gauges["oldest_wait_seconds", labels] = max(0.0, waited_s)
+    return Counters(counts, gauges)

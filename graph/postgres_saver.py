@@ -1,0 +1,158 @@
+"""LangGraph's PostgreSQL saver beside the ledger's tables, with all that a server asks of a checkpointer."""
+
+import os
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import psycopg
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.postgres import PostgresSaver as LangGraphSaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from graph.calls.threads import run_sync
+from graph.errors import InputError, LedgerUnavailableError
+from graph.ledger.postgres.address import shown_address
+from graph.ledger.postgres.server import LOOK_S, PATIENCE_S, advice, parameters
+from graph.ledger.postgres.thread_tables import COPIED, REMOVED_RUNS
+from graph.saver import UNREADABLE, strict_serializer
+from graph.saver_from_threads import FromThreads
+
+CONNECTIONS = 4
+DIRECT = "PLANNER_EXECUTOR_DB_DIRECT"
+"""Address of the server itself, if that of the database leads to a pooler that shares sessions."""
+SETUP_LOCK = 6_911_051_277_381_204_002
+SETUP_S = 120.0
+RESTORE = "restore the database from a backup"
+STRATEGIES = {"keep_latest": "keep_latest", "delete": "delete", "delete_all": "delete"}
+"""How a thread's checkpoints may be pruned, by the names that LangGraph and its server use."""
+
+
+@asynccontextmanager
+async def open_postgres_saver(address: str) -> AsyncIterator["PostgresSaver"]:
+    """Open the checkpointer of a database; its tables are made if they are not there.
+
+    Raises:
+        LedgerUnavailableError: The database cannot be used.
+    """
+    name = shown_address(address)
+    try:
+        given = await run_sync(lambda: _set_up(address))
+        settings = {**given, "autocommit": True, "prepare_threshold": None, "row_factory": dict_row}
+        async with AsyncConnectionPool(
+            kwargs=settings,
+            min_size=1,
+            max_size=CONNECTIONS,
+            timeout=PATIENCE_S,
+            check=AsyncConnectionPool.check_connection,
+            open=False,
+        ) as pool:
+            yield PostgresSaver(pool, name, address)
+    except psycopg.Error as error:
+        raise LedgerUnavailableError(name, advice(error)) from error
+
+
+class PostgresSaver(FromThreads, AsyncPostgresSaver):
+    """LangGraph's saver with connections of its own, a strict serializer and the ledger's error messages."""
+
+    def __init__(self, pool: AsyncConnectionPool[Any], database: str, address: str) -> None:
+        super().__init__(pool, serde=strict_serializer())
+        self.address = address
+        self._pool, self._database = pool, database
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return a checkpoint; see `AsyncPostgresSaver.aget_tuple`."""
+        try:
+            return await super().aget_tuple(config)
+        except UNREADABLE as error:
+            what = f"a checkpoint of thread {config['configurable']['thread_id']} cannot be read"
+            raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a thread's checkpoints; its runs stay in the ledger."""
+        await AsyncPostgresSaver.adelete_thread(self, thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        """Delete the checkpoints that runs of the server made, as a rollback does; the ledger's runs stay."""
+        async with self._cursor(pipeline=True) as cursor:
+            await cursor.execute(REMOVED_RUNS, ([str(run) for run in run_ids],))
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        """Copy a thread's checkpoints to another thread, as a fork; the ledger is not copied."""
+        threads = {"source": str(source_thread_id), "target": str(target_thread_id)}
+        if threads["source"] != threads["target"]:
+            async with self._cursor(pipeline=True) as cursor:
+                for statement in COPIED:
+                    await cursor.execute(statement, threads)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        """Thin threads out to their latest checkpoint, or delete all of them (`delete`, `delete_all`).
+
+        Raises:
+            InputError: There is no such strategy.
+        """
+        if strategy not in STRATEGIES:
+            raise InputError("strategy", f"there is no strategy {strategy!r}; there are {', '.join(STRATEGIES)}")
+        await AsyncPostgresSaver.aprune(self, thread_ids, strategy=STRATEGIES[strategy])
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[psycopg.AsyncCursor[DictRow]]:
+        """Lend a cursor; `pipeline` is for statements that belong together, which go in one transaction."""
+        with self._told():
+            async with self._pool.connection() as connection:
+                if not pipeline:
+                    async with connection.cursor(binary=True, row_factory=dict_row) as cursor:
+                        yield cursor
+                    return
+                async with (
+                    connection.pipeline(),
+                    connection.transaction(),
+                    connection.cursor(binary=True, row_factory=dict_row) as cursor,
+                ):
+                    yield cursor
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.Error as error:
+            raise LedgerUnavailableError(self._database, advice(error)) from error
+
+
+def _set_up(address: str) -> dict[str, Any]:
+    """Make LangGraph's tables, and return the parameters of a connection.
+
+    LangGraph makes indexes that no transaction may hold, so this is apart from the ledger's tables: on a connection to
+    the server itself, under a lock of its session. A process that waits must not keep a snapshot, which the index would
+    wait for; so it asks again and again.
+    """
+    given = parameters(address)
+    with psycopg.connect(**given, autocommit=True, prepare_threshold=None) as connection:
+        if _is_set_up(connection):
+            return given
+    direct = parameters(os.environ.get(DIRECT) or address)
+    with psycopg.connect(**direct, autocommit=True, prepare_threshold=None, row_factory=dict_row) as connection:
+        until_s = time.monotonic() + SETUP_S
+        while not _is_locked(connection):
+            if time.monotonic() > until_s:
+                raise LedgerUnavailableError(shown_address(address), "another process has been making tables for long")
+            time.sleep(LOOK_S)
+        LangGraphSaver(connection).setup()
+    return given
+
+
+def _is_locked(connection: "psycopg.Connection[DictRow]") -> bool:
+    row = connection.execute("SELECT pg_try_advisory_lock(%s) AS locked", (SETUP_LOCK,)).fetchone()
+    return row is not None and bool(row["locked"])
+
+
+def _is_set_up(connection: "psycopg.Connection[Any]") -> bool:
+    there = connection.execute("SELECT to_regclass('checkpoint_migrations') IS NOT NULL").fetchone()
+    if not there or not there[0]:
+        return False
+    row = connection.execute("SELECT max(v) FROM checkpoint_migrations").fetchone()
+    return row is not None and row[0] is not None and row[0] >= len(LangGraphSaver.MIGRATIONS) - 1

@@ -1,0 +1,55 @@
+"""What was decided about a request, and by whom, as a message that follows it."""
+
+from collections.abc import Iterator, Mapping
+
+from graph.record.budget import unit_in_words
+from graph.record.call import Call
+from graph.record.events import Decided
+from graph.record.values import to_text
+from graph.text.review.frame import ITEM, Prose, limit_name, name, to_markdown, words
+
+
+def decision_text(decided: Decided, revision: int, calls: Mapping[str, Call]) -> str:
+    """Return the decision in Markdown; words from outside are code.
+
+    Args:
+        decided: The decision.
+        revision: The number of the plan in force.
+        calls: Key -> settled call.
+    """
+    return to_markdown(
+        [Prose(_sentence(decided, revision)), *(Prose(ITEM + told) for told in _details(decided, calls))]
+    )
+
+
+def _sentence(decided: Decided, revision: int) -> str:
+    by = f"by {words(decided.approver)}"
+    why = f": {words(decided.message)}" if decided.message else ""
+    match decided.decision:
+        case "approve" if decided.by == "unseen":
+            return f"Approved {by}, before it was shown: revision {revision} of the plan."
+        case "approve":
+            edited = ", as edited" if decided.message == "edit" else ""
+            return f"Approved {by}: revision {revision} of the plan{edited}."
+        case "feedback":
+            return f"Sent back {by}, to be planned again{why or '.'}"
+        case "reject":
+            return f"Rejected {by}, and the run ends{why or '.'}"
+        case "finish":
+            return f"Not raised {by}: the run ends with what there is."
+    return f"Answered {by}, and the run goes on."
+
+
+def _details(decided: Decided, calls: Mapping[str, Call]) -> Iterator[str]:
+    for said in decided.settled:
+        call = calls.get(said.key)
+        called = f"The call of {name(call.tool)} in {name(call.step)}" if call is not None else "The uncertain call"
+        result = f", with {words(to_text(said.result))}" if said.happened and said.result is not None else ""
+        yield f"{called} {'happened' if said.happened else 'did not happen'}{result}."
+    for step, value in decided.given.items():
+        yield f"{name(step)}: {words(value if isinstance(value, str) else to_text(value))}"
+    if decided.steps:
+        yield f"{len(decided.steps)} held call{'s' * (len(decided.steps) != 1)} may be made as shown."
+    if decided.budget is not None and (budget := decided.budget).names:
+        limits = ", ".join(limit_name(unit_in_words(one, budget.of(one) or 0)) for one in budget.names)
+        yield f"The budget is now {limits}."

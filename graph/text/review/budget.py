@@ -1,0 +1,34 @@
+"""The review of a budget: a limit that is reached."""
+
+from collections.abc import Iterator
+
+from graph.errors import listed
+from graph.record.budget import Budget, Usage, limit_in_words
+from graph.record.spending import BudgetExhausted
+from graph.text.review.frame import ITEM, Block, Prose, limit_name, name, to_markdown
+
+ENDS = "Reject without a word to finish with what there is, with `stop` to reject the run, with a reason to plan again."
+
+
+def budget_description(shortage: BudgetExhausted, budget: Budget, usage: Usage, hard: Budget) -> str:
+    """Return the question about a reached limit, with the usage and the remaining steps."""
+    return to_markdown(_blocks(shortage, budget, usage, hard))
+
+
+def _blocks(shortage: BudgetExhausted, budget: Budget, usage: Usage, hard: Budget) -> Iterator[Block]:
+    limit = shortage.limit
+    is_left = usage.of(limit) < (budget.of(limit) or 0)
+    rest = " The next call may take more than what is left." if is_left else ""
+    yield Prose(f"The budget's limit of {limit_name(limit)} is reached.{rest} Spent so far:")
+    yield from (Prose(ITEM + limit_name(limit_in_words(one, budget, usage))) for one in budget.names)
+    yield Prose(
+        f"Left to do: {listed([name(step) for step in shortage.left])}." if shortage.left else "Nothing is planned yet."
+    )
+    most = hard.of(limit)
+    is_hard = most is not None and most <= (budget.of(limit) or 0)
+    can = (
+        "It is a hard limit of the policy and cannot be raised."
+        if is_hard
+        else "Raise it, by an edit of budget, and the run goes on."
+    )
+    yield Prose(f"{can} {ENDS}")

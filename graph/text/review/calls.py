@@ -1,0 +1,84 @@
+"""The review of a call: one that is held until a person has seen it, and one whose effect is uncertain."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import JsonValue
+
+from graph.errors import listed
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Step
+from graph.record.call import Call, HeldCall
+from graph.sanitize import escaped
+from graph.text.literal_text import text_note
+from graph.text.review.criteria import criteria_blocks
+from graph.text.review.frame import ITEM, Block, Data, Prose, entry, name, sentence, to_markdown, words
+from graph.text.review.values import value_lines
+
+UNKNOWN = "the process ended in the middle of it"
+
+
+def held_description(
+    held: HeldCall, tool: ToolSpec | None = None, step: Step | None = None, *, has_judge: bool = False
+) -> str:
+    """Return the question whether to make a call that may have happened before or has untrusted arguments."""
+    return to_markdown(_held(held, tool, step, has_judge))
+
+
+def uncertain_description(call: Call, steps: Sequence[str] = ()) -> str:
+    """Return the question whether a call took effect; `steps` wait for the answer."""
+    return to_markdown(_uncertain(call, steps))
+
+
+def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: bool) -> Iterator[Block]:
+    yield Prose(f"{name(held.step)} is about to call {name(held.tool)}.")
+    if held.before:
+        yield Prose(f"The same call happened in {listed([sentence(run) for run in held.before])}; make it again?")
+    if held.labels:
+        yield Prose("Not to be trusted, since strangers may have written them:")
+        for argument, label in held.labels.items():
+            yield Prose(f"{ITEM}{name(argument)} from {listed([name(source) for source in label.sources])}")
+    effect = f" ({tool.effect})" if tool is not None else ""
+    yield Prose(
+        f"If you approve it, {name(held.tool)}{effect} is called once with exactly these arguments, which cannot be "
+        "undone. Reject it with a reason to have it planned again, or without one to end the run."
+    )
+    yield _call(held.step, held.tool, held.args)
+    if step is not None and (step.checks or step.success_criteria):
+        yield from criteria_blocks([step], has_judge)
+
+
+def _uncertain(call: Call, steps: Sequence[str]) -> Iterator[Block]:
+    where = f"In run {name(call.run)}, " if call.run else ""
+    made = f"{where}{name(call.step)} called {name(call.tool)}"
+    if call.unmet is not None:
+        yield Prose(f"{made}. It took effect, but {sentence(call.unmet)}.")
+    else:
+        error = words(str(call.result.error)) if call.result else f"{UNKNOWN}."
+        yield Prose(f"{made}, and nobody knows whether it took effect: {error}")
+        yield Prose("Find out in the world, where the effect would be seen, before you answer.")
+    others = [step for step in steps if call.run or step != call.step]
+    if others:
+        yield Prose(f"The same call is due in {listed([name(step) for step in others])}.")
+    yield Prose(f"{_what_to_settle(call)} Reject to stop the run.")
+    yield _call(call.step, call.tool, call.args)
+
+
+def _what_to_settle(call: Call) -> str:
+    if call.run:
+        return (
+            "Set happened to true (you are then asked whether it is to be made again) or to false (it will be called)."
+        )
+    if call.unmet is not None:
+        return "Set happened to true (with its result) to take it as it is, or to false to have it called once more."
+    return (
+        "Set happened to true (with its result, which then stands for this call in the whole run) or to false (it will "
+        "be called)."
+    )
+
+
+def _call(step: str, tool: str, args: Mapping[str, JsonValue]) -> Data:
+    values = dict(args)
+    lines = [*entry(f"{step}: {escaped(tool)}"), *(value_lines(values) or ["    no arguments"])]
+    if note := text_note(values):
+        lines += entry(note.strip(" ()"), first="    ")
+    return Data(tuple(lines))

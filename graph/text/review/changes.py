@@ -1,0 +1,70 @@
+"""What changed in a plan since a person saw it last."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.plan.revision import PlanDiff
+from graph.plan.schema import Plan
+from graph.record.values import to_text
+from graph.sanitize import visible
+from graph.text.drawing.labels import plain
+from graph.text.event_text import step_words
+from graph.text.review.frame import Block, Data, Prose, entry
+from graph.text.review.values import cut, value_lines
+
+MAX_CHANGES = 30
+"""Number of changed or removed steps whose former work is shown."""
+CHARACTERS = 400
+
+
+def change_blocks(diff: PlanDiff, before: Plan | None, after: Plan, seen: tuple[int, bool]) -> Iterator[Block]:
+    """Yield what changed, with what changed and removed steps were before.
+
+    Args:
+        diff: The difference from `before` to `after`.
+        before: The plan that a person saw last, else the one that ran last.
+        after: The plan to approve.
+        seen: The number of the revision `before`, and whether a person saw it.
+    """
+    number, was_seen = seen
+    if before is None:
+        yield Prose(f"Changes: {diff}. No plan of this run was shown before.")
+        return
+    since = f"revision {number}, which {'was shown last' if was_seen else 'ran without a review'}"
+    yield Prose(f"Changes since {since}: {diff}.")
+    was, now = before.by_id, after.by_id
+    told = [_changed(step, was[step].to_json(), now[step].to_json()) for step in diff.changed]
+    told += [_removed(was[step].to_json()) for step in diff.removed]
+    if diff.answer:
+        told.append(_changed("answer", {"answer": before.answer}, {"answer": after.answer}))
+    left = len(told) - MAX_CHANGES
+    if told:
+        more = [f"- and {left} more"] if left > 0 else []
+        yield Data((*(line for lines in told[:MAX_CHANGES] for line in lines), *more))
+
+
+def _removed(step: Mapping[str, Any]) -> list[str]:
+    words = step_words({**step, "args": {}}).removeprefix(f"{step['id']}: ")
+    return [*entry(f"{step['id']} (removed): {cut(plain(words), CHARACTERS)}"), *value_lines(step.get("args", {}))]
+
+
+def _changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return what differs between two versions of a step, field by field and argument by argument."""
+    lines = entry(f"{name} (changed)")
+    was, now = _fields(before), _fields(after)
+    for field in dict.fromkeys((*was, *now)):
+        if was.get(field) != now.get(field) or to_text(was.get(field)) != to_text(now.get(field)):
+            lines += entry(f"{visible(plain(field))} was {_value(was, field)}", first="    ", indent="      ")
+            lines += entry(f"now {_value(now, field)}", first="      ", indent="        ")
+    return lines
+
+
+def _fields(step: Mapping[str, Any]) -> dict[str, JsonValue]:
+    fields = {name: value for name, value in step.items() if name != "args"}
+    return {**fields, **{f"args.{name}": value for name, value in step.get("args", {}).items()}}
+
+
+def _value(fields: Mapping[str, JsonValue], name: str) -> str:
+    return cut(visible(to_text(fields[name])), CHARACTERS) if name in fields else "not given"

@@ -1,0 +1,50 @@
+"""How it is told whether steps succeeded: their criteria, and who judges them."""
+
+from collections.abc import Iterator, Sequence
+
+from graph.plan.checks import describe_check
+from graph.plan.kinds.table import kind_spec
+from graph.plan.schema import Step
+from graph.sanitize import escaped
+from graph.text.drawing.labels import plain
+from graph.text.review.frame import ITEM, Block, Data, Prose, entry, more
+from graph.text.review.values import cut
+
+MAX_STEPS = 60
+"""Number of steps whose criteria are shown."""
+CHARACTERS = 500
+NONE = "No step has success criteria: a step succeeds if its work ends without an error."
+CHECKED = "Checked by code; a step that misses one of these fails:"
+JUDGED = "Success criteria, judged by a model:"
+NOT_JUDGED = (
+    "Success criteria that nobody judges, since no judge is configured; such a step succeeds if its work ends without "
+    "an error:"
+)
+LEFT_OUT = "Success criteria that no model judges, since a person or a planner does these steps:"
+
+
+def criteria_blocks(left: Sequence[Step], has_judge: bool) -> Iterator[Block]:
+    """Yield the criteria of the steps that are left, by who judges them."""
+    worded = [step for step in left if step.success_criteria]
+    by_model = [step for step in worded if kind_spec(step.kind).is_judged]
+    others = [step for step in worded if not kind_spec(step.kind).is_judged]
+    if not worded and not any(step.checks for step in left):
+        yield Prose(NONE)
+    yield from _listed(CHECKED, [f"{step.id}: {_checks(step)}" for step in left if step.checks])
+    yield from _listed(JUDGED if has_judge else NOT_JUDGED, [_worded(step) for step in by_model])
+    yield from _listed(LEFT_OUT, [_worded(step) for step in others])
+
+
+def _listed(title: str, told: Sequence[str]) -> Iterator[Block]:
+    if told:
+        lines = more([ITEM + one for one in told], MAX_STEPS, "steps")
+        yield Prose(title)
+        yield Data(tuple(part for line in lines for part in entry(line.removeprefix(ITEM))))
+
+
+def _worded(step: Step) -> str:
+    return f"{step.id}: {cut(plain(str(step.success_criteria)), CHARACTERS)}"
+
+
+def _checks(step: Step) -> str:
+    return cut("; ".join(escaped(describe_check(check)) for check in step.checks), CHARACTERS)

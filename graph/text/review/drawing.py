@@ -1,0 +1,63 @@
+"""The drawing of a plan in a review: as wide as the data, the steps that are done marked as such."""
+
+from collections.abc import Mapping
+
+from graph.plan.schema import Plan
+from graph.record.remaining import skipped_in
+from graph.record.results import StepResult
+from graph.text.drawing import plan_text
+from graph.text.drawing.labels import answer_text, columns, cut_middle, plain
+from graph.text.drawing.statuses import LOOKS
+from graph.text.drawing.step_words import doer, material
+from graph.text.review.frame import PLAN, WIDTH, Data
+
+MAX_LINES = 300
+"""Limit of the drawing in a request, in lines."""
+PASSED_LINES = 100
+"""Limit of the drawing in a message without a request."""
+ID_COLUMNS = 20
+
+
+def settled(plan: Plan, results: Mapping[str, StepResult]) -> dict[str, str]:
+    """Return step id -> `succeeded` or `skipped`, for the steps that are left out of what is to do."""
+    done = {
+        step.id: "succeeded" for step in plan.steps if step.id in results and results[step.id].status == "succeeded"
+    }
+    return done | dict.fromkeys(skipped_in(plan, results), "skipped")
+
+
+def plan_data(plan: Plan, done: Mapping[str, str], most: int = MAX_LINES, whole: str = "request") -> Data:
+    """Return the drawing; a large plan has one line for each step, and what is too much is left out of the middle."""
+    return Data(tuple(plan_drawing(plan, done, WIDTH, most, whole).split("\n")), PLAN)
+
+
+def plan_drawing(plan: Plan, done: Mapping[str, str], width: int, most: int = MAX_LINES, whole: str = "request") -> str:
+    """Return the drawing of a plan as text of at most `width` columns.
+
+    Args:
+        plan: The plan.
+        done: Step id -> `succeeded` or `skipped`, see `settled`.
+        width: How many columns a line takes at most.
+        most: How many lines there are at most, one more for what is left out.
+        whole: Where the whole plan stands.
+    """
+    lines = plan_text(plan, done or None, width=width).split("\n")
+    if len(lines) > most:
+        lines = _short(plan, done, width)
+    left = len(lines) - most
+    if left > 0:
+        end = most // 3
+        told = f"... {left} more lines; the whole plan is in the {whole}"
+        lines = [*lines[: most - end], told, *lines[len(lines) - end :]]
+    return "\n".join(lines)
+
+
+def _short(plan: Plan, done: Mapping[str, str], width: int) -> list[str]:
+    """Return a line for each step in plan order, and the answer."""
+    lines = []
+    for step in plan.steps:
+        mark = LOOKS[done.get(step.id, "pending")].mark
+        told = f"{mark} {cut_middle(step.id, ID_COLUMNS)}  "
+        work = f"{plain(step.objective)}: {doer(step)} {material(step)}".rstrip()
+        lines.append(told + cut_middle(work, width - columns(told)))
+    return lines if plan.answer is None else [*lines, cut_middle(f"answer: {answer_text(plan)}", width)]

@@ -1,0 +1,99 @@
+"""What will happen if a plan is approved: what cannot be undone, and each effect with its arguments."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
+
+from graph.errors import listed
+from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
+from graph.plan.kinds.table import kind_spec
+from graph.plan.schema import Plan, Step
+from graph.sanitize import escaped
+from graph.text.review.frame import Block, Data, Prose, entry, name, words
+from graph.text.review.values import shown, value_lines
+
+PLAN_CHOICES = "Edit it, reject it with a reason to have it planned again, or reject it without one to end the run."
+
+
+def outcome(left: Sequence[Step], is_begun: bool, specs: Mapping[str, ToolSpec]) -> Prose:
+    """Return one sentence on what an approval lets happen and what cannot be undone, and the other decisions."""
+    count = f"{counted(len(left), 'more step' if is_begun else 'step')} {'runs' if len(left) == 1 else 'run'}"
+    acting = acting_tools(left, specs)
+    if not acting:
+        only = "which only reads" if len(left) == 1 else "which only read"
+        return Prose(f"If you approve it, {count}, {only}: nothing is changed. {PLAN_CHOICES}")
+    tools = listed([f"{name(tool.name)} ({tool.effect})" for tool in acting])
+    folders = listed([words(folder) for folder in dict.fromkeys(tool.folder for tool in acting) if folder])
+    where = f" Files are changed in {folders}." if folders else ""
+    return Prose(f"If you approve it, {count}, with effects that cannot be undone: {tools}.{where} {PLAN_CHOICES}")
+
+
+def acting_tools(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> list[ToolSpec]:
+    """Return the tools with effects that steps may call, by name."""
+    names = sorted({tool for step in steps for tool in step.tool_names})
+    return [specs[tool] for tool in names if specs[tool].acts]
+
+
+def effect_blocks(left: Sequence[Step], plan: Plan, specs: Mapping[str, ToolSpec]) -> Iterator[Block]:
+    """Yield the steps with effects and their whole arguments, and what is known of the trust in them."""
+    acting = [step for step in left if any(specs[tool].acts for tool in step.tool_names)]
+    if acting:
+        fed = _undeclared_sources(plan, specs)
+        yield Prose("The effects, with their arguments:")
+        yield Data(tuple(line for step in acting for line in _effect(step, specs, fed[step.id])))
+        if sources := sorted({tool for step in acting for tool in fed[step.id]}):
+            yield Prose(
+                f"Nothing declares whether the results of {listed([name(tool) for tool in sources])} can be trusted. "
+                "If you approve the plan, these calls get them as they are, and nobody looks at them first."
+            )
+    yield from _undeclared(left, specs)
+
+
+def _effect(step: Step, specs: Mapping[str, ToolSpec], fed: Collection[str]) -> Iterator[str]:
+    spec = kind_spec(step.kind)
+    yield from entry(f"{step.id}: {spec.calls(step, lambda tool: f'{escaped(tool)} ({specs[tool].effect})')}")
+    if step.for_each is not None:
+        yield from entry(f"once for each of {shown(step.for_each)}, {step.most_items} at most", first="    ")
+    if fed:
+        yield from entry(f"gets what {escaped(', '.join(sorted(fed)))} returns", first="    ")
+    if step.args:
+        yield from value_lines(step.args)
+    else:
+        yield "    no arguments" if spec.done_by == "tool" else "    with arguments that the model chooses"
+
+
+def _undeclared(steps: Sequence[Step], specs: Mapping[str, ToolSpec]) -> Iterator[Block]:
+    """Yield the undeclared tools that a model may call, with the steps that grant them."""
+    granted: dict[str, list[str]] = {}
+    for step in steps:
+        for tool in step.tools:
+            if is_undeclared(specs[tool]):
+                granted.setdefault(tool, []).append(step.id)
+    for tool, ids in sorted(granted.items()):
+        yield Prose(f"Warning: {name(tool)} in {listed([name(step) for step in ids])}: {UNDECLARED}.")
+
+
+def _undeclared_sources(plan: Plan, specs: Mapping[str, ToolSpec]) -> Mapping[str, frozenset[str]]:
+    """Return step id -> tools without declared trust whose results may reach its arguments."""
+    near = {step.id: [before for before in _named_by(step) if before in plan.by_id] for step in plan.steps}
+    own = {
+        step.id: frozenset(tool for tool in step.tool_names if tool in specs and specs[tool].trusted is None)
+        for step in plan.steps
+    }
+    found: dict[str, frozenset[str]] = {}
+    for step in TopologicalSorter(near).static_order():
+        found[step] = frozenset().union(*(found[before] | own[before] for before in near[step]))
+    return found
+
+
+def _named_by(step: Step) -> list[str]:
+    sees_results = kind_spec(step.kind).done_by == "model"
+    return [ref.step for ref in step.references()] + list(step.depends_on if sees_results else ())
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number of things.
+
+    >>> counted(1, "step"), counted(2, "step")
+    ('1 step', '2 steps')
+    """
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -1,0 +1,190 @@
+"""The frame of a review: prose of ours, and blocks of data that words from outside cannot leave.
+
+A description is Markdown that reads well as plain text (docs/decisions/0044-one-layout-of-a-review.md). Prose has one
+line for each paragraph, so that a client or a terminal wraps it at its own width; words from outside stand in it as
+code. Data are fenced and laid out for `WIDTH` columns, and each line begins with a mark or a margin of ours.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from graph.markdown import code, fenced, text_markdown
+from graph.sanitize import escaped, visible
+from graph.text.drawing.labels import columns, cut_middle, plain
+from graph.text.drawing.lettering import filled
+
+WIDTH = 60
+"""Columns of data: they fit into a narrow terminal, a chat and a panel of Studio."""
+NAME_CHARACTERS, WORDS_CHARACTERS = 60, 600
+ITEM = "- "
+PLAN, TEXT = "plan", "text"
+
+_PLAIN_NAME = re.compile(r"(?!www\.)[A-Za-z][A-Za-z0-9_-]*(?:\.\d+)?")
+_PLAIN_LIMIT = re.compile(r"(?:(?:[A-Za-z]+|\d[\d.]*) )*(?:calls\.)?[A-Za-z][A-Za-z0-9_-]*")
+_FENCE = re.compile("(`{3,})([a-z]*)")
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph, or an item of a list if it begins with `- `."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Data:
+    """Lines as they are laid out; `kind` is `plan` if they draw one."""
+
+    lines: tuple[str, ...]
+    kind: str = TEXT
+
+
+Block = Prose | Data
+
+
+def name(text: str) -> str:
+    """Return the name of a step, a tool or a run for prose: as code if it is more than letters and digits.
+
+    >>> name("write_file"), name("demo.1"), name("server/**send**")
+    ('write_file', 'demo.1', '`server/**send**`')
+    """
+    told = cut_middle(plain(text), NAME_CHARACTERS)
+    return told if _PLAIN_NAME.fullmatch(told) else code(told)
+
+
+def limit_name(text: str) -> str:
+    """Return a limit, or how it stands, for prose: as code if it is that of a tool with more than letters and digits.
+
+    >>> limit_name("2 of 2 calls of send"), limit_name("calls._x_")
+    ('2 of 2 calls of send', '`calls._x_`')
+    """
+    told = plain(text)
+    return told if _PLAIN_LIMIT.fullmatch(told) else code(told)
+
+
+def words(text: str) -> str:
+    """Return words from outside for prose, as code; long ones without their middle."""
+    return code(cut_middle(plain(text), WORDS_CHARACTERS))
+
+
+def sentences(told: Iterable[str]) -> Iterator[Prose]:
+    """Yield sentences of the record as a list; each begins with words of ours or the id of a step."""
+    yield from (Prose(ITEM + sentence(text)) for text in told)
+
+
+def sentence(text: str) -> str:
+    """Return words of the record that end a sentence of ours; no word from outside in them is markup."""
+    return text_markdown(escaped(text))
+
+
+def to_markdown(blocks: Iterable[Block]) -> str:
+    """Return the description of these blocks."""
+    text = ""
+    before: Block | None = None
+    for block in blocks:
+        apart = "" if before is None else "\n" if _is_item(before) and _is_item(block) else "\n\n"
+        text += apart + (block.text if isinstance(block, Prose) else fenced("\n".join(block.lines), block.kind))
+        before = block
+    return text
+
+
+def to_blocks(description: str) -> Iterator[Block]:
+    """Yield the blocks of a description, also of one of an earlier version, which is a single fence."""
+    lines = iter(description.split("\n"))
+    for line in lines:
+        if (fence := _FENCE.fullmatch(line)) is not None:
+            inner = []
+            for within in lines:
+                if within == fence[1]:
+                    break
+                inner.append(within)
+            yield Data(tuple(inner), fence[2])
+        elif line:
+            yield Prose(line)
+
+
+def to_text(blocks: Iterable[Block], width: int | None = None) -> str:
+    """Return the blocks as plain text; prose takes at most `width` columns, of a longer word the middle is left out."""
+    text = ""
+    before: Block | None = None
+    for block in blocks:
+        apart = "" if before is None else "\n" if _is_item(before) and _is_item(block) else "\n\n"
+        text += apart + "\n".join(block.lines if isinstance(block, Data) else _wrapped(block.text, width))
+        before = block
+    return visible(text)
+
+
+def plain_description(description: str, width: int | None = None) -> str:
+    """Return a description as plain text."""
+    return to_text(to_blocks(description), width)
+
+
+def redrawn(blocks: Iterable[Block], drawing: str) -> Iterator[Block]:
+    """Yield the blocks with another drawing of the plan."""
+    for block in blocks:
+        yield Data(tuple(drawing.split("\n")), PLAN) if is_plan(block) else block
+
+
+def is_plan(block: Block) -> bool:
+    """Whether the block is the drawing of the plan."""
+    return isinstance(block, Data) and block.kind == PLAN
+
+
+def entry(text: str, indent: str = "    ", first: str = ITEM) -> list[str]:
+    """Return a text of one line in lines of data; all but the first begin with the indent."""
+    lines = broken(text, WIDTH - len(indent))
+    return [first + lines[0], *(indent + line for line in lines[1:])]
+
+
+def broken(text: str, room: int) -> list[str]:
+    """Break a text between its words, so that no letter of it is lost; a longer word is broken with a mark.
+
+    >>> broken("at most ten", 8), broken("https://example.org/a/b", 14)
+    (['at most', 'ten'], ['https://↩', 'example.org/↩', 'a/b'])
+    """
+    lines: list[str] = []
+    for word in text.split(" "):
+        if lines and columns(lines[-1]) + 1 + columns(word) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines += _pieces(word, room)
+    return lines
+
+
+def more(shown: Sequence[str], most: int, what: str) -> list[str]:
+    """Return at most so many entries, and the number of those left out of the middle."""
+    left = len(shown) - most
+    if left <= 0:
+        return list(shown)
+    return [*shown[: most - most // 3], f"{ITEM}... and {left} more {what} here", *shown[len(shown) - most // 3 :]]
+
+
+def _pieces(word: str, room: int) -> Iterator[str]:
+    while columns(word) > room:
+        end = _fitting(word, room - 1)
+        best = max((word.rfind(mark, end // 2, end) for mark in "/,;:&?=.-_)}]"), default=-1)
+        end = best + 1 if best >= 0 else end
+        yield f"{word[:end]}↩"
+        word = word[end:]
+    yield word
+
+
+def _fitting(word: str, room: int) -> int:
+    end = min(len(word), room)
+    while end > 1 and columns(word[:end]) > room:
+        end -= 1
+    return max(1, end)
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    if width is None:
+        return [text]
+    if not text.startswith(ITEM):
+        return filled(text, width)
+    lines = filled(text.removeprefix(ITEM), width - len(ITEM))
+    return [ITEM + lines[0], *(" " * len(ITEM) + line for line in lines[1:])]
+
+
+def _is_item(block: Block) -> bool:
+    return isinstance(block, Prose) and block.text.startswith(ITEM)

@@ -1,0 +1,27 @@
+"""A review in a notebook: the blocks of a description as HTML; the plan stands beside it as a picture."""
+
+from html import escape
+
+from graph.sanitize import visible
+from graph.text.review.frame import ITEM, Data, is_plan, to_blocks
+
+_PROSE = "margin:6px 0;max-width:80ch;overflow-wrap:anywhere;text-align:left"
+_DATA = (
+    "margin:6px 0;padding:6px 10px;overflow:auto;text-align:left;font-size:12px;background:none;color:inherit;"
+    "border:1px solid color-mix(in srgb,currentColor 30%,transparent)"
+)
+
+
+def review_html(description: str) -> str:
+    """Return a description as HTML; code within prose keeps its backticks, which delimit words from outside."""
+    parts = []
+    for block in to_blocks(description):
+        if is_plan(block):
+            continue
+        if isinstance(block, Data):
+            told = escape(visible("\n".join(block.lines)))
+            parts.append(f'<pre style="{_DATA}">{told}</pre>')
+            continue
+        indent = ";margin-left:1.5em" if block.text.startswith(ITEM) else ""
+        parts.append(f'<p style="{_PROSE}{indent}" dir="auto">{escape(visible(block.text))}</p>')
+    return "".join(parts)

@@ -1,0 +1,105 @@
+"""The review of a plan: why it is asked, what changed, what will happen, and the plan."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.revision import difference
+from graph.plan.schema import Plan
+from graph.record.budget import unit_in_words
+from graph.text.literal_text import text_lines
+from graph.text.review.changes import change_blocks
+from graph.text.review.criteria import criteria_blocks
+from graph.text.review.drawing import PASSED_LINES, plan_data
+from graph.text.review.effects import counted, effect_blocks, outcome
+from graph.text.review.frame import Block, Data, Prose, entry, limit_name, sentences, to_markdown, words
+from graph.text.review.why import Reason, why_blocks
+
+FIRST = Reason()
+
+
+@dataclass(frozen=True)
+class PlanReview:
+    """What a review of a plan rests on.
+
+    Args:
+        plan: The plan to approve.
+        revision: Its number.
+        specs: The tools by name.
+        goal: The goal of the run.
+        why: Why there is this revision.
+        before: The plan that a person saw last, else the one that ran last; `before_revision` is its number and
+            `was_seen` whether a person saw it.
+        done: Step id -> `succeeded` or `skipped`, for the steps that are not left to do.
+        warnings: Sentences, such as on uncertain calls that the plan may repeat.
+        estimate: Upper bounds on the remaining work, see `graph.review.estimate`.
+        has_judge: Whether a model judges success criteria.
+    """
+
+    plan: Plan
+    revision: int
+    specs: Mapping[str, ToolSpec]
+    goal: str = ""
+    why: Reason = FIRST
+    before: Plan | None = None
+    before_revision: int = 0
+    was_seen: bool = True
+    done: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    estimate: Mapping[str, Any] | None = None
+    has_judge: bool = False
+
+
+def plan_description(review: PlanReview) -> str:
+    """Return the description of a plan and of the effects that its approval permits."""
+    return to_markdown(_blocks(review))
+
+
+def plan_message(plan: Plan, revision: int, done: Mapping[str, str]) -> str:
+    """Return the plan as an assistant's message."""
+    data = plan_data(plan, done, PASSED_LINES, "state")
+    return to_markdown([Prose(f"Plan, revision {revision}:"), data])
+
+
+def invalid_description(revision: int, issues: Sequence[Issue]) -> str:
+    """Return the reasons that the plan in the state cannot be approved."""
+    told = f"The plan in the state (after revision {revision}) cannot run. Edit it, or reject it."
+    return to_markdown([Prose(told), *(Prose(f"- {words(str(issue))}") for issue in issues)])
+
+
+def _blocks(review: PlanReview) -> Iterator[Block]:
+    plan, left = review.plan, [step for step in review.plan.steps if step.id not in review.done]
+    yield from why_blocks(review.revision, review.why)
+    if review.goal:
+        yield Prose(f"The goal: {words(review.goal)}")
+    if review.revision > 1:
+        diff = difference(review.before, plan)
+        yield from change_blocks(diff, review.before, plan, (review.before_revision, review.was_seen))
+    yield outcome(left, bool(review.done), review.specs)
+    yield from sentences(review.warnings)
+    yield from effect_blocks(left, plan, review.specs)
+    if notes := text_lines(left, plan):
+        yield Data(tuple(line for note in notes for line in entry(note.removeprefix("- "))))
+    yield from criteria_blocks(left, review.has_judge)
+    yield plan_data(plan, review.done)
+    if review.estimate:
+        yield Prose(_estimated(review.estimate))
+    yield Prose(f"Digest: {plan.digest}")
+
+
+def _estimated(estimate: Mapping[str, Any]) -> str:
+    """Return a sentence on the remaining work and the remaining budget."""
+    chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
+    by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
+    calls = counted(estimate["tool_calls"], "tool call")
+    beside = (
+        f", and what comes of {counted(estimate['to_refine'], 'step')} to refine" if "to_refine" in estimate else ""
+    )
+    told = f"To do: {counted(estimate['steps'], 'step')}{chain}; at most {calls}{by_models}{beside}."
+    left = estimate.get("budget_left", {})
+    rest = ", ".join(limit_name(unit_in_words(limit, amount)) for limit, amount in left.items())
+    over = any(estimate[one] > left.get(one, estimate[one]) for one in ("steps", "tool_calls"))
+    told = f"{told} Left of the budget: {rest}." if left else told
+    return f"{told} The plan may take more than that; the run then asks." if over else told

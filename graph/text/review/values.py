@@ -1,0 +1,115 @@
+"""Values in a review: arguments and results over several lines; nothing hides, and what is left out is counted."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+
+from pydantic import JsonValue
+
+from graph.record.values import to_text
+from graph.sanitize import escaped, visible
+from graph.text.review.frame import WIDTH, broken
+
+MAX_CHARACTERS = 4_000
+"""Limit of all arguments of a call, or all results that a question shows, in characters."""
+DIGEST_CHARACTERS = 12
+MARGIN = "| "
+
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def value_lines(values: Mapping[str, JsonValue], indent: str = "    ") -> list[str]:
+    """Return named values, each on lines of its own; the lines of a text stay lines, behind a margin.
+
+    >>> print("\\n".join(value_lines({"to": "ann@example.com", "text": "Dear Ann,\\n\\nyes"}, "")))
+    to: "ann@example.com"
+    text:
+      | Dear Ann,
+      |
+      | yes
+    """
+    most = _most(values)
+    return [indent + line for key, value in values.items() for line in _named(key, value, most, WIDTH - len(indent))]
+
+
+def text_lines(text: str, indent: str = "  ") -> list[str]:
+    """Return a text whose lines stay lines, behind a margin."""
+    return [indent + line for line in _text_lines(text, MAX_CHARACTERS, WIDTH - len(indent))]
+
+
+def shown(value: JsonValue) -> str:
+    r"""Return a value on one line: invisible characters are escaped, and what is left out of the middle is counted.
+
+    >>> print(shown({"to": "ann\u202emoc.live@"}))
+    {"to":"ann\\u{202e}moc.live@"}
+    """
+    return cut(visible(to_text(value)), MAX_CHARACTERS)
+
+
+def cut(text: str, most: int) -> str:
+    """Return the text, or its beginning and its end about a count and a digest: two that differ never look the same.
+
+    >>> cut("a" * 90, 40)
+    'aaaaaaaaaaaaaaaaaaaa ... 50 more characters, digest ba6d6c0f9f8b ... aaaaaaaaaaaaaaaaaaaa'
+    """
+    left = len(text) - most
+    if left <= 0:
+        return text
+    half = most // 2
+    return f"{text[:half]} {_left_out(text, left)} {text[len(text) - half :]}"
+
+
+def _left_out(text: str, left: int) -> str:
+    whole = sha256(text.encode("utf-8", "replace")).hexdigest()[:DIGEST_CHARACTERS]
+    return f"... {left} more characters, digest {whole} ..."
+
+
+def _most(values: Mapping[str, JsonValue]) -> int:
+    """Return how long each value may be, so that none takes the room of another."""
+    lengths = [len(to_text(value)) for value in values.values()]
+    if sum(lengths) <= MAX_CHARACTERS:
+        return MAX_CHARACTERS
+    even = MAX_CHARACTERS // len(lengths)
+    short = [length for length in lengths if length <= even]
+    return (MAX_CHARACTERS - sum(short)) // (len(lengths) - len(short))
+
+
+def _named(key: str, value: JsonValue, most: int, room: int) -> Iterator[str]:
+    label = key if _PLAIN_KEY.fullmatch(key) else visible(to_text(key))
+    if isinstance(value, str) and "\n" in value:
+        yield from _filled(f"{label}:", room)
+        yield from _text_lines(value, most, room)
+        return
+    text = visible(to_text(value))
+    if isinstance(value, dict | list) and len(label) + 2 + len(text) > room and len(text) <= most:
+        yield from _filled(f"{label}:", room)
+        for line in visible(json.dumps(value, ensure_ascii=False, indent=2)).split("\n"):
+            inner = line.lstrip(" ")
+            depth = " " * (2 + len(line) - len(inner))
+            yield from (depth + part for part in _filled(inner, max(20, room - len(depth))))
+        return
+    yield from _filled(f"{label}: {cut(text, most)}", room)
+
+
+def _filled(text: str, room: int) -> list[str]:
+    """Return a text in lines, all but the first with an indent."""
+    first, *others = broken(text, room - 4)
+    return [first, *("    " + line for line in others)]
+
+
+def _text_lines(text: str, most: int, room: int) -> Iterator[str]:
+    lines = _whole_lines(text) if len(text) <= most else [
+        *_whole_lines(text[: most // 2]), None, *_whole_lines(text[len(text) - most // 2 :])
+    ]  # fmt: skip
+    for line in lines:
+        if line is None:
+            yield f"  {_left_out(text, len(text) - most)}"
+            continue
+        first, *others = broken(line, room - 2 - len(MARGIN))
+        yield f"  {MARGIN}{first}".rstrip()
+        yield from (f"  {' ' * len(MARGIN)}{other}" for other in others)
+
+
+def _whole_lines(text: str) -> list[str | None]:
+    return [escaped(line) for line in text.split("\n")]

@@ -1,0 +1,55 @@
+import pytest
+
+from graph.errors import LedgerUnavailableError
+from graph.ledger.postgres.address import address_fault, is_address, shown_address
+from graph.ledger.postgres.server import parameters
+
+SECRET = "s3cret"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (f"postgresql://ada:{SECRET}@h:5432/runs", "postgresql://ada@h:5432/runs"),
+        (f"postgres://:{SECRET}@h/runs", "postgres://h/runs"),
+        (f"postgresql://h/runs?user=ada&password={SECRET}", "postgresql://h/runs?user=ada"),
+        (f"postgresql://h/runs?sslpassword={SECRET}&sslmode=require", "postgresql://h/runs"),
+        (f"postgresql://a:{SECRET}@h1:1,h2:2/runs", "postgresql://a@h1:1,h2:2/runs"),
+        (f"postgresql://a:{SECRET}@[::1]:5432/runs", "postgresql://a@[::1]:5432/runs"),
+        (f"postgresql://a:x/{SECRET}@h/runs", "postgresql://..."),
+        (f"postgresql://a:x@{SECRET}@h/runs", "postgresql://..."),
+        (f"postgresql://a:x#{SECRET}@h/runs", "postgresql://..."),
+        (f"postgresql://a:{SECRET}", "postgresql://..."),
+        ("postgresql:///runs?host=/tmp", "postgresql:///runs?host=/tmp"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(address: str, shown: str) -> None:
+    assert is_address(address) and shown_address(address) == shown
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://a:x/{SECRET}@h/runs",
+        f"postgresql://a:{SECRET}",
+        f"postgresql://a:{SECRET}@h/runs?unheard_of={SECRET}",
+        f"postgresql://a:{SECRET}%zz@h/runs",
+        f"postgresql://a:{SECRET}%00@h/runs",
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_without_a_part_of_it(address: str) -> None:
+    with pytest.raises(LedgerUnavailableError) as caught:
+        parameters(address)
+
+    assert SECRET not in str(caught.value) and caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("text", ["runs.db", ":memory:", "postgresql", "/data/postgresql:/x", "mysql://h/runs"])
+def test_other_texts_are_no_addresses(text: str) -> None:
+    assert not is_address(text)
+
+
+def test_a_password_with_escaped_characters_is_read() -> None:
+    address = "postgresql://ada:p%40s%2Fs@h/runs"
+
+    assert address_fault(address) is None and parameters(address)["password"] == "p@s/s"

@@ -1,0 +1,141 @@
+"""Words from outside forge no line of a review: they stay data, in plain text and in Markdown."""
+
+import re
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.schema import Plan, Step
+from graph.policy.approval_scope import ShownFor
+from graph.record.budget import Budget, Usage
+from graph.record.call import Call, HeldCall
+from graph.record.events import Decided, SettledCall
+from graph.record.results import StepResult
+from graph.record.spending import BudgetExhausted
+from graph.record.trust_label import TrustLabel
+from graph.review.request import ReviewAction, ReviewRequest
+from graph.sanitize import escaped, visible
+from graph.text.decision import decision_text
+from graph.text.review.budget import budget_description
+from graph.text.review.calls import held_description, uncertain_description
+from graph.text.review.frame import plain_description
+from graph.text.review.person import gate_description, question_description
+from graph.text.review.plan import PlanReview, invalid_description, plan_description, plan_message
+from graph.text.review.why import Reason
+
+PIECES = [
+    "\n", "\r\n", "\u2028", "\u2029", "\x85", "\x0b", "\x1b[2J", "\u202e", "\u200d", "\\u{200d}", "```", "~~~~", " ",
+    "\u02cb\u02cb\u02cb", "\uff40\uff40\uff40text", "`", "``", "$x$", "|", "<img src=x>", "[bank](http://e.org)",
+    "Digest: 0", "\nDigest: 0\n", "- w: calls send", "\n- w: calls send (external)", "![x](http://e.org)", "**ok**",
+    "# Approved", "\n\n# Approved\n\n", "www.evil.example", "_a_",
+    "\n```\n\nIf you approve it, nothing happens.\n\n```text",
+]  # fmt: skip
+HOSTILE = st.lists(st.sampled_from(PIECES), max_size=9).map("".join)
+
+OURS = re.compile(
+    r"- |  |[✓○●] |answer: |No |Nothing |This |It |The |Changes|If |To do: |Digest: |Success |Checked |Not |"
+    r"a |g |q |In run |Find out |Set |Reject|Fill |Left |Raise |Plan, |Warning: |"
+    r"Approved |Sent |Rejected |Answered |Asked again: |$"
+)
+"""How lines of a review begin: with words, marks and margins of ours, or the id of a step."""
+CLIENT = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+PLAIN = {"text", "code_inline", "softbreak"}
+
+
+def descriptions(words: str) -> list[str]:
+    """Return every kind of text, made with the same words in the places of all that comes from outside."""
+    tool = ToolSpec(f"send{words}", "d", {}, folder=f"/srv{words}")
+    first = Step(
+        id="a", objective=f"do{words}", tool=tool.name, args={f"to{words}": words}, checks=({"matches": f"x{words}"},)
+    )
+    second = Step(id="b", objective=f"do{words}", tools=(tool.name,), depends_on=("a",), success_criteria=f"x{words}")
+    gate, ask = Step(id="g", objective="o", gate=f"ok{words}"), Step(id="q", objective="o", ask=f"which{words}")
+    before = Plan(steps=(first, Step(id="gone", objective=f"x{words}", tool=tool.name)))
+    plan = Plan(steps=(first, second, Step(id="c", objective="o")), answer=f"x{words}")
+    why = Reason("replanner", "failure", f"no{words}", (("a", f"no{words}"),), f"No progress: {words}")
+    left = {f"calls.{tool.name}": 1}
+    review = PlanReview(
+        plan, 2, {tool.name: tool}, f"goal{words}", why, before, 1, warnings=[f"a: it replaces{words}"],
+        estimate={"steps": 1, "tool_calls": 1, "model_steps": 0, "longest_chain": 1, "budget_left": left},
+    )  # fmt: skip
+    call = Call("k", "a", tool.name, {f"to{words}": words}, "d", False, 1, 0, unmet=f"it is{words}")
+    failed = replace(call, unmet=None, result=StepResult("failed", error=f"no{words}"), run=f"r{words}")
+    held = HeldCall("k", "a", tool.name, {"to": words}, {f"to{words}": TrustLabel("untrusted", (f"page{words}",))}, 1)
+    decided = Decided(
+        digest="d", binding="b", decision="feedback", by="person", approver=f"ada{words}", message=f"no{words}",
+        settled=(SettledCall("k", True, words),), given={"a": words},
+    )  # fmt: skip
+    budget = Budget(tool_calls=2, calls={tool.name: 1})
+    origins = [
+        Reason(reason=f"feedback: {words}"),
+        Reason("state", "", words),
+        Reason("replanner", "steered", words),
+        Reason("caller", "", words, shown_for=ShownFor("policy", (tool.name,))),
+    ]
+    return [
+        plan_description(review),
+        *(plan_description(replace(review, why=why, before=None)) for why in origins),
+        invalid_description(1, [Issue(f"a{words}", f"tool{words}", f"unknown{words}")]),
+        uncertain_description(call),
+        uncertain_description(failed, ["b"]),
+        held_description(replace(held, before=(f"r{words}",)), tool, second, has_judge=True),
+        gate_description(gate, {"a": words}, ["b"]),
+        question_description(replace_output(ask, words), {"Digest": words}),
+        plan_message(plan, 1, {}),
+        budget_description(BudgetExhausted(f"calls.{tool.name}", ("a",)), budget, Usage(), Budget()),
+        decision_text(decided, 2, {"k": call}),
+    ]
+
+
+def replace_output(step: Step, words: str) -> Step:
+    return step.model_copy(update={"output": {"type": "string", "description": words}})
+
+
+def requests(words: str) -> list[str]:
+    """Return the descriptions as they are shown, with the digest, and an error that quotes the words."""
+    actions = tuple(ReviewAction("run_plan", {}, text) for text in descriptions(words))
+    request = ReviewRequest("r", 1, "d" * 64, "b", actions).again(escaped(f"why{words}"), [])
+    return [action["description"] for action in request.to_json()["action_requests"]]
+
+
+@given(HOSTILE)
+def test_words_from_outside_begin_no_line_and_hide_nothing(words: str) -> None:
+    for text in requests(words):
+        for lines in (plain_description(text).split("\n"), plain_description(text, 60).split("\n")):
+            assert len("\n".join(lines).splitlines()) == len(lines)
+            assert visible("\n".join(lines)) == "\n".join(lines)
+        for line in plain_description(text).split("\n"):
+            assert OURS.match(line), line
+
+
+@given(HOSTILE)
+def test_a_digest_of_a_stranger_is_data(words: str) -> None:
+    for text in requests(words):
+        lines = [line for line in plain_description(text).split("\n") if line.lstrip("- ").startswith("Digest:")]
+        ours = [line for line in lines if re.fullmatch("Digest: [0-9a-f]{64}", line)]
+        data = [line for line in lines if line.startswith("  ")]  # a result of the step of that id, or an argument
+
+        assert ours and len(ours) + len(data) == len(lines)
+
+
+@given(HOSTILE)
+def test_words_from_outside_are_no_markup_and_end_no_fence(words: str) -> None:
+    for text in requests(words):
+        found = CLIENT.parse(text)
+
+        assert {token.type for token in found} <= {
+            *("paragraph_open", "paragraph_close", "inline", "fence"),
+            *("bullet_list_open", "bullet_list_close", "list_item_open", "list_item_close"),
+        }
+        assert {inner.type for token in found for inner in token.children or ()} <= PLAIN
+
+
+@given(HOSTILE)
+def test_a_request_holds_digest_and_error(error: str) -> None:
+    for text in requests(error):
+        assert "d" * 64 in text and escaped(f"why{error}") in text
+        assert text.startswith("Asked again: `")

@@ -1,0 +1,87 @@
+"""The frame of a review: the same blocks as Markdown, and as plain text of any width."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.markdown import fenced
+from graph.text.drawing.labels import columns
+from graph.text.review.frame import (
+    Data,
+    Prose,
+    broken,
+    entry,
+    more,
+    name,
+    plain_description,
+    redrawn,
+    to_blocks,
+    to_markdown,
+    to_text,
+    words,
+)
+
+BLOCKS = [
+    Prose("Why it is asked."),
+    Prose("- a failed: `no`"),
+    Prose("- b failed: `no`"),
+    Data(("- a: send", "    to: `````")),
+    Data(("● a", "● b"), "plan"),
+    Prose("Digest: 0"),
+]
+
+
+def test_a_description_is_read_back_as_its_blocks() -> None:
+    assert list(to_blocks(to_markdown(BLOCKS))) == BLOCKS
+
+
+def test_the_items_of_a_list_stand_together_and_all_else_apart() -> None:
+    lines = to_markdown(BLOCKS).split("\n")
+
+    assert lines[:6] == ["Why it is asked.", "", "- a failed: `no`", "- b failed: `no`", "", "``````text"]
+    assert lines[8:11] == ["``````", "", "```plan"]
+
+
+def test_plain_text_has_no_fences() -> None:
+    assert to_text(BLOCKS[3:]).split("\n") == ["- a: send", "    to: `````", "", "● a", "● b", "", "Digest: 0"]
+
+
+def test_a_description_of_an_earlier_version_is_read_too() -> None:
+    assert plain_description(fenced("Revision 1.\n\n● a\n\nDigest: 0")) == "Revision 1.\n\n● a\n\nDigest: 0"
+
+
+def test_the_plan_alone_is_redrawn() -> None:
+    assert [block for block in redrawn(BLOCKS, "○ a\n○ b") if block not in BLOCKS] == [Data(("○ a", "○ b"), "plan")]
+
+
+@given(st.lists(st.text("ab計é-", min_size=1, max_size=90), min_size=1, max_size=12), st.integers(40, 120))
+def test_prose_keeps_to_the_width_and_breaks_between_words(parts: list[str], width: int) -> None:
+    text = " ".join(["We", *parts])
+
+    for item in ("", "- "):
+        lines = to_text([Prose(item + text)], width).split("\n")
+        assert all(columns(line) <= width for line in lines)
+        whole = [part for line in lines for part in line.removeprefix("- ").split() if "…" not in part]
+        assert set(whole) <= {"We", *parts}
+
+
+@given(st.text("ab /計.", max_size=200), st.integers(10, 60))
+def test_what_is_broken_is_whole(text: str, room: int) -> None:
+    lines = broken(text, room)
+
+    assert all(columns(line) <= room for line in lines)
+    assert "".join(lines).replace("↩", "").replace(" ", "") == text.replace(" ", "")
+
+
+def test_an_entry_of_several_lines_is_indented() -> None:
+    assert entry(" ".join(["word"] * 14)) == ["- " + " ".join(["word"] * 11), "    word word word"]
+
+
+def test_a_long_list_says_how_much_is_left_out_of_its_middle() -> None:
+    assert more([f"- {n}" for n in range(9)], 6, "steps") == [
+        "- 0", "- 1", "- 2", "- 3", "- ... and 3 more steps here", "- 7", "- 8",
+    ]  # fmt: skip
+
+
+def test_names_and_words_of_strangers_are_code() -> None:
+    assert name("write_file") == "write_file" and name("_a_") == "`_a_`" and name("www.evil.com") == "`www.evil.com`"
+    assert words("two\nlines `x`!") == "``two\\u{a}lines `x`!``"

@@ -1,0 +1,91 @@
+"""Values in a review: nothing hides in them, be it another value, the end, or what cannot be seen."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph.sanitize import escaped
+from graph.text.drawing.labels import columns
+from graph.text.review.frame import WIDTH
+from graph.text.review.values import MAX_CHARACTERS, cut, shown, text_lines, value_lines
+
+LENGTHS = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=8), st.integers(0, 9_000), min_size=1, max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=120),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=12), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(LENGTHS)
+def test_each_argument_is_named_with_both_its_ends_however_long_the_others_are(lengths: dict[str, int]) -> None:
+    args = {name: "x" * length for name, length in lengths.items()}
+
+    text = "".join(line.strip().rstrip("↩") for line in value_lines(args))
+
+    assert len(text) <= MAX_CHARACTERS + 100 * len(args)
+    for name, value in args.items():
+        assert f'{name}: "{value[:100]}' in text or f'{name}:"{value[:100]}' in text
+    assert ("digest" in text) is (sum(map(len, args.values())) + 2 * len(args) > MAX_CHARACTERS)
+
+
+def test_a_short_value_stands_whole_beside_a_long_one() -> None:
+    lines = value_lines({"to": "x" * 90_000, "body": "b " * 700, "cc": "mallory@example.com"})
+
+    text = "\n".join(lines)
+    assert text.count("b ") + text.count("b\n") + text.count('b "') >= 700 and '    cc: "mallory@example.com"' in lines
+    assert "more characters" in text and len(text) < 2 * MAX_CHARACTERS
+
+
+def test_what_cannot_be_seen_is_written_out() -> None:
+    assert value_lines({"to": "ann\u202emoc.live@", "\u200b": 1}) == [
+        '    to: "ann\\u{202e}moc.live@"',
+        '    "\\u{200b}": 1',
+    ]
+    assert shown("ann\\u{202e}") == '"ann\\\\u{202e}"'  # JSON doubles a backslash that was there
+
+
+def test_the_lines_of_a_text_are_lines_behind_a_margin() -> None:
+    lines = value_lines({"text": "one\nDigest: 0\n\x1b[2Jtwo \u2028three\n"})
+
+    assert lines == [
+        "    text:", "      | one", "      | Digest: 0", "      | \\u{1b}[2Jtwo \\u{2028}three", "      |",
+    ]  # fmt: skip
+
+
+def test_an_object_that_needs_more_than_a_line_has_a_line_for_each_entry() -> None:
+    value = {"name": "x" * 30, "places": ["Oslo", "Bergen"], "why": "it is needed"}
+
+    lines = value_lines({"order": value})
+
+    assert lines[:3] == ["    order:", "      {", f'        "name": "{"x" * 30}",']
+    assert json.loads("".join(line.strip() for line in lines[1:])) == value
+
+
+def test_long_values_that_differ_anywhere_look_different() -> None:
+    one, other = "a" * 20_000, "a" * 10_000 + "b" + "a" * 9_999
+
+    assert cut(one, 400) != cut(other, 400) and value_lines({"v": one}) != value_lines({"v": other})
+    assert value_lines({"v": f"{one}\n"}) != value_lines({"v": f"{other}\n"})
+    assert "... 19600 more characters, digest " in cut(one, 400)
+
+
+@given(st.dictionaries(st.text(max_size=20), VALUES, max_size=4))
+def test_values_keep_to_the_width_and_to_their_margin(values: dict[str, object]) -> None:
+    lines = value_lines(values)  # type: ignore[arg-type]
+
+    assert all(columns(line) <= WIDTH and line.startswith("    ") for line in lines)
+    assert len("\n".join(lines).splitlines()) == len(lines)
+
+
+@given(st.text(max_size=400))
+def test_a_text_loses_nothing_but_the_spaces_at_which_it_is_broken(text: str) -> None:
+    lines = text_lines(text := text.replace("↩", "").replace(" ", ""))
+
+    assert all(columns(line) <= WIDTH and line[:5].rstrip() in ("", "    |") for line in lines)
+    assert "".join("\n" * (line[4] == "|") + line[6:].rstrip("↩") for line in lines)[1:] == document_lines(text)
+
+
+def document_lines(text: str) -> str:
+    return "\n".join(map(escaped, text.split("\n")))
