@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.chat_models.settings import ROLES
-from graph.context import Services, Settings
+from graph.context import Services
 from graph.errors import ConfigError, PolicyError
 from graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from graph.plan.catalog import ToolSpec
@@ -15,6 +15,7 @@ from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.policy.policy_file import line_of, policy_from, policy_from_toml
 from graph.policy.strictness import looser_points
 from graph.record.budget import NO_BUDGET, Budget, read_budget
+from graph.settings import Settings
 from graph.settings_file import SettingsFile, settings_file
 from graph.trust import is_trusted, store_path
 

@@ -1,146 +1,23 @@
-"""Settings of a graph, and the live objects that its nodes use."""
+"""The live objects that the nodes of a graph use."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import RoleModels
-from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
+from graph.client_context import Context
 from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
-from graph.plan.reading import MAX_STEPS
-from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
-from graph.policy.replanning import Replan
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
-from graph.record.budget import NO_BUDGET, Budget
 from graph.record.events import Configuration, Content
 from graph.record.values import Kept, normalise
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Names and limits; every limit is at least its least sensible value, checked by `build_graph`.
-
-    `max_repairs` bounds how often a model is told what is wrong with its plan, `max_feedback` how often a person may
-    ask for another one, `max_replans` how often the replanner is called after failures, `max_rounds` how often a run
-    is planned on step by step, `max_retries` how often a step is tried again whose result does not meet its criteria,
-    `max_depth` how many refined steps may lie within one another. With `horizon` 1 the planner gives one step at a
-    time. `budget` is what a new run may spend. `record_prompts` says whether the ledger keeps what models are asked;
-    what they answer it always keeps. `instructions` adds to what a role is told.
-    """
-
-    approval: ApprovalMode = "always"
-    policy: Policy = NO_POLICY
-    budget: Budget = NO_BUDGET
-    replan: Replan = "failure"
-    horizon: Literal[1] | None = None
-    max_concurrency: int = 16
-    max_replans: int = 2
-    max_rounds: int = 10
-    max_retries: int = 1
-    max_repairs: int = 1
-    max_feedback: int = 10
-    max_steps: int = MAX_STEPS
-    max_depth: int = 2
-    record_prompts: bool = True
-    instructions: Mapping[str, str] = field(default_factory=dict)
-
-
-LIMITS = ("max_concurrency", "max_replans", "max_repairs")
-"""What a client may lower."""
-
-
-def _for_nodes(*nodes: str) -> dict[str, Any]:
-    """Return the metadata that lets Studio show a setting beside its nodes."""
-    return {"langgraph_nodes": list(nodes)}
-
-
-class Context(BaseModel):
-    """What a client may set for one invocation: names and limits; what is left out is as the graph was built.
-
-    The operator decides what there is to choose from, and limits can only be lowered. The approval mode is deliberately
-    no setting of a client.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    planner: str | None = Field(
-        default=None,
-        description="Model that plans, as provider:model; one of those that the server's settings name.",
-        json_schema_extra=_for_nodes("planner"),
-    )
-    executor: str | None = Field(
-        default=None,
-        description="Model that does the steps which are no plain tool call; the planner's by default.",
-        json_schema_extra=_for_nodes("executor"),
-    )
-    replanner: str | None = Field(
-        default=None,
-        description="Model that revises a plan after a failure; the planner's by default.",
-        json_schema_extra=_for_nodes("replanner"),
-    )
-    judge: str | None = Field(
-        default=None,
-        description="Model that judges success criteria in words; nobody does by default.",
-        json_schema_extra=_for_nodes("executor"),
-    )
-    model_settings: dict[Role, ClientSettings] = Field(
-        default_factory=dict,
-        description="How the models are asked: role -> temperature, timeout_s, base_url, options.",
-        json_schema_extra=_for_nodes("planner", "executor", "replanner"),
-    )
-    max_concurrency: int | None = Field(
-        default=None,
-        ge=1,
-        description="How many steps may run at a time; no more than the server allows.",
-        json_schema_extra=_for_nodes("executor"),
-    )
-    max_replans: int | None = Field(
-        default=None,
-        ge=0,
-        description="How often a run may be replanned; no more than the server allows.",
-        json_schema_extra=_for_nodes("replanner"),
-    )
-    max_repairs: int | None = Field(
-        default=None,
-        ge=0,
-        description="How often a model is told what is wrong with its plan; no more than the server allows.",
-        json_schema_extra=_for_nodes("planner", "replanner"),
-    )
-
-    def limits(self, settings: Settings) -> dict[str, Any]:
-        """Return the limits that are set here.
-
-        Raises:
-            ConfigError: One is beyond the operator's.
-        """
-        said = self.model_dump(include=set(LIMITS), exclude_none=True)
-        for name, value in said.items():
-            if value > (most := getattr(settings, name)):
-                raise ConfigError(f"{name}={value} is more than this graph allows; set {most} at most, or leave it out")
-        return said
-
-    def layer(self, models: RoleModels) -> Layer:
-        """Return the client's model settings.
-
-        Raises:
-            ModelConfigError: A model is none that clients may choose, an address none that the graph's own settings
-                name, or a client would wait longer for answers than the graph does.
-        """
-        named = {role: getattr(self, role) or None for role in ROLES}
-        for role, model in named.items():
-            models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
-        said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
-        read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
-        return {role: settings for role, settings in read.items() if settings.explicit}
+from graph.settings import Settings
 
 
 def _named_only(tools: Content | None) -> Content | None:
