@@ -12,7 +12,7 @@ from graph.context import Services
 from graph.errors import InputError
 from graph.fork import is_fork
 from graph.identity import approver
-from graph.nodes.planner_input import brought_plan, goal_to_begin, steering, wants_to_go_on
+from graph.nodes.planner_input import brought_plan, goal_stated, goal_to_begin, steering, wants_to_go_on
 from graph.nodes.review_message import message_about, message_without_plan
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
@@ -73,9 +73,11 @@ class Planner:
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             return self._shown(run)
         try:
-            return await self._plan(writer, state)
+            update = await self._plan(writer, state)
         except BudgetReached as reached:
-            return await self._ask_for_budget(writer, reached.limit)
+            update = await self._ask_for_budget(writer, reached.limit)
+        stated = goal_stated(state, run.record.id, run.record.assignment.goal)
+        return {**update, "messages": [*stated, *update["messages"]]}
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
         """Ask a person to raise the budget, since it prevents a request for a plan."""

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from langchain_core.messages import HumanMessage
+
 from graph.plan.canonical import digest
 from graph.plan.depth import parse_json_or_text
 from graph.plan.unique_keys import unique_keys
 from graph.record.goal import Goal
-from graph.state import State, goal_of, last_words, stated_goal
+from graph.state import State, goal_of, last_words, place_of_goal, stated_goal
 
 CONTINUE = ("continue", "resume")
 STEER = "steer:"
@@ -30,6 +32,12 @@ def steering(state: State) -> str | None:
     """Return the constraint that the user's last message adds to the current run, None if it adds none."""
     words = last_words(state.get("messages") or ()) or ""
     return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
+
+
+def goal_stated(state: State, run: str, goal: str) -> list[HumanMessage]:
+    """Return the message that states a goal given as `goal`, none if the chat has it: clients show it as the title."""
+    is_there = place_of_goal(state.get("messages") or (), goal) is not None
+    return [] if is_there else [HumanMessage(goal, id=f"{run}-goal")]
 
 
 def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:
