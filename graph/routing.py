@@ -15,7 +15,7 @@ Targets = Mapping[Hashable, str]
 AFTER_PLANNER: Targets = {"a plan": "review", "a direct answer, or no valid plan": END}
 AFTER_REVIEW: Targets = {
     "approved": "executor",
-    "feedback, or a request to state": "planner",
+    "feedback, or a request to announce": "planner",
     "asked again": "review",
     "rejected, or stopped": END,
 }
@@ -41,7 +41,7 @@ def after_review(state: State) -> str:
     if route == "execute":
         return "approved"
     if route in ("plan", "announce"):
-        return "feedback, or a request to state"
+        return "feedback, or a request to announce"
     return "rejected, or stopped" if _is_end(state) else "asked again"
 
 
