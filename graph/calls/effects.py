@@ -120,6 +120,14 @@ class Effects:
         if call.number or call.item is not None:
             self.end_turn(call)
 
+    def asked(self, call: ToolCall) -> None:
+        """Note that a call ended with questions: it has begun, so an identical one waits for what becomes of it."""
+        if self._specs[call.tool].repeatable:
+            return
+        self._arisen[_same(call)][call.key] = self._call(call, None)
+        if call.number or call.item is not None:
+            self.end_turn(call)
+
     async def unmet(self, step: str, error: str) -> None:
         """Note that a step failed its criteria although its calls, including those of earlier passes, succeeded."""
         for made in self._made.pop(step, ()):
@@ -143,7 +151,7 @@ class Effects:
     def _same(self, call: ToolCall) -> list[Call]:
         return [known.call for known in self._known.get(call.tool, ()) if known.digest == call.same_digest]
 
-    def _call(self, call: ToolCall, result: StepResult) -> Call:
+    def _call(self, call: ToolCall, result: StepResult | None) -> Call:
         return Call(
             key=call.key,
             step=call.step,

@@ -21,7 +21,7 @@ from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.time_limit import Deadline, within
-from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.errors import ResultError, StaleRunError
 from graph.ledger.protocol import Lease, Ledger
@@ -32,18 +32,30 @@ from graph.plan.schema import Step
 from graph.policy.grants import Grant, Refused
 from graph.policy.policy import NO_POLICY, Policy
 from graph.record.call import Call
-from graph.record.events import Arguments, CallRefused, CallStarted, Draft, EarlierCall, StepHeld, StepUncertain
+from graph.record.events import (
+    Arguments,
+    AskedQuestion,
+    CallAsked,
+    CallRefused,
+    CallStarted,
+    Draft,
+    EarlierCall,
+    StepHeld,
+    StepUncertain,
+)
 from graph.record.results import StepResult
 from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep, normalise
 from tools.call_progress import CallProgress, Listener, told_of_progress
+from tools.call_questions import CallQuestion, CallReplies, InputNeeded, with_replies
 from tools.errors import NothingHappened
 from tools.idempotency import calling
 
 OnProgress = Callable[[ToolCall, CallProgress], None]
 
+ASKS = "its tool asks something in the middle of the call; a person has to answer first"
 SHOWN_BYTES = 1_000_000
 """Arguments for review are kept inline in the ledger up to this size."""
 
@@ -107,7 +119,7 @@ class CallGate:
         Raises:
             Refused: The step's grant, the schema or the policy does not allow the call; the refusal is on record.
             CallUncertain: The call might repeat an effect; the wait is on record.
-            CallHeld: A person has to review the call first; the wait is on record.
+            CallHeld: A person has to review the call first, or to answer what it asks; the wait is on record.
             BudgetReached: The call would exceed a limit.
         """
         try:
@@ -124,15 +136,53 @@ class CallGate:
             await self.effects.look_up(tool)
         if finished := await self._recall(call):
             return finished
-        if not spec.repeatable and (found := self.effects.uncertain(call)):
+        if not spec.repeatable and (found := self._others_uncertain(call)):
             raise await self._uncertain(call, found)
         await self._hold(call, labels)
+        call = replace(call, replies=await self._replies(call))
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
         wait_s = self._turns.wait_s(tool)  # one that waits takes its turn only when it is about to be made
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
         return replace(call, wait_s=wait_s, queued=queued)
+
+    def _others_uncertain(self, call: ToolCall) -> list[Call]:
+        """Return the identical calls that may have happened, without this very call if it goes on after an answer."""
+        known = self._record.calls.by_key.get(call.key)
+        goes_on = known is not None and known.may_go_on
+        return [found for found in self.effects.uncertain(call) if not (goes_on and found.key == call.key)]
+
+    async def _replies(self, call: ToolCall) -> CallReplies | None:
+        """Return a person's answers to what the call asked, None if it asked nothing.
+
+        Raises:
+            CallAsks: There is no answer yet.
+        """
+        known = self._record.calls.by_key.get(call.key)
+        if known is None or known.asked is None:
+            return None
+        if known.asked.forms is not None:
+            asked = tuple(CallQuestion(one.id, one.text, one.schema) for one in known.asked.questions)
+            return CallReplies(known.asked.state, known.asked.forms, asked, known.asked.anew)
+        if known.asked.resumed:
+            return None
+        if known.asked.revision != self._record.plan_state.revision:
+            await self._note_asked(call, known.asked.questions, known.asked.state)
+        raise CallAsks(call.key, ASKS)
+
+    async def _note_asked(self, call: ToolCall, questions: Sequence[AskedQuestion], state: str | None) -> None:
+        asked = CallAsked(
+            key=call.key,
+            call=call.number,
+            item=call.item,
+            tool=call.tool,
+            questions=tuple(questions),
+            state=state,
+            revision=self._record.plan_state.revision,
+            worked_s=self._meter.wall_s,
+        )
+        await self._ledger.append(self._lease, [Draft(asked, call.step)])
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a repeatable call, to be committed and made again.
@@ -270,7 +320,11 @@ class CallGate:
         await self.commit([], [call])
 
     async def perform(self, call: ToolCall) -> Finished:
-        """Make a call whose intent is written; every failure of the tool is returned as data."""
+        """Make a call whose intent is written; every failure of the tool is returned as data.
+
+        Raises:
+            CallAsks: The call ended with questions, which are on record.
+        """
         started_at = time.time()
         begun = time.perf_counter()
         kept, error, nothing = None, None, False
@@ -283,6 +337,11 @@ class CallGate:
             if task is not None and task.cancelling():
                 raise
             error = "the tool cancelled itself"
+        except InputNeeded as needed:
+            questions = [AskedQuestion(one.id, one.text, one.schema) for one in needed.questions]
+            await self._note_asked(call, questions, needed.state)
+            self.effects.asked(call)
+            raise CallAsks(call.key, ASKS) from None
         except TimeoutError as failure:
             error = failure_words(failure)
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
@@ -305,7 +364,7 @@ class CallGate:
         bound = self._toolbox[call.tool]
         limit_s = bound.spec.timeout_s
         deadline = None if limit_s is None else Deadline(limit_s)
-        with calling(call.key), told_of_progress(self._heard(call, deadline)):
+        with calling(call.key), told_of_progress(self._heard(call, deadline)), with_replies(call.replies):
             work = bound.call(
                 call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
             )

@@ -2,11 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import JsonValue
 
+from graph.record.events.call_asked import AskedQuestion
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
+
+
+@dataclass(frozen=True)
+class AskedCall:
+    """What a call asked when it ended, under which revision; `forms` are the answers, None until they are given.
+
+    `resumed`: the call was started again with the answers. `anew`: a person said that nothing came of that.
+    """
+
+    questions: tuple[AskedQuestion, ...]
+    state: str | None
+    revision: int
+    forms: Mapping[str, Any] | None = None
+    resumed: bool = False
+    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -15,6 +32,7 @@ class Call:
 
     `unmet` says why its step failed although the call succeeded: its result does not meet the step's criteria.
     `settled` means that a person said that it happened, `run` names the run if it is another one of the thread.
+    `asked` is set if it ended with questions to a person.
     `begun_seq` and `ended_seq` are the numbers of its events, `args_artifact` holds arguments that are too large.
     """
 
@@ -35,6 +53,7 @@ class Call:
     ended_seq: int | None = None
     args_artifact: str | None = None
     run: str = ""
+    asked: AskedCall | None = None
 
     def ended(self, result: StepResult, seq: int, *, nothing_happened: bool) -> "Call":
         """Return the call with its outcome; `seq` is the number of the event that holds it."""
@@ -46,6 +65,11 @@ class Call:
         """Whether it may have had an effect without the outcome that was wanted, as far as the record shows."""
         done = self.result is not None and self.result.status == "succeeded" and self.unmet is None
         return not (self.repeatable or done or self.nothing_happened)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the same call, and no other, may be made: it was asked something and was not started again since."""
+        return self.asked is not None and not self.asked.resumed
 
     @property
     def is_the_step(self) -> bool:

@@ -5,6 +5,7 @@ from typing import assert_never
 
 from graph.record.events import (
     BudgetReached,
+    CallAsked,
     CallFinished,
     CallRefused,
     CallStarted,
@@ -74,6 +75,9 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.spending.call_started(event, data)
         case CallFinished():
             _call_finished(record, event, data)
+        case CallAsked():
+            record.spending.worked(data.worked_s)
+            record.calls.call_asked(data)
         case ModelStarted():
             record.spending.model_started(event, data)
         case ModelFinished():
@@ -139,6 +143,8 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.spending.decided(data)
     for said in data.settled:
         _settle(record, said)
+    for key, forms in data.replies.items():
+        record.calls.replied(key, forms)
     for step, value in data.given.items():
         record.steps.given(step, value, event.at)
 

@@ -19,6 +19,7 @@ from graph.record.budget import Budget, spent_in_words, unit_in_words
 from graph.record.events import (
     Arguments,
     BudgetReached,
+    CallAsked,
     CallFinished,
     CallRefused,
     CallStarted,
@@ -107,6 +108,8 @@ def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:
             return ("steps",), _call_started(step, data)
         case CallFinished():
             return ("steps",), _call_finished(step, data)
+        case CallAsked():
+            return ("steps", "decisions"), _call_asked(step, data)
         case CallRefused():
             return ("steps", "policy"), _call_refused(step, data)
         case StepHeld():
@@ -284,6 +287,11 @@ def _decided(data: Decided) -> Words:
 def _call_refused(step: str, data: CallRefused) -> Words:
     yield f"{step} asked for {data.tool}, which was refused: {data.why}"
     yield f"it asked with {_arguments(data.args)}"
+
+
+def _call_asked(step: str, data: CallAsked) -> Words:
+    yield f"{step} waits: its call of {data.tool} asks a person"
+    yield from (f"it asks: {question.text}" for question in data.questions)
 
 
 def _step_held(step: str, data: StepHeld) -> Words:

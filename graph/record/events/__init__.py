@@ -4,6 +4,7 @@ A new kind is a class in one of these files and a line of the union `EventData`;
 """
 
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
+from graph.record.events.call_asked import AskedQuestion, CallAsked
 from graph.record.events.content import Arguments, Content
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
@@ -37,7 +38,9 @@ __all__ = [
     "TYPES",
     "WORDING",
     "Arguments",
+    "AskedQuestion",
     "BudgetReached",
+    "CallAsked",
     "CallFinished",
     "CallRefused",
     "CallStarted",

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from graph.errors import UnknownEventError
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
+from graph.record.events.call_asked import CallAsked
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
@@ -25,6 +26,7 @@ EventData = (
     | Executing
     | CallStarted
     | CallFinished
+    | CallAsked
     | CallRefused
     | StepHeld
     | StepUncertain
