@@ -49,7 +49,7 @@ def form_of(questions: Sequence[AskedQuestion]) -> CallForm:
 
 
 def fit_form(given: JsonValue, schema: Any) -> tuple[JsonValue, str | None]:
-    """Return (answer, fault): a bare value fills a form with a single field, and `decline` is an answer to any.
+    """Return (answer, fault): a bare value fills the only field, or the only required one; `decline` answers any form.
 
     >>> form = {"type": "object", "properties": {"size": {"type": "string"}}, "required": ["size"]}
     >>> fit_form("M", form), fit_form("decline", form)
@@ -57,7 +57,7 @@ def fit_form(given: JsonValue, schema: Any) -> tuple[JsonValue, str | None]:
     """
     if given == DECLINED:
         return given, None
-    fields = list(schema.get("properties", {}))
+    fields = list(schema.get("required") or schema.get("properties", {}))
     form: Any = given if isinstance(given, dict) or len(fields) != 1 else {fields[0]: given}
     faults = schema_errors(schema, form)
     return form, faults[0] if faults else None

@@ -20,8 +20,8 @@ class ReviewVerdict:
 
     `plan` is the decision about the plan, if the request had one; `steps` is true if the waiting calls may be made;
     `given` maps steps to results of gates and questions, `replies` keys of calls to the answers of what they asked;
-    `settled` describes uncertain calls; `budget` is the raised budget. `decisions` are the parsed decisions; `unseen` is
-    true if they were given before the request was shown.
+    `settled` describes uncertain calls; `budget` is the raised budget. `decisions` are the parsed decisions; `unseen`
+    is true if they were given before the request was shown.
     """
 
     stop: Decision | None = None
