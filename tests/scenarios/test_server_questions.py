@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from graph import Agent
 from graph.review.response import ReviewResponse, build_response
@@ -190,3 +191,17 @@ def test_stopping_at_a_question_makes_no_call(opened: Any, tmp_path: Path) -> No
         run = agent.resume(run.id, build_response(run.request, ReviewResponse(stop=True)))
 
     assert run.status == "rejected" and orders(tmp_path) == []
+
+
+def test_a_model_goes_on_with_its_step_after_the_answer_and_is_asked_nothing_twice(opened: Any, tmp_path: Path) -> None:
+    executor = ScriptedModel(
+        [AIMessage("", tool_calls=[{"name": "order", "args": {"article": "hat"}, "id": "1"}]), "done"]
+    )
+    plan: Any = {"steps": [{"id": "a", "objective": "Order a hat", "tools": ["order"]}]}
+    with over_stdio(tmp_path) as mcp, opened(mcp, executor=executor) as agent:
+        run = agent.resume(agent.start("Order", plan=plan).id, "approve")
+        question(run)
+        run = agent.resume(run.id, run.decide(answers={"a": "M"}))
+
+    assert (run.status, run.answer) == ("succeeded", "done")
+    assert orders(tmp_path) == ["1 hat M"] and len(executor.prompts) == 2
