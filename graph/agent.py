@@ -79,6 +79,14 @@ class Agent:
         """See `AsyncAgent.resume`."""
         return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, on_progress=on_progress))
 
+    def retry(self, run: str, **changes: Any) -> Run:
+        """See `AsyncAgent.retry`."""
+        return self._do(lambda: self._agent.retry(run, **changes))
+
+    def fork(self, run: str, step: str, **options: Any) -> Run:
+        """See `AsyncAgent.fork`."""
+        return self._do(lambda: self._agent.fork(run, step, **options))
+
     def show(self, run: str) -> Run:
         """See `AsyncAgent.show`."""
         return self._do(lambda: self._agent.show(run))
@@ -118,6 +126,18 @@ class Agent:
     def steer(self, run: str, **changes: Any) -> Run:
         """See `AsyncAgent.steer`."""
         return self._do(lambda: self._agent.steer(run, **changes))
+
+    def skip(self, run: str, step: str, why: str = "") -> Run:
+        """See `AsyncAgent.skip`."""
+        return self._do(lambda: self._agent.skip(run, step, why))
+
+    def supply(self, run: str, step: str, value: JsonValue) -> Run:
+        """See `AsyncAgent.supply`."""
+        return self._do(lambda: self._agent.supply(run, step, value))
+
+    def edit(self, run: str, plan: JsonValue) -> Run:
+        """See `AsyncAgent.edit`."""
+        return self._do(lambda: self._agent.edit(run, plan))
 
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""

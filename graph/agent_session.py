@@ -38,7 +38,7 @@ class Opened:
         Raises:
             MissingToolsError: A tool is missing.
         """
-        if self.tools is None or run.ended or run.plan is None:
+        if self.tools is None or run.plan is None:
             return
         left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
         missing = {name for step in left for name in step.tool_names} - self.tools
@@ -61,6 +61,11 @@ class Opened:
         if run.request is None:
             raise NothingToDecideError(run.id, run.status)
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
+
+    async def propose(self, run: Run, plan: Any, on_progress: Progress | None) -> None:
+        """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
+        await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
+        await self.drive(None, Caller.facade(run.thread), on_progress)
 
     async def drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
         """Run the graph with an input until it stops; None resumes."""

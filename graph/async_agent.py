@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -11,11 +12,12 @@ from pydantic import JsonValue
 
 from graph.agent_session import Opened, Progress, opened
 from graph.builder import Graph
-from graph.caller import Caller
+from graph.caller import Caller, Changes
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import Given
 from graph.checkpoint import DATABASE
 from graph.errors import InputError
+from graph.forking import fork_of
 from graph.identity import local_user
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
@@ -26,6 +28,7 @@ from graph.record_service import audited, exported, redacted, verified, verified
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
 from graph.runs import Log, Run, RunPage, Runs
+from graph.step_changes import skip_step, supply_result
 from graph.text.audit import Audit
 from graph.text.event_text import Section
 from graph.text.notebook import draw_plans
@@ -154,16 +157,83 @@ class AsyncAgent:
             InputError: The decision is `{}`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
         """
-        key = await (await self._all_runs()).find(run)
-        before = await (await self._open.get()).stands(key.thread)
-        if before.n != key.n:
-            raise InputError("run", f"{run} cannot go on: {before.id} has taken its thread since")
-        (await self._open.get()).require_tools(before)
+        agent = await self._open.get()
+        before = await self._latest(run)
+        if not before.ended:
+            agent.require_tools(before)
         if decision is not None:
-            await (await self._open.get()).decide(before, decision, unseen, on_progress)
+            await agent.decide(before, decision, unseen, on_progress)
         elif not before.ended and before.request is None:
-            await (await self._open.get()).drive(None, Caller.facade(key.thread), on_progress)
-        return await (await self._open.get()).stands(key.thread)
+            await agent.drive(None, Caller.facade(before.thread), on_progress)
+        return await agent.stands(before.thread)
+
+    async def retry(
+        self,
+        run: str,
+        *,
+        limits: Mapping[str, Any] | None = None,
+        feedback: str | None = None,
+        plan: JsonValue = None,
+        on_progress: Progress | None = None,
+    ) -> Run:
+        """Reopen a run that ended, and return it when it waits for a decision or has ended again.
+
+        Steps that succeeded stay as they are; failed and blocked steps are tried again. A raised limit keeps the
+        approval, any other change is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            limits: Limits of the budget to change, such as `{"tool_calls": 20}`.
+            feedback: Feedback; the planner then revises what is left.
+            plan: Another plan for what is left.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: It has not ended, ended as `succeeded` or `rejected`, or the thread has a later run.
+            MissingToolsError: A tool of the remaining steps is missing.
+        """
+        agent = await self._open.get()
+        before = await self._latest(run)
+        if not before.ended:
+            raise InputError("run", f"{before.id} has not ended; continue it instead")
+        agent.require_tools(before)
+        given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
+        changes = Changes(limits or {}, feedback)
+        await agent.drive(given, replace(Caller.facade(before.thread), changes=changes), on_progress)
+        return await agent.stands(before.thread)
+
+    async def fork(
+        self,
+        run: str,
+        step: str,
+        *,
+        values: Mapping[str, JsonValue] | None = None,
+        thread: str | None = None,
+        on_progress: Progress | None = None,
+    ) -> Run:
+        """Start a run on a new thread with copies of the results that do not depend on a step; return it as it waits.
+
+        It inherits no approval. A call that may not be repeated and was made in the forked run is reviewed by itself
+        before it is made again.
+
+        Args:
+            run: The run to fork: its id, or its thread.
+            step: The step from which on everything is done anew.
+            values: Step id -> result that you set; these steps are not executed.
+            thread: The thread to start on; a new one by default.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: There is no such step, or a value does not fit its `output`.
+        """
+        agent, thread = await self._open.get(), thread or token_hex(4)
+        fork = await fork_of(await self._all_runs(), run, step, values or {}, local_user())
+        given = {"goal": fork.goal, "constraints": list(fork.constraints), "plan": fork.plan}
+        caller = replace(Caller.facade(thread, fork.setup), inherited=fork.drafts, values=fork.values)
+        await agent.drive(given, caller, on_progress)
+        return await agent.stands(thread)
 
     async def show(self, run: str) -> Run:
         """Return a run's current state, with the open review request if it waits for a decision.
@@ -259,6 +329,52 @@ class AsyncAgent:
         """
         return await redacted(await self._all_runs(), run, value, reason, by)
 
+    async def skip(self, run: str, step: str, why: str = "") -> Run:
+        """Leave a step of a waiting or paused run out, and with it the steps that need it; then `resume` the run.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            why: The reason, for the record.
+
+        Raises:
+            InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
+        """
+        return await skip_step(await self._all_runs(), run, step, why, local_user())
+
+    async def supply(self, run: str, step: str, value: JsonValue) -> Run:
+        """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
+
+        Args:
+            run: Its id, or its thread.
+            step: The step's id.
+            value: The result.
+
+        Raises:
+            InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; or the run
+                has ended or is executing.
+        """
+        return await supply_result(await self._all_runs(), run, step, value, local_user())
+
+    async def edit(self, run: str, plan: JsonValue, *, on_progress: Progress | None = None) -> Run:
+        """Propose another plan for what is left of a waiting or paused run; it is reviewed.
+
+        Args:
+            run: Its id, or its thread.
+            plan: The plan.
+            on_progress: Called with each step's changes as they happen.
+
+        Raises:
+            InputError: The run has ended, is executing, or its thread has a later run.
+        """
+        agent, before = await self._open.get(), await self._latest(run)
+        if before.ended:
+            raise InputError("run", f"{before.id} has ended; retry it with the plan, or start a new run")
+        if before.status in ("running", "planning"):
+            raise InputError("run", f"{before.id} is executing; pause it first")
+        await agent.propose(before, plan, on_progress)
+        return await agent.stands(before.thread)
+
     async def cancel(self, run: str) -> Run:
         """End a run; one that executes elsewhere stops before its next call. A run that has ended stays as it is."""
         return await (await self._all_runs()).cancel(run)
@@ -293,12 +409,25 @@ class AsyncAgent:
             InputError: It has ended, or has no such constraint.
         """
         before = await self.show(run)
-        (await self._open.get()).require_tools(before)
+        if not before.ended:
+            (await self._open.get()).require_tools(before)
         steer = Amendment(tuple(add), tuple(withdraw), feedback, local_user())
         worked_on = await (await self._all_runs()).steer(run, steer)
         if not worked_on and before.request is not None:
             await (await self._open.get()).drive(None, Caller.facade(before.thread), on_progress)
         return await self.show(run)
+
+    async def _latest(self, run: str) -> Run:
+        """Return a run as it stands.
+
+        Raises:
+            InputError: The thread has a later run.
+        """
+        key = await (await self._all_runs()).find(run)
+        stands = await (await self._open.get()).stands(key.thread)
+        if stands.n != key.n:
+            raise InputError("run", f"{run} cannot go on: {stands.id} has taken its thread since")
+        return stands
 
     async def _all_runs(self) -> Runs:
         return (await self._open.get()).runs

@@ -10,8 +10,22 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from graph.record.events import BY_FACADE
+from graph.record.events import BY_FACADE, Draft
+from graph.record.values import Kept
 
+
+@dataclass(frozen=True)
+class Changes:
+    """Changes that come with a retry: `limits` of the budget by name, and `feedback` for the planner."""
+
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    feedback: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.limits or self.feedback)
+
+
+NO_CHANGES = Changes()
 NO_SETUP: Mapping[str, Any] = {"setup": {}}
 
 
@@ -20,12 +34,16 @@ class Caller:
     """The known properties of the caller on one thread.
 
     `started` goes into the event `run_started` of a run that begins: the setup, and who gave it. `unseen` says that a
-    decision was given beforehand, with nobody looking.
+    decision was given beforehand, with nobody looking. `changes` come with a retry,
+    `inherited` are the events with which a fork begins, `values` are stored with them.
     """
 
     thread: str
     started: Mapping[str, Any] = field(default_factory=lambda: NO_SETUP)
     unseen: bool = False
+    changes: Changes = NO_CHANGES
+    inherited: tuple[Draft, ...] = ()
+    values: tuple[Kept, ...] = ()
 
     @classmethod
     def facade(cls, thread: str, setup: Mapping[str, Any] | None = None, *, unseen: bool = False) -> "Caller":

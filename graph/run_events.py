@@ -10,6 +10,7 @@ from graph.policy.replanning import Cause
 from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
 from graph.record.events import ASKED, BudgetReached, Draft, Paused, PlanRevised, cancelled
+from graph.record.remaining import steps_left
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
 
@@ -55,7 +56,7 @@ def revision(
 
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
     """Return the event of a reached limit, with the node that reached it and the remaining steps."""
-    left = [step.id for step in plan.steps if step.id not in run.record.steps.succeeded] if plan else []
+    left = [step.id for step in steps_left(plan, run.record.steps.results)] if plan else []
     bounds, usage = run.terms.bounds, run.record.spending.usage
     return Draft(BudgetReached(limit=limit, by=by, budget=bounds, spent=usage, left=tuple(left)))
 
@@ -78,7 +79,11 @@ def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:
     record, before = run.record, run.recorded_plan()
     kept = {step.id for step in plan.steps if before and step.same_as(before.by_id.get(step.id))}
     specs = run.services.toolbox.specs
-    read = joined(label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs)
+    made = [label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs]
+    read = joined([*made, *(record.steps.labels[step] for step in record.steps.supplied)])
     heard = any(UNTRUSTED in said for said in record.assignment.history)
     new = (read.untrusted or heard) and author in ("planner", "replanner")
-    return [step.id for step in plan.steps if (step.id in record.plan_state.tainted if step.id in kept else new)]
+    tainted = record.plan_state.tainted
+    if before is None and tainted:  # a fork, whose steps are those of the forked run
+        return [step.id for step in plan.steps if step.id in tainted]
+    return [step.id for step in plan.steps if (step.id in tainted if step.id in kept else new)]

@@ -54,12 +54,17 @@ async def latest_run(services: Services, thread: str, named: Any) -> RunContext 
 
 @asynccontextmanager
 async def begin_run(
-    services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
+    services: Services,
+    state: Mapping[str, Any],
+    config: RunnableConfig,
+    goal: Goal,
+    inherited: Sequence[Draft] = (),
+    values: Sequence[Kept] = (),
 ) -> AsyncIterator[RunWriter]:
-    """Start the thread's next run and own it within the block."""
+    """Start the thread's next run and own it within the block; a fork begins with the events that it inherits."""
     ledger, thread = await services.ledger(), thread_of(state, config)
     started, tools = _started(services, state, thread, goal)
-    async with ledger.begun(thread, [started], [tools]) as owned:
+    async with ledger.begun(thread, [started, *inherited], [tools, *values]) as owned:
         run = _run_context(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
         yield RunWriter(run, owned.lease)
 

@@ -20,6 +20,7 @@ from graph.record.amendment import Amendment
 from graph.record.counters import Counters
 from graph.record.events import BY_FACADE, Draft, Event, cancelled
 from graph.record.projection import known, project
+from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_filter import RunFilter
 from graph.record.run_state import RunState, run_name
@@ -73,9 +74,9 @@ class Run:
         waits = waits_within(self.plan) if self.plan else {}
         known = {step: self.results[step].status if step in self.results else "pending" for step in waits}
         blocked = blocked_by(waits, [step for step, status in known.items() if status == "failed"])
-        return {
-            step: "blocked" if step in blocked and status == "pending" else status for step, status in known.items()
-        }
+        blocked_status = {step: "blocked" for step in blocked if known[step] == "pending"}
+        skipped = skipped_in(self.plan, self.results) if self.plan else {}
+        return {**known, **blocked_status, **dict.fromkeys(skipped, "skipped")}
 
     def decide(self, **said: Any) -> dict[str, Any]:
         """Return the answer to the open review request, about what it shows, for `resume`.

@@ -4,9 +4,10 @@ import hmac
 import json
 from collections.abc import Mapping, Sequence
 from secrets import token_bytes
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage, BaseMessage
+from langgraph.channels import EphemeralValue
 from langgraph.graph.message import add_messages
 from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12 pydantic, and so Studio, reads no schema of typing's own
@@ -25,9 +26,12 @@ def latest(_before: Any, after: Any) -> Any:
 def furthest(before: Any, after: Any) -> Any:
     """Of two nodes in one superstep that name a run of one thread, the one that knows more of the ledger stands.
 
+    The input of an operation names its run by id: that is kept beside the run that the state belongs to, as `asked`.
     A node that saw what it replaces (`saw` has its number and watermark) replaces it: a client may have written that
     the run is further than the ledger is.
     """
+    if isinstance(after, str):
+        return {**(before if isinstance(before, dict) else {}), "asked": after}
     if not isinstance(after, dict):
         return after
     named = {key: value for key, value in after.items() if key != "saw"}
@@ -44,12 +48,29 @@ def number(value: Any) -> int:
 
 
 class Input(TypedDict, total=False):
-    """What starts a run: a goal with constraints, or a chat; `plan` brings a plan that the planner need not make."""
+    """What starts a run: a goal with constraints, or a chat; `plan` brings a plan that the planner need not make.
+
+    Or what takes a run up: an `operation`, and the id of the `run`. LangGraph forgets the operation after one step, so
+    that it never meets a later input.
+    """
 
     goal: Annotated[str, Field(description="What is wanted, in plain words."), latest]
     constraints: Annotated[list[str], Field(description="What the plan has to respect, one text each."), latest]
     tags: Annotated[list[str], Field(description="Words to find the run by in lists, such as nightly."), latest]
     plan: Annotated[Any, Field(description="A plan of your own, which skips the planner; usually left out."), latest]
+    operation: Annotated[
+        Literal["continue", "retry"],
+        Field(description="Instead of a goal: continue the thread's unfinished run, or retry the one that has ended."),
+        EphemeralValue(str, guard=False),
+    ]
+    fork_from: Annotated[
+        dict[str, Any],
+        Field(description='Take results over from a run of this thread: {"run": "thread.1", "step": "step_3"}.'),
+        EphemeralValue(dict, guard=False),
+    ]
+    run: Annotated[
+        Any, Field(description="With an operation: the id of the run, such as thread.1; usually left out."), furthest
+    ]
     messages: Annotated[
         list[AnyMessage],
         Field(description="Instead of a goal: a chat, which ends with your words. They are the goal."),
@@ -68,7 +89,6 @@ class State(Input, total=False):
 
     route: Annotated[Route, latest]
     doubts: Annotated[list[str], latest]
-    run: Annotated[dict[str, Any], furthest]
     proof: Annotated[str, latest]
     brought: Annotated[str, latest]
     revision: Annotated[int, latest]

@@ -6,13 +6,14 @@ from typing import Any
 from langchain_core.messages import AIMessage
 
 from graph.plan.schema import Plan
+from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.route import Route, headed
 from graph.run_context import RunContext
 from graph.state import END, StateUpdate, proof_of
 from graph.text.ending import ending_text
 
-CLOSED = ("succeeded", "failed")
+CLOSED = ("succeeded", "failed", "skipped")
 """Statuses of a step whose result is in the ledger."""
 
 
@@ -77,8 +78,8 @@ def state_with_plan(run: RunContext, plan: Plan, route: Route, **keys: Any) -> S
 def results_shown(run: RunContext, plan: Plan, results: Mapping[str, StepResult] | None = None) -> dict[str, Any]:
     """Return the results of a plan's steps as the state shows them."""
     results = run.record.steps.results if results is None else results
-    pending = StepResult("pending")
-    return {step.id: results.get(step.id, pending).to_json() for step in plan.steps}
+    found, pending = {**results, **skipped_in(plan, results)}, StepResult("pending")
+    return {step.id: found.get(step.id, pending).to_json() for step in plan.steps}
 
 
 def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) -> bool:
@@ -93,7 +94,8 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
     goes_there = state.get("status") == "waiting" and state.get("route") in (None, "review")
     if not same or not goes_there or not isinstance(results, dict):
         return False
-    closed = {name: _untimed(record.steps.results[name].to_json()) for name in results if name in record.steps.results}
+    known = {**record.steps.results, **(skipped_in(plan, record.steps.results) if plan is not None else {})}
+    closed = {name: _untimed(known[name].to_json()) for name in results if name in known}
     claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
     complete = {name for name in told["results"] if name in record.steps.succeeded} <= set(claims)
     return complete and all(closed.get(name) == entry for name, entry in claims.items())

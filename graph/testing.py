@@ -153,6 +153,12 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [], "by": "os:ada", "reason": "r"},
     "run_ended": {"status": "succeeded", "reason": "r"},
+    "run_forked": {"source": "thread.1", "again": ["s"]},
+    "inherited": {"source": "thread.1", "seq": 9, "status": "succeeded", "label": {"trust": "user", "sources": []}},
+    "call_inherited": {"source": "thread.1", "key": "k", "tool": "send", "args": {}, "happened": True},
+    "step_skipped": {"why": "not needed", "approver": "os:ada"},
+    "result_supplied": {"value": 1, "approver": "os:ada"},
+    "run_reopened": {"again": ["s"], "approver": "os:ada"},
 }
 """Kind of event -> the least that its payload holds."""
 

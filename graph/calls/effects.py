@@ -62,8 +62,10 @@ class Effects:
             if self._others is None:
                 run = RunKey(self._record.assignment.thread, self._record.assignment.n)
                 self._others = await self._ledger.calls_elsewhere(run)
-            others = [self._as_settled_here(call) for call in self._others]
-            calls = [call for call in (*self._record.calls.by_key.values(), *others) if call.tool == tool]
+            on_record = self._record.calls
+            others = {call.key: self._as_settled_here(call) for call in self._others}
+            others |= {key: on_record.elsewhere[key] for key in on_record.inherited}
+            calls = [call for call in (*on_record.by_key.values(), *others.values()) if call.tool == tool]
             relevant = [call for call in calls if call.is_uncertain or call.settled]
             self._known[tool] = [await self._read(call) for call in relevant]
 
@@ -79,8 +81,13 @@ class Effects:
         return next((known for known in found if known.settled and not known.is_uncertain), None)
 
     def happened_elsewhere(self, call: ToolCall) -> list[Call]:
-        """Return the identical calls of other runs that a person confirmed as having happened."""
-        return [known for known in self._same(call) if known.run and known.settled and not known.is_uncertain]
+        """Return the identical calls of other runs that are known to have happened.
+
+        In a fork the calls that the step itself made in the forked run count too, whatever their arguments.
+        """
+        known = [one.call for one in self._known.get(call.tool, ()) if one.digest == call.same_digest]
+        known += [one for one in self._inherited_from(call.step, call.tool) if one not in known]
+        return [one for one in known if one.run and one.settled and not one.is_uncertain]
 
     def take_turn(self, call: ToolCall) -> bool:
         """Mark the call as in progress unless an identical one is; return whether it may be made now."""
@@ -147,6 +154,11 @@ class Effects:
     def _as_settled_here(self, call: Call) -> Call:
         known = self._record.calls.elsewhere.get(call.key)
         return known if known is not None and known.begun_seq == call.begun_seq else call
+
+    def _inherited_from(self, step: str, tool: str) -> list[Call]:
+        inherited = self._record.calls.inherited
+        known = [one.call for one in self._known.get(tool, ()) if one.call.key in inherited] if inherited else []
+        return [one for one in known if one.step == step]
 
     def _same(self, call: ToolCall) -> list[Call]:
         return [known.call for known in self._known.get(call.tool, ()) if known.digest == call.same_digest]

@@ -403,4 +403,4 @@ def _told(known: Call) -> EarlierCall:
     if not known.run:
         return EarlierCall(known.key)
     error = (known.result.error or None) if known.result is not None else None
-    return EarlierCall(known.key, known.run, known.step, known.begun_seq, error, known.unmet)
+    return EarlierCall(known.key, known.run, known.step, known.begun_seq, error, known.unmet, known.begun_at)

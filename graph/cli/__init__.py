@@ -13,6 +13,7 @@ from graph.cli.commands.doctor import doctor
 from graph.cli.commands.draw import draw
 from graph.cli.commands.eval import evaluate
 from graph.cli.commands.export import export
+from graph.cli.commands.fork import fork
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
@@ -21,10 +22,13 @@ from graph.cli.commands.policy import policy
 from graph.cli.commands.redact import redact
 from graph.cli.commands.replay import replay
 from graph.cli.commands.resume import resume
+from graph.cli.commands.retry import retry
 from graph.cli.commands.run import run
 from graph.cli.commands.runs import runs
 from graph.cli.commands.show import show
+from graph.cli.commands.skip import skip
 from graph.cli.commands.steer import steer
+from graph.cli.commands.supply import supply
 from graph.cli.commands.tools import tools
 from graph.cli.commands.trust import trust
 from graph.cli.commands.verify import verify
@@ -46,8 +50,12 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "runs": runs,
     "show": show,
     "resume": resume,
+    "retry": retry,
+    "fork": fork,
     "pause": pause,
     "steer": steer,
+    "skip": skip,
+    "supply": supply,
     "cancel": cancel,
     "draw": draw,
     "audit": audit,

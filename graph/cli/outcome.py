@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from graph.cli.command_line import command
 from graph.cli.screen import Screen
+from graph.record.reopening import RETRIED
 from graph.runs import Run
 from graph.sanitize import margined
 
@@ -26,6 +27,8 @@ def show_outcome(screen: Screen, run: Run, database: Path) -> None:
     for path in reports(run):
         screen.say(f"written: {path}")
     screen.say(f"details: {command('show', run.id, database)}")
+    if run.status in RETRIED:
+        screen.say(f"to try again what failed: {command('retry', run.id, database)}")
 
 
 def headline(run: Run) -> str:

@@ -70,6 +70,22 @@ class RunDriver:
 
         return self._decide_until_done(self._stage(continue_run, "working"))
 
+    def retry(self, run: str, **changes: Any) -> Run:
+        """Reopen an ended run, with arguments of `AsyncAgent.retry`; return it when it has ended again or waits."""
+
+        async def retry(agent: "AsyncAgent", progress: Progress) -> Run:
+            return await agent.retry(run, **changes, on_progress=progress)
+
+        return self._decide_until_done(self._stage(retry, "working"))
+
+    def fork(self, run: str, step: str, thread: str, values: Mapping[str, Any]) -> Run:
+        """Fork a run, with arguments of `AsyncAgent.fork`; return the fork when it has ended or waits."""
+
+        async def fork(agent: "AsyncAgent", progress: Progress) -> Run:
+            return await agent.fork(run, step, values=values, thread=thread, on_progress=progress)
+
+        return self._decide_until_done(self._stage(fork, "working"))
+
     def _decide_until_done(self, run: Run) -> Run:
         while run.request is not None and (reply := self._decide(run)) is not None:
             run = self._resume_with(run, reply)
@@ -135,14 +151,52 @@ def continue_run(
     """
     if decisions.has_response and run.status != "waiting":
         raise NothingToDecideError(run.id, run.status)
-    if not run.ended:
-        with build() as built, report_interruption(screen, database, run.id):
-            run = _drive(RunDriver(screen, database, {**built, **json_observers(json)}, decisions), run)
+    if run.ended:
+        show_outcome(screen, run, database)
+        return run
+    return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.resume(run.id))
+
+
+def retry_run(
+    screen: Screen, database: Path, decisions: DecisionSource, run: Run, build: Build, json: bool, **changes: Any
+) -> Run:
+    """Reopen an ended run, with arguments of `AsyncAgent.retry`; the other arguments are those of `continue_run`."""
+    return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.retry(run.id, **changes))
+
+
+def fork_run(
+    screen: Screen,
+    database: Path,
+    decisions: DecisionSource,
+    run: Run,
+    build: Build,
+    json: bool,
+    step: str,
+    values: Mapping[str, Any],
+) -> Run:
+    """Fork a run; the other arguments are those of `continue_run` and `AsyncAgent.fork`."""
+    thread = new_thread()
+    return _take_up(
+        screen, database, decisions, thread, build, json, lambda driver: driver.fork(run.id, step, thread, values)
+    )
+
+
+def _take_up(
+    screen: Screen,
+    database: Path,
+    decisions: DecisionSource,
+    name: str,
+    build: Build,
+    json: bool,
+    drive: Callable[[RunDriver], Run],
+) -> Run:
+    """Drive a run that is on record, and show where it stands then."""
+    with (
+        build() as built,
+        report_interruption(screen, database, name),
+        RunDriver(screen, database, {**built, **json_observers(json)}, decisions) as driver,
+    ):
+        run = drive(driver)
     show_outcome(screen, run, database)
     write_open_request(run, json)
     return run
-
-
-def _drive(driver: RunDriver, run: Run) -> Run:
-    with driver:
-        return driver.resume(run.id)

@@ -17,6 +17,7 @@ from graph.execution.step_outcome import StepOutcome
 from graph.execution.step_work import StepWork, Task
 from graph.plan.schedule import blocked_by
 from graph.plan.schema import Plan
+from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 
 Announce = Callable[[str, StepResult], None]
@@ -62,6 +63,8 @@ class Dataflow:
                 await self._drive(tasks)
         except BaseExceptionGroup as group:
             raise _first(group) from None
+        for step, result in skipped_in(self.plan, self.results).items():
+            self._note(step, result)
         stuck = [step for step, result in self.results.items() if result.status not in ("succeeded", "pending")]
         for step, cause in blocked_by(self._waits, stuck).items():
             self._note(step, StepResult("blocked", error=f"waits for {cause}, which {self.results[cause].status}"))

@@ -19,8 +19,11 @@ from graph.record.trust_label import joined, label_of_tool
 
 async def start_step(work: StepWork, step: Step) -> Started:
     """Return the step's call, its task, or its outcome if there is no work; errors become outcomes."""
-    if work.record.steps.failed_in(step.id, work.record.plan_state.revision):
-        return StepOutcome(step.id, work.record.steps.results[step.id])
+    steps = work.record.steps
+    if steps.failed_in(step.id, work.record.plan_state.revision) or steps.is_skipped(step.id):
+        return StepOutcome(step.id, steps.results[step.id])
+    if step.id in steps.supplied and (given := await work.recorded(step)) is not None:
+        return (lambda: work.assess(step, given)) if step.id in steps.unchecked else given
     kind = kind_start(step.kind)
     try:
         if step.for_each is not None and kind.item is not None:

@@ -7,6 +7,7 @@ from pydantic import JsonValue
 from graph.ledger.protocol import Ledger
 from graph.plan.schema import Plan
 from graph.record.ending import answer_of
+from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
 
@@ -34,4 +35,4 @@ async def answer_from_results(ledger: Ledger, record: RunState) -> JsonValue:
     if record.plan_state.plan is None:
         return None
     plan = Plan.model_validate(record.plan_state.plan)
-    return answer_of(plan, await values_of(ledger, record, plan))[0]
+    return answer_of(plan, await values_of(ledger, record, plan), skipped_in(plan, record.steps.results))[0]

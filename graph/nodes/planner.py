@@ -12,7 +12,19 @@ from graph.context import Services
 from graph.errors import InputError
 from graph.fork import is_fork
 from graph.identity import approver
-from graph.nodes.planner_input import brought_plan, goal_stated, goal_to_begin, steering, wants_to_go_on
+from graph.nodes.fork_source import fork_source
+from graph.nodes.planner_input import (
+    Operation,
+    brought_plan,
+    check_named,
+    goal_stated,
+    goal_to_begin,
+    operation_of,
+    steering,
+    wants_to_go_on,
+    wants_to_retry,
+)
+from graph.nodes.retry import reopen, retry_hint
 from graph.nodes.review_message import message_about, message_without_plan
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
@@ -27,6 +39,7 @@ from graph.record.amendment import Amendment
 from graph.record.ending import Ending, ending_of
 from graph.record.events import Content, Draft
 from graph.record.goal import Goal
+from graph.record.reopening import is_retryable, retry_fault
 from graph.record.values import keep_anything
 from graph.route import route_of
 from graph.run_context import RunContext
@@ -34,7 +47,7 @@ from graph.run_events import budget_reached, revision
 from graph.run_opening import begin_run, latest_run, open_run, thread_of
 from graph.run_writer import RunWriter
 from graph.state import State, StateUpdate, goal_of, last_words, stated_goal
-from graph.state_view import state_at_end, state_update, state_with_plan
+from graph.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
 
 
 @dataclass(frozen=True)
@@ -50,33 +63,40 @@ class Planner:
             InputError: There is no goal.
             ModelConfigError: A model's server cannot be reached, refuses the key, or has no such model.
         """
+        thread = thread_of(state, config)
+        source = await fork_source(self.services, state, thread)
+        if source.plan is not None and state.get("plan") in (None, ""):
+            state = {**state, "plan": source.plan, "digest": None}
         run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):
             await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
         if run is not None:
             writer = RunWriter(run)
             async with writer.owned():
+                if wants_to_retry(state) and run.record.ended and not run.here_before:
+                    await reopen(writer, brings_plan=_brings_plan(run, state))
                 return await self._continue(writer, state)
-        goal = goal_to_begin(state, thread_of(state, config))
+        goal = source.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:
             await self.services.models.check()
-        async with begin_run(self.services, state, config, goal) as writer:
+        async with begin_run(self.services, state, config, goal, source.drafts, source.values) as writer:
             return await self._continue(writer, state)
 
     async def _continue(self, writer: RunWriter, state: State) -> StateUpdate:
         """Plan if the run still needs a plan; the run is owned."""
         run = writer.run
         if run.record.ended:
-            return state_at_end(run)
+            return state_at_end(run, **(retry_hint(run) if wants_to_go_on(state) else {}))
         if _is_announced(run, state):
             return state_update(run, "review", reason=None)
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
-            return self._shown(run)
+            is_proposed = wants_to_retry(state) and _brings_plan(run, state)
+            return _proposed(run) if is_proposed else self._shown(run)
+        stated = goal_stated(state, run.record) if not run.record.plan_state.revision else []
         try:
             update = await self._plan(writer, state)
         except BudgetReached as reached:
             update = await self._ask_for_budget(writer, reached.limit)
-        stated = goal_stated(state, run.record.id, run.record.assignment.goal)
         return {**update, "messages": [*stated, *update["messages"]]}
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
@@ -91,7 +111,11 @@ class Planner:
     async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
         latest = await latest_run(self.services, thread_of(state, config), state.get("run"))
-        if latest is not None and (latest.here_before or _is_begun(latest, state)):
+        if latest is not None and latest.here_before:
+            return latest
+        if (wanted := operation_of(state)) is not None:
+            return _operated_on(latest, wanted, state)
+        if latest is not None and (_is_begun(latest, state) or _is_meant_by_words(latest, state)):
             return latest
         named = await open_run(self.services, state, config)
         if named is not None and _is_sent_back(named, state):
@@ -145,7 +169,7 @@ class Planner:
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
-        label = f"{record.plan_state.revision}:{len(record.plan_state.feedback)}"
+        label = f"{record.plan_state.revision}:{len(record.plan_state.feedback)}{record.plan_state.after_retries}"
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
         names = tuple(tool["name"] for tool in offered)
         if current is not None and record.steps.succeeded:
@@ -169,6 +193,40 @@ class Planner:
         plan = run.recorded_plan()
         assert plan is not None
         return state_with_plan(run, plan, "review", messages=[message_about(run, plan)], **keys)
+
+
+def _operated_on(run: RunContext | None, wanted: Operation, state: State) -> RunContext:
+    """Return the thread's latest run, which an operation in the input takes up.
+
+    Raises:
+        InputError: The thread has no run, its run is not the one named, or it has ended and is to be continued.
+    """
+    if run is None:
+        raise InputError("operation", f"there is no run to {wanted} on this thread; give a goal")
+    check_named(state, run.record.id, run.key.thread)
+    if wanted == "continue" and run.record.ended is not None:
+        next_move = "retry it instead" if is_retryable(run.record) else "start a new run"
+        raise InputError("operation", f"{run.record.id} has ended as {run.record.ended.status}; {next_move}")
+    if wanted == "retry" and run.record.ended is None:
+        raise InputError("operation", f"{run.record.id} {retry_fault(run.record, changed=False)}")
+    return run
+
+
+def _is_meant_by_words(run: RunContext, state: State) -> bool:
+    """Whether `retry`, `continue` or `resume` in a chat is about this run, and so no goal."""
+    if run.record.ended is None:
+        return wants_to_retry(state)
+    return is_retryable(run.record) and (wants_to_retry(state) or wants_to_go_on(state))
+
+
+def _brings_plan(run: RunContext, state: State) -> bool:
+    """Whether the input brings a plan that is not the run's."""
+    return brought_plan(state, Goal(run.record.assignment.goal, run.record.assignment.constraints)) is not None
+
+
+def _proposed(run: RunContext) -> StateUpdate:
+    """Return the state of a retried run whose caller brings another plan: review reads that from the state."""
+    return state_update(run, "review", **state_while_waiting(run, run.recorded_plan()), doubts=[])
 
 
 def _is_begun(run: RunContext, state: State) -> bool:
@@ -212,6 +270,8 @@ def _is_announced(run: RunContext, state: State) -> bool:
 
 
 def _why(run: RunContext, brought: Any) -> str:
+    if brought is not None and run.record.assignment.forked_from is not None:
+        return f"forked from {run.record.assignment.forked_from}"
     if brought is not None:
         return "brought by the caller"
     if run.record.plan_state.steered:

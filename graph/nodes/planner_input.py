@@ -1,17 +1,21 @@
 """The planner's input: a goal, a given plan, a request to continue, or a changed constraint."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 from langchain_core.messages import HumanMessage
 
+from graph.errors import InputError
 from graph.plan.canonical import digest
 from graph.plan.depth import parse_json_or_text
 from graph.plan.unique_keys import unique_keys
 from graph.record.goal import Goal
+from graph.record.run_state import RunState
 from graph.state import State, goal_of, last_words, place_of_goal, stated_goal
 
+Operation = Literal["continue", "retry"]
 CONTINUE = ("continue", "resume")
+RETRY = "retry"
 STEER = "steer:"
 """Prefix of a chat message that adds a constraint to the current run."""
 
@@ -28,16 +32,49 @@ def wants_to_go_on(state: State) -> bool:
     return (last_words(state.get("messages") or ()) or "").lower() in CONTINUE
 
 
+def operation_of(state: State) -> Operation | None:
+    """Return the operation in the input, None if it starts a run or is a chat.
+
+    Raises:
+        InputError: There is no such operation.
+    """
+    wanted = state.get("operation")
+    if wanted in (None, ""):
+        return None
+    if wanted not in get_args(Operation):
+        raise InputError("operation", f"there is no operation {wanted!r}; give continue or retry")
+    return wanted
+
+
+def wants_to_retry(state: State) -> bool:
+    """Whether the input, or the user's last message, asks to retry a run that has ended."""
+    return operation_of(state) == RETRY or (last_words(state.get("messages") or ()) or "").lower() == RETRY
+
+
+def check_named(state: State, run: str, thread: str) -> None:
+    """Check that the operation in the input names a thread's latest run, or none.
+
+    Raises:
+        InputError: It names another run.
+    """
+    named = state.get("run")
+    asked = named.get("asked") if isinstance(named, dict) else None
+    if asked not in (None, "", run, thread):
+        raise InputError("run", f"{asked!r} is not the latest run of this thread; that is {run}")
+
+
 def steering(state: State) -> str | None:
     """Return the constraint that the user's last message adds to the current run, None if it adds none."""
     words = last_words(state.get("messages") or ()) or ""
     return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
 
 
-def goal_stated(state: State, run: str, goal: str) -> list[HumanMessage]:
-    """Return the message that states a goal given as `goal`, none if the chat has it: clients show it as the title."""
-    is_there = place_of_goal(state.get("messages") or (), goal) is not None
-    return [] if is_there else [HumanMessage(goal, id=f"{run}-goal")]
+def goal_stated(state: State, record: RunState) -> list[HumanMessage]:
+    """Return the message that states a goal given as `goal`, none in a chat: clients show it as the thread's title."""
+    said, goal = state.get("messages") or (), record.assignment.goal
+    if last_words(said) is not None or place_of_goal(said, goal) is not None:
+        return []
+    return [HumanMessage(goal, id=f"{record.id}-goal")]
 
 
 def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:

@@ -41,7 +41,8 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     messages = refining_messages(goal, step, run.seen_by(step), offered, run.planner_limits)
     reader = Refinement(plan, step, record.steps.succeeded, tools, settings.max_steps, settings.max_depth)
     schema = plan_schema(tuple(tool["name"] for tool in offered))
-    call = ModelCall("planner", f"refine:{step.id}:{record.plan_state.revision}", messages, schema=schema)
+    label = f"refine:{step.id}:{record.plan_state.revision}{record.plan_state.after_retries}"
+    call = ModelCall("planner", label, messages, schema=schema)
     model = run.services.models.planner
     return await propose(gate, model, call, lambda raw: run.allowed(reader.read(raw)), settings.max_repairs)
 

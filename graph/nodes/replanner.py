@@ -24,6 +24,7 @@ from graph.record.events import Draft
 from graph.record.expansion import to_refine
 from graph.record.goal import Goal
 from graph.record.no_progress import failures_of, stall_of
+from graph.record.remaining import steps_left
 from graph.route import headed
 from graph.run_context import RunContext
 from graph.run_events import budget_reached
@@ -124,13 +125,14 @@ class Replanner:
         schema = revision_schema(tuple(tool["name"] for tool in offered))
         models, most = self.services.models, settings.max_repairs
         role, model = ("planner", models.planner) if horizon else ("replanner", models.replanner)
-        call = ModelCall(role, f"{record.plan_state.revision}:{len(record.steps.succeeded)}", messages, schema=schema)
+        label = f"{record.plan_state.revision}:{len(record.steps.succeeded)}{record.plan_state.after_retries}"
+        call = ModelCall(role, label, messages, schema=schema)
         return await propose(writer.gate().models, model, call, lambda raw: run.planned(read(raw)), most)
 
     async def _next(self, writer: RunWriter, plan: Plan) -> StateUpdate:
         """Route a revision to review if it has steps to run or makes no progress; otherwise end the run."""
         run = writer.run
-        if run.record.plan_state.stalled is None and all(step.id in run.record.steps.succeeded for step in plan.steps):
+        if run.record.plan_state.stalled is None and not steps_left(plan, run.record.steps.results):
             results = results_shown(run, plan)
             ending = await run.ending(plan)
             await writer.end(ending)

@@ -8,6 +8,7 @@ from graph.plan.revision import difference
 from graph.plan.schema import Step
 from graph.policy.scope import needs_person, repeats
 from graph.record.call import Call, HeldCall
+from graph.record.remaining import skipped_in
 from graph.record.replacement import replaced_in_words
 from graph.record.spending import BudgetExhausted
 from graph.record.values import to_text
@@ -76,6 +77,7 @@ def _about_plan(run: RunContext, subject: Subject, left: Mapping[str, Any]) -> R
     warnings = [
         *([record.plan_state.stalled] if record.plan_state.stalled else []),
         *repeats(record, plan),
+        *(f"{step} is not executed: {left.error}." for step, left in skipped_in(plan, record.steps.results).items()),
         *replaced_in_words(record.plan_state.replaced, plan),
         *(record.plan_state.would_replace if plan.digest == record.plan_state.digest else ()),
     ]

@@ -18,7 +18,18 @@ from graph.sanitize import escaped
 LOGGER = logging.getLogger("planner_executor.run")
 LOGGER.addHandler(logging.NullHandler())  # otherwise `logging.lastResort` would print warnings
 FIELDS = ("revision", "role", "model", "tool", "status", "decision", "approver", "limit")
-MILESTONES = ("run_started", "plan_revised", "review_requested", "decided", "steered", "paused", "run_ended")
+MILESTONES = (
+    "run_started",
+    "plan_revised",
+    "review_requested",
+    "decided",
+    "steered",
+    "paused",
+    "run_ended",
+    "run_reopened",
+    "step_skipped",
+    "result_supplied",
+)
 PROBLEMS = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain", "call_asked")
 
 _WORD = re.compile(r'[^\s="]+')

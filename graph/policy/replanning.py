@@ -7,6 +7,7 @@ from graph.plan.issues import Issue
 from graph.plan.reading import Reading
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
+from graph.record.remaining import steps_left
 from graph.record.run_state import RunState
 
 Replan = Literal["failure", "every_step", "never"]
@@ -40,7 +41,7 @@ class ReplanPolicy:
             return "horizon" if record.plan_state.rounds < self.max_rounds else None
         if any(record.steps.failed_in(step.id, record.plan_state.revision) for step in plan.steps):
             return "failure" if self.replan != "never" and record.plan_state.replans < self.max_replans else None
-        left = any(step.id not in record.steps.succeeded for step in plan.steps)
+        left = steps_left(plan, record.steps.results)
         return "step" if self.replans_each_step(record) and left and progressed else None
 
     def replans_each_step(self, record: RunState) -> bool:
@@ -51,7 +52,7 @@ class ReplanPolicy:
         """Return the reading of a plan, refused if the plan exceeds the horizon."""
         if self.horizon is None or reading.plan is None:
             return reading
-        new = [step for step in reading.plan.steps if step.id not in record.steps.succeeded]
+        new = steps_left(reading.plan, record.steps.results)
         return Reading(None, (Issue(None, "steps", ONE_STEP),)) if len(new) > self.horizon else reading
 
     def ended(self, ending: Ending, record: RunState) -> Ending:

@@ -18,6 +18,7 @@ from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.record.call import Call
+from graph.record.remaining import steps_left
 from graph.record.run_state import RunState
 
 
@@ -94,7 +95,7 @@ def uncovered_steps(approved: Plan, plan: Plan, tools: Mapping[str, ToolSpec]) -
 
 def repeats(record: RunState, plan: Plan) -> list[str]:
     """Return sentences on uncertain calls that the plan may repeat."""
-    left = [step for step in plan.steps if step.id not in record.steps.succeeded]
+    left = steps_left(plan, record.steps.results)
     sentences = []
     for call in record.calls.by_key.values():
         again = [step.id for step in left if call.tool in step.tool_names]

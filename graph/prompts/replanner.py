@@ -17,6 +17,7 @@ from graph.prompts.data import PREVIEW_CHARACTERS, as_json, cut
 from graph.prompts.media import media_named, media_named_in_preview
 from graph.prompts.planner import FORMAT, ONE_AT_A_TIME
 from graph.record.goal import Goal
+from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.record.values import to_text
@@ -60,6 +61,7 @@ def replanner_messages(
     done = {step for step, result in results.items() if result.status == "succeeded"}
     waits = {step: () if step in done else befores for step, befores in waits_for(plan.steps).items()}
     blocked = blocked_by(waits, stuck)
+    skipped = skipped_in(plan, results)
     document = {
         "why": why,
         "goal": goal.goal,
@@ -68,7 +70,9 @@ def replanner_messages(
         "limits": dict(limits),
         "horizon": horizon,
         "plan": plan.to_json(),
-        "results": {step.id: _shown(results.get(step.id), blocked.get(step.id)) for step in plan.steps},
+        "results": {
+            step.id: _shown(skipped.get(step.id) or results.get(step.id), blocked.get(step.id)) for step in plan.steps
+        },
         "failed": {step: result.error for step, result in results.items() if result.status in FAILED},
         "feedback": list(record.plan_state.feedback),
     }
@@ -76,6 +80,8 @@ def replanner_messages(
 
 
 def _shown(result: StepResult | None, blocked_by: str | None) -> dict[str, Any]:
+    if result is not None and result.status == "skipped":
+        return {"status": "skipped", "why": result.error}
     if blocked_by is not None:
         return {"status": "blocked", "by": blocked_by}
     if result is None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.events import NO_CONFIGURATION, Configuration, Configured, RunStarted, Steered
+from graph.record.events import NO_CONFIGURATION, Configuration, Configured, RunForked, RunStarted, Steered
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class Assignment:
 
     `setup` is what the run needs to be resumed elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`;
     records of earlier versions have none, and their setup may be a client's. `history` has earlier turns of the
-    thread.
+    thread, `forked_from` names the run that this one began as a fork of.
     """
 
     thread: str = ""
@@ -24,6 +24,7 @@ class Assignment:
     setup_by: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
     configuration: Configuration = NO_CONFIGURATION
+    forked_from: str | None = None
 
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment as the run was started with it; settings on record stay if it brings none."""
@@ -37,6 +38,10 @@ class Assignment:
             history=data.history,
             configuration=data.configured or self.configuration,
         )
+
+    def run_forked(self, data: RunForked) -> "Assignment":
+        """Return the assignment of a fork."""
+        return replace(self, forked_from=data.source)
 
     def configured(self, data: Configured) -> "Assignment":
         """Return the assignment with other settings."""

@@ -33,7 +33,8 @@ class Call:
     `unmet` says why its step failed although the call succeeded: its result does not meet the step's criteria.
     `settled` means that a person said that it happened, `run` names the run if it is another one of the thread.
     `asked` is set if it ended with questions to a person.
-    `begun_seq` and `ended_seq` are the numbers of its events, `args_artifact` holds arguments that are too large.
+    `begun_seq` and `ended_seq` are the numbers of its events, `begun_at` is the time of the first in Unix
+    seconds, `args_artifact` holds arguments that are too large.
     """
 
     key: str
@@ -50,6 +51,7 @@ class Call:
     unmet: str | None = None
     item: int | None = None
     begun_seq: int | None = None
+    begun_at: float | None = None
     ended_seq: int | None = None
     args_artifact: str | None = None
     run: str = ""

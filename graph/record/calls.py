@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graph.record.call import AskedCall, Call
-from graph.record.events import CallAsked, CallFinished, CallStarted, Event, ModelFinished, SettledCall
+from graph.record.events import CallAsked, CallFinished, CallInherited, CallStarted, Event, ModelFinished, SettledCall
 from graph.record.results import StepResult
 
 
@@ -14,14 +14,15 @@ class Calls:
     """The calls of a run by their idempotency keys; changed by events only.
 
     `latest` has the key of the last call that was started, for each step, item and number of a call, `keys_of` the
-    keys of all calls of a step. `elsewhere` are calls of other runs that calls of this one waited for, `responses` the
-    answers of models by the keys of their calls.
+    keys of all calls of a step. `elsewhere` are calls of other runs that calls of this one waited for, or that it
+    inherited as a fork (`inherited` has their keys), `responses` the answers of models by the keys of their calls.
     """
 
     by_key: dict[str, Call] = field(default_factory=dict)
     latest: dict[tuple[str, int | None, int], str] = field(default_factory=dict)
     keys_of: dict[str, list[str]] = field(default_factory=dict)
     elsewhere: dict[str, Call] = field(default_factory=dict)
+    inherited: set[str] = field(default_factory=set)
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def find(self, key: str) -> Call | None:
@@ -64,6 +65,7 @@ class Calls:
             number=data.call,
             item=data.item,
             begun_seq=event.seq,
+            begun_at=event.at,
             args_artifact=data.args.artifact_id,
             asked=replace(known.asked, resumed=True) if known is not None and known.asked is not None else None,
         )
@@ -111,6 +113,29 @@ class Calls:
             call = replace(call, nothing_happened=True, asked=asked)
         calls[said.key] = call
         return call
+
+    def call_inherited(self, step: str, data: CallInherited) -> None:
+        """Add a call of the run that this one is a fork of: it happened, or may have."""
+        failed = data.error is not None or (not data.happened and data.unmet is None)
+        result = StepResult("failed", error=data.error) if failed else StepResult("succeeded")
+        self.inherited.add(data.key)
+        self.elsewhere[data.key] = Call(
+            key=data.key,
+            step=step,
+            tool=data.tool,
+            args=data.args.shown,
+            args_digest=data.args.digest,
+            repeatable=False,
+            revision=0,
+            number=0,
+            result=result,
+            settled=data.happened,
+            unmet=data.unmet,
+            begun_seq=data.seq,
+            begun_at=data.at,
+            args_artifact=data.args.artifact_id,
+            run=data.source,
+        )
 
     def found_elsewhere(self, calls: Iterable[Call]) -> None:
         """Add calls of other runs; one that is known stays as it is, unless it was started again since."""

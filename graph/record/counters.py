@@ -16,6 +16,7 @@ from graph.record.events import (
     PlanRevised,
     ReviewRequested,
     RunEnded,
+    RunReopened,
     RunStarted,
     StepFinished,
 )
@@ -29,6 +30,7 @@ Counts = Counter[tuple[str, Labels]]
 HELP: Mapping[str, str] = {
     "runs_total": "Runs that were started.",
     "runs_ended_total": "Runs that have ended, by status.",
+    "runs_reopened_total": "Ended runs that were retried.",
     "steps_total": "Steps that have ended, by status.",
     "tool_calls_total": "Calls of tools that have ended, by tool and status.",
     "calls_refused_total": "Calls that a step's grant or the policy did not allow, by tool.",
@@ -89,6 +91,8 @@ class RunCounter:
                 self._add("runs_total")
             case RunEnded(status=status):
                 self._add("runs_ended_total", status=status)
+            case RunReopened():
+                self._add("runs_reopened_total")
             case StepFinished(result=result):
                 self._step(result)
             case PlanRevised(answers_failure=answers):

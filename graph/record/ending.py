@@ -1,6 +1,6 @@
 """The end of a run: status and reason are derived from the steps, never from a model's account of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
@@ -11,6 +11,7 @@ from graph.errors import UnresolvedReferenceError, listed
 from graph.plan.references import resolve
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan
+from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 
 EndStatus = Literal["succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled"]
@@ -43,23 +44,31 @@ def ending_of(
         dropped: Failed steps that revisions left out or changed, and that nothing in the plan makes up for.
         lacking: Step id -> missing parts of a succeeded step, such as items that failed.
     """
-    missing = [_missing(step.id, results.get(step.id)) for step in plan.steps if step.id not in values]
+    skipped = skipped_in(plan, results)
+    needed = [step for step in plan.steps if step.id not in skipped]
+    missing = [_missing(step.id, results.get(step.id)) for step in needed if step.id not in values]
     missing += [_dropped(step, results.get(step), is_there=step in plan.by_id) for step in dropped]
     missing += [what for step in plan.steps if step.id in values for what in lacking.get(step.id, ())]
     try:
-        answer, answered = answer_of(plan, values)
+        answer, answered = answer_of(plan, values, skipped)
     except UnresolvedReferenceError as error:
         return Ending("failed", f"the answer cannot be given: {error}")
+    told = f"; skipped: {_listed(skipped)}" if skipped else ""
+    if not answered and not missing:
+        return Ending("partial", f"a skipped step was needed for the answer{told}")
     if not answered:
-        return Ending("failed", listed(missing))
+        return Ending("failed", f"{listed(missing)}{told}")
     if missing:
-        return Ending("partial", f"missing: {listed(missing)}", answer)
+        return Ending("partial", f"missing: {listed(missing)}{told}", answer)
     count = len(plan.steps)
-    return Ending("succeeded", f"{count} of {count} steps succeeded" if count else "answered without a plan", answer)
+    done = f"{len(needed)} of {count} steps succeeded{told}" if count else "answered without a plan"
+    return Ending("succeeded", done, answer)
 
 
-def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, bool]:
+def answer_of(plan: Plan, values: Mapping[str, JsonValue], skipped: Collection[str] = ()) -> tuple[JsonValue, bool]:
     """Return the run's answer and whether there is one; only succeeded steps contribute to it.
+
+    Without an answer in the plan, the answer is the result of the steps that no step depends on but skipped ones.
 
     Raises:
         UnresolvedReferenceError: The plan's answer refers to a part that its results do not have.
@@ -71,7 +80,7 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, b
             if len(values) == len(plan.steps):
                 raise
             return None, False
-    last = last_steps(waits_for(plan.steps))
+    last = last_steps(waits_for(step for step in plan.steps if step.id not in skipped))
     if len(last) == 1:
         return values.get(last[0]), last[0] in values
     found = {step: values[step] for step in last if step in values}
@@ -81,6 +90,10 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue]) -> tuple[JsonValue, b
 def _dropped(step: str, result: StepResult | None, *, is_there: bool) -> str:
     how = "failed, and what took its place does not make up for it" if is_there else "failed and was dropped"
     return f"{step} {how}" + (f": {result.error}" if result is not None and result.error else "")
+
+
+def _listed(skipped: Mapping[str, StepResult]) -> str:
+    return listed([f"{step} ({result.error})" for step, result in skipped.items()])
 
 
 def _missing(step: str, result: StepResult | None) -> str:

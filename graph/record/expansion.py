@@ -23,7 +23,9 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
     vague = [
         step
         for step in plan.steps
-        if kind_spec(step.kind).done_by == "planner" and not record.steps.failed_in(step.id, record.plan_state.revision)
+        if kind_spec(step.kind).done_by == "planner"
+        and not record.steps.failed_in(step.id, record.plan_state.revision)
+        and not record.steps.is_settled(step.id)
     ]
     waits = waits_for(vague)
     return [step for step in vague if record.steps.succeeded.issuperset(waits[step.id])]

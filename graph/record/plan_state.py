@@ -7,7 +7,7 @@ from typing import Any
 from graph.plan.issues import Issue
 from graph.record.amendment import amendment_words
 from graph.record.call import Call
-from graph.record.events import Decided, PlanRefused, PlanRevised, Steered
+from graph.record.events import Decided, PlanRefused, PlanRevised, RunForked, Steered
 from graph.record.replacement import Replaced
 
 
@@ -21,7 +21,8 @@ class PlanState:
     approved last. `replans` counts revisions that answer a failure, `rounds` plans that were made step by step.
     `digests` are those of all revisions, `failures` the fingerprints of failures that were answered, and `stalled`
     says why the plan makes no progress. `feedback` is a person's, `steered` says what the user has changed since the
-    last plan, `issues` are those of the plan refused last. `revised_at` has revisions by their checkpoints.
+    last plan, `issues` are those of the plan refused last. `revised_at` has revisions by their checkpoints, `reopened`
+    counts how often the run went on after an end.
     """
 
     revision: int = 0
@@ -44,11 +45,17 @@ class PlanState:
     steered: str | None = None
     issues: tuple[Issue, ...] = ()
     revised_at: dict[str, PlanRevised] = field(default_factory=dict)
+    reopened: int = 0
 
     @property
     def dropped(self) -> tuple[str, ...]:
         """Ids of the failed steps that nothing in the plan makes up for."""
         return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
+
+    @property
+    def after_retries(self) -> str:
+        """Suffix of the names of model calls, so that a retried run asks anew; empty in a run without a retry."""
+        return f":retry {self.reopened}" if self.reopened else ""
 
     def may_call(self, step: str, tool: str) -> bool:
         """Return whether a step of this id, if the plan has one, is a call of this tool."""
@@ -71,6 +78,15 @@ class PlanState:
         self.failures.update(data.failures)
         self.stalled = data.stalled
         self.would_replace = data.would_replace
+
+    def run_forked(self, data: RunForked) -> None:
+        """Keep which steps of the source's plan were planned with untrusted content."""
+        self.tainted = set(data.tainted)
+
+    def run_reopened(self) -> None:
+        """Let models be asked anew for what they were asked before the end."""
+        self.reopened += 1
+        self.issues = ()
 
     def plan_refused(self, data: PlanRefused) -> None:
         """Keep what is wrong with a plan that cannot run."""

@@ -7,6 +7,7 @@ from graph.record.events import (
     BudgetReached,
     CallAsked,
     CallFinished,
+    CallInherited,
     CallRefused,
     CallStarted,
     Configured,
@@ -14,19 +15,24 @@ from graph.record.events import (
     Event,
     EventData,
     Executing,
+    Inherited,
     ModelFinished,
     ModelStarted,
     Paused,
     PlanRefused,
     PlanRevised,
+    ResultSupplied,
     ReviewRequested,
     RunEnded,
+    RunForked,
+    RunReopened,
     RunStarted,
     SettledCall,
     Steered,
     StepChecked,
     StepFinished,
     StepHeld,
+    StepSkipped,
     StepUncertain,
     ValueRedacted,
 )
@@ -67,7 +73,7 @@ def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
     return record
 
 
-def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912  (a case for each kind)
+def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912, PLR0915  (a case for each kind)
     """Give an event to the values that it changes; an event that changes several has a function of its own below."""
     match data:  # those first of which a run has most
         case CallStarted():
@@ -113,6 +119,21 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
         case RunEnded():
             record.ended = data
             record.review_state.close()
+        case RunForked():
+            record.assignment = record.assignment.run_forked(data)
+            record.plan_state.run_forked(data)
+        case Inherited():
+            record.steps.inherited(event.step or "", data)
+        case CallInherited():
+            record.calls.call_inherited(event.step or "", data)
+        case StepSkipped():
+            record.steps.step_skipped(event.step or "", data)
+            record.review_state.close()
+        case ResultSupplied():
+            record.steps.result_supplied(event, data)
+            record.review_state.close()
+        case RunReopened():
+            _run_reopened(record, data)
         case Executing() | Paused() | ValueRedacted():
             pass
         case _:
@@ -123,6 +144,14 @@ def _run_started(record: RunState, event: Event, data: RunStarted) -> None:
     record.started_at = event.at
     record.assignment = record.assignment.run_started(data)
     record.spending.run_started(data)
+
+
+def _run_reopened(record: RunState, data: RunReopened) -> None:
+    record.ended = None
+    record.plan_state.run_reopened()
+    record.review_state.run_reopened(data)
+    record.steps.run_reopened(data)
+    record.spending.run_reopened(data)
 
 
 def _plan_revised(record: RunState, data: PlanRevised) -> None:

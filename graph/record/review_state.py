@@ -1,11 +1,21 @@
 """Open requests of a run, and its decisions."""
 
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
 from graph.record.call import HeldCall, WaitingCall
-from graph.record.events import CallRefused, Decided, Event, ReviewRequested, StepHeld, StepUncertain
+from graph.record.events import (
+    CallRefused,
+    Decided,
+    EarlierCall,
+    Event,
+    ReviewRequested,
+    RunReopened,
+    StepHeld,
+    StepUncertain,
+)
 
 
 @dataclass(frozen=True)
@@ -69,13 +79,18 @@ class ReviewState:
         elif data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 
+    def run_reopened(self, data: RunReopened) -> None:
+        """Bind the approval in force to a raised budget."""
+        if data.budget is not None and self.approval is not None:
+            self.approval = replace(self.approval, binding=data.binding or "")
+
     def close(self) -> None:
         """Close the request without a decision: the run ended, or was steered."""
         self.request = None
 
     def step_held(self, event: Event, data: StepHeld) -> None:
         """Add a call that a person is to see."""
-        before = tuple(dict.fromkeys(call.run for call in data.before if call.run is not None))
+        before = tuple(dict.fromkeys(_made(call) for call in data.before if call.run is not None))
         held = HeldCall(data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before)
         self.held[data.key] = held
 
@@ -87,6 +102,13 @@ class ReviewState:
     def call_refused(self, event: Event, data: CallRefused) -> None:
         """Keep that a call was refused, so that the same refusal is written once."""
         self.refused.add(refusal_digest(event.step, data))
+
+
+def _made(call: EarlierCall) -> str:
+    """Return the run in which an earlier call was made, and when if that is on record."""
+    if call.at is None:
+        return str(call.run)
+    return f"{call.run} on {datetime.fromtimestamp(call.at, UTC):%Y-%m-%d at %H:%M} UTC"
 
 
 def refusal_digest(step: str | None, refused: CallRefused) -> str:

@@ -95,7 +95,7 @@ class RunState:
     def _is_to_do(self, step: str, revision: int) -> bool:
         """Whether a step that waits since this revision still has to be done, by the plan in force."""
         plan = self.plan_state
-        return not plan.awaits_plan and revision == plan.revision and step not in self.steps.succeeded
+        return not plan.awaits_plan and revision == plan.revision and not self.steps.is_settled(step)
 
 
 def run_name(thread: str, n: int) -> str:

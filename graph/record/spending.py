@@ -12,6 +12,7 @@ from graph.record.events import (
     ModelFinished,
     ModelStarted,
     PlanRevised,
+    RunReopened,
     RunStarted,
 )
 
@@ -43,6 +44,12 @@ class Spending:
     def run_started(self, data: RunStarted) -> None:
         """Take the budget that the run was started with."""
         self.budget = data.budget
+
+    def run_reopened(self, data: RunReopened) -> None:
+        """Go on counting, under the raised budget if there is one; a limit that still holds is reached again."""
+        self.shortage = None
+        if data.budget is not None:
+            self.budget = data.budget
 
     def plan_revised(self, data: PlanRevised) -> None:
         """Count a replan, if the revision answers a failure."""

@@ -5,7 +5,17 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from graph.record.events import CallFinished, PlanRevised, StepChecked, StepFinished
+from graph.record.events import (
+    CallFinished,
+    Event,
+    Inherited,
+    PlanRevised,
+    ResultSupplied,
+    RunReopened,
+    StepChecked,
+    StepFinished,
+    StepSkipped,
+)
 from graph.record.results import StepResult, StepStatus
 from graph.record.trust_label import USER, TrustLabel
 
@@ -19,7 +29,8 @@ class Steps:
     `result_revision` has the revision under which a step got its result. `unchecked` are results that still have to
     meet their step's criteria. `inputs` are digests of the inputs of model steps, `labels` say whether a result is
     trusted, `missing` names what a step that succeeded does without. `retries` counts how often the revision in force
-    tried a step again, `failed` how often a step, or an item of it, failed for good.
+    tried a step again, `failed` how often a step, or an item of it, failed for good. `supplied` are
+    steps whose results a person gave, or that a fork inherited.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -30,6 +41,7 @@ class Steps:
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
+    supplied: set[str] = field(default_factory=set)
     _succeeded: frozenset[str] | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
@@ -38,6 +50,14 @@ class Steps:
         if self._succeeded is None:
             self._succeeded = frozenset(step for step, result in self.results.items() if result.status == "succeeded")
         return self._succeeded
+
+    def is_settled(self, step: str) -> bool:
+        """Return whether the step succeeded or was skipped, so that nothing is left to do for it."""
+        return step in self.results and self.results[step].status in ("succeeded", "skipped")
+
+    def is_skipped(self, step: str) -> bool:
+        """Return whether a person skipped the step."""
+        return step in self.results and self.results[step].status == "skipped"
 
     def failed_in(self, step: str, revision: int) -> bool:
         """Return whether the step failed under this revision, and so waits for another one."""
@@ -54,6 +74,9 @@ class Steps:
         if data.cause == "refined":
             failed = [step for step in self.results if self.failed_in(step, before)]
             self.result_revision.update(dict.fromkeys(failed, data.revision))
+        for step in (*data.diff.added, *data.diff.changed, *data.diff.removed):
+            if step in self.results and self.results[step].status == "skipped":
+                del self.results[step]  # a step of another kind of work was not the one that was skipped
 
     def work_finished(self, step: str, data: CallFinished | StepFinished, revision: int) -> bool:
         """Set a step's result, or hold it until it has been checked; return whether the step has succeeded."""
@@ -84,6 +107,7 @@ class Steps:
             return self._set(step, result)
         self.retries[step] += data.again
         self.failed[step, None] += not data.again
+        self.supplied.discard(step)
         status: StepStatus = "interrupted" if data.again else "failed"
         return self._set(step, StepResult(status, None, None, data.error, result.started_at, result.ended_at))
 
@@ -97,6 +121,34 @@ class Steps:
         self._set(step, result)
         self.unchecked[step] = result
         self.labels[step] = USER
+
+    def inherited(self, step: str, data: Inherited) -> None:
+        """Set the result that the step has in the run that this one is a fork of."""
+        self._set(step, data.result)
+        self.labels[step] = data.label
+        self.supplied.add(step)
+
+    def step_skipped(self, step: str, data: StepSkipped) -> None:
+        """Leave a step out."""
+        self.unchecked.pop(step, None)
+        why = f"skipped by {data.approver}" + (f": {data.why}" if data.why else "")
+        self._set(step, StepResult("skipped", error=why))
+
+    def result_supplied(self, event: Event, data: ResultSupplied) -> None:
+        """Set the result that a person gave for a step; it is checked like any other."""
+        step, content = event.step or "", data.result
+        result = StepResult("succeeded", content.value, content.artifact, started_at=event.at, ended_at=event.at)
+        self.settled(step, result)
+        self.supplied.add(step)
+
+    def run_reopened(self, data: RunReopened) -> None:
+        """Forget the results of the steps that are tried again; how often they failed still counts."""
+        for step in data.again:
+            self.results.pop(step, None)
+            self.result_revision.pop(step, None)
+            self.missing.pop(step, None)
+        self.retries = Counter()
+        self._succeeded = None
 
     def _set(self, step: str, result: StepResult) -> bool:
         self.results[step] = result

@@ -15,6 +15,7 @@ from graph.record.events import (
     PlanRevised,
     ReviewRequested,
     RunEnded,
+    RunReopened,
     RunStarted,
     Steered,
     StepChecked,
@@ -180,6 +181,8 @@ class Summarizer:
                 self._named(data.approver)
             case RunEnded() as data:
                 self._ended, self._waiting_since = data, None
+            case RunReopened():
+                self._ended = None
 
     def _decided(self, data: Decided) -> None:
         self._waiting_since = None

@@ -1,5 +1,6 @@
 """The inputs of a recorded run: the goal, a plan brought by the caller, and people's decisions."""
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,15 +9,23 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.types import Command
 
+from graph.caller import NO_CHANGES, Changes
 from graph.record.events import (
+    CallInherited,
     Configured,
     Content,
     Decided,
+    Draft,
     Event,
+    Inherited,
     PlanRefused,
     PlanRevised,
+    ResultSupplied,
     ReviewRequested,
+    RunForked,
+    RunReopened,
     RunStarted,
+    Steered,
 )
 
 Artifacts = Mapping[str, str]
@@ -46,6 +55,15 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
     return given
 
 
+def inherited_on_record(events: Sequence[Event]) -> tuple[Draft, ...]:
+    """Return the events that a run inherited as a fork, with the results that its user set; they follow the first."""
+    if len(events) < 2 or events[1].kind != "run_forked":
+        return ()
+    kinds = RunForked | Inherited | CallInherited | ResultSupplied
+    begun = itertools.takewhile(lambda event: isinstance(event.data_if_known, kinds), events[1:])
+    return tuple(Draft(event.data, event.step) for event in begun)
+
+
 def state_of_fork(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any] | None:
     """Return the initial state of a run that began as a fork, or None if it began with the planner."""
     following = next(
@@ -72,12 +90,13 @@ def plan_in_state(event: Event) -> Any:
 class Given:
     """One input of the graph; `unseen` marks a decision made in advance, without seeing the request.
 
-    `checkpoint` is the checkpoint to continue from, the latest by default.
+    `checkpoint` is the checkpoint to continue from, the latest by default. `changes` come with a retry.
     """
 
     value: Any = None
     unseen: bool = False
     checkpoint: str | None = None
+    changes: Changes = NO_CHANGES
 
     @classmethod
     def answer(cls, value: Any, unseen: bool) -> "Given":
@@ -88,6 +107,28 @@ class Given:
     def message(cls, words: str) -> "Given":
         """Return a message in the chat."""
         return cls({"messages": [HumanMessage(words)]})
+
+
+def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> Given:
+    """Return the input of a retry, with the changes that came with it.
+
+    Args:
+        reopened: The event on record.
+        following: The events after it.
+    """
+    given: dict[str, Any] = {"operation": "retry"}
+    limits = reopened.budget.to_json() if reopened.budget is not None else {}
+    feedback: str | None = None
+    for event in following:
+        match event.data_if_known:
+            case Configured():
+                continue
+            case Steered(checkpoint=str()) as steered:
+                feedback = steered.feedback
+            case PlanRevised(author="state" | "caller", plan=plan):
+                given["plan"] = plan
+        break
+    return Given(given, changes=Changes(limits, feedback))
 
 
 def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifacts: Artifacts) -> Given | None:

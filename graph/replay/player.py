@@ -26,15 +26,27 @@ from graph.record.events import (
     Configured,
     Event,
     PlanRevised,
+    ResultSupplied,
     RunEnded,
+    RunReopened,
     RunStarted,
     Steered,
+    StepSkipped,
     ValueRedacted,
 )
 from graph.replay.comparison import Difference
 from graph.replay.divergence import OffRecord
 from graph.replay.graph_factory import staged
-from graph.replay.inputs import NOT_ASKED, Given, answer_on_record, first_input, plan_in_state, state_of_fork
+from graph.replay.inputs import (
+    NOT_ASKED,
+    Given,
+    answer_on_record,
+    first_input,
+    inherited_on_record,
+    plan_in_state,
+    retry_on_record,
+    state_of_fork,
+)
 from graph.replay.ledger import ReplayLedger, ReplayStopped
 from graph.replay.recorded import SubstituteModel
 from graph.replay.recording import Recording
@@ -75,6 +87,7 @@ class Player:
         self._ledger.refusal = OffRecord(self._recording, self._scheduler.given).refusal
         self._saver = InMemorySaver(serde=strict_serializer())
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
+        self._inherited = inherited_on_record(self._events)
         self._started = {"setup": started.setup, "setup_by": started.setup_by}
         self._graph = self._staged(started.configured)
 
@@ -127,6 +140,8 @@ class Player:
             return Given()
         if isinstance(event.data_if_known, Configured):
             self._graph = self._staged(event.data_if_known.configuration)
+        if isinstance(event.data_if_known, RunReopened):
+            return retry_on_record(event.data_if_known, self._recording.ahead(LOOK_AHEAD)[1:])
         if isinstance(event.data_if_known, Steered):
             return Given.message(f"steer: {event.data_if_known.added[0]}")
         coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != "configured"]
@@ -148,7 +163,7 @@ class Player:
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
-        with calling(Caller(self._transcript.thread, self._started, given.unseen)):
+        with calling(Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited)):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, config, durability="sync")
             )
@@ -185,7 +200,7 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(data, ValueRedacted)
+    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied)
 
 
 def _about_plans(found: Difference) -> str | None:

@@ -21,9 +21,7 @@ PASSED = "passed"
 def open_questions(plan: Plan, record: RunState) -> list[Step]:
     """Return the questions and gates of a plan with all dependencies succeeded."""
     asked = [
-        step
-        for step in plan.steps
-        if kind_spec(step.kind).done_by == "person" and step.id not in record.steps.succeeded
+        step for step in plan.steps if kind_spec(step.kind).done_by == "person" and not record.steps.is_settled(step.id)
     ]
     if not asked:
         return []

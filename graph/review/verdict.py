@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.raised_budget import read_raised
 from graph.record.budget import Budget, read_budget
 from graph.review.call_form import fit_form
 from graph.review.decision import FINAL, Decision, InvalidResponse
@@ -118,14 +119,9 @@ def _filled(action: ReviewAction, decision: Decision) -> JsonValue:
 def _raised(action: ReviewAction, decision: Decision, terms: ExecutionTerms) -> Budget:
     """Return the edited budget, at most the policy's hard limits."""
     before, limit = read_budget(action.args["budget"])[0], str(action.key)
-    budget, faults = read_budget((decision.args or {}).get("budget"))
-    faults += [(f"calls.{tool}", "is not a known tool") for tool in budget.calls if tool not in terms.tools]
-    if budget.cost_usd is not None and before.cost_usd is None:
-        faults.append(("cost_usd", "cannot be set during a run, because prices are checked when a graph is built"))
-    if faults:
-        raise InvalidResponse("; ".join(f"{name} {why}" for name, why in faults))
-    if over := budget.beyond(terms.policy.limits):
-        raise InvalidResponse(f"the policy's hard limit of {', '.join(over)} cannot be raised")
+    budget, fault = read_raised((decision.args or {}).get("budget"), before, terms)
+    if fault is not None:
+        raise InvalidResponse(fault)
     most = budget.of(limit)
     if most is not None and most <= (before.of(limit) or 0):
         raise InvalidResponse(f"the limit {limit} is reached and was not raised; raise it, or reject")

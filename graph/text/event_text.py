@@ -21,6 +21,7 @@ from graph.record.events import (
     BudgetReached,
     CallAsked,
     CallFinished,
+    CallInherited,
     CallRefused,
     CallStarted,
     Configuration,
@@ -30,18 +31,23 @@ from graph.record.events import (
     Event,
     EventData,
     Executing,
+    Inherited,
     ModelFinished,
     ModelStarted,
     Paused,
     PlanRefused,
     PlanRevised,
+    ResultSupplied,
     ReviewRequested,
     RunEnded,
+    RunForked,
+    RunReopened,
     RunStarted,
     Steered,
     StepChecked,
     StepFinished,
     StepHeld,
+    StepSkipped,
     StepUncertain,
     ValueRedacted,
 )
@@ -132,6 +138,21 @@ def _formatted(data: EventData, step: str) -> tuple[tuple[Section, ...], Words]:
             return SECTIONS, _redacted(data)
         case RunEnded():
             return SECTIONS, _run_ended(data)
+        case RunForked():
+            return SECTIONS, iter([f"forked from {data.source}", f"done anew: {', '.join(data.again)}"])
+        case Inherited():
+            return ("steps",), iter([f"{step} has its result of {data.source}: {_outcome(data.result)}"])
+        case CallInherited():
+            made = "made" if data.happened else "begun, and may have happened"
+            words = f"{step} called {data.tool} in {data.source} with {_arguments(data.args)}"
+            return ("steps", "decisions"), iter([words, f"the call was {made}"])
+        case StepSkipped():
+            because = f": {data.why}" if data.why else ""
+            return ("plans", "steps", "decisions"), iter([f"{step} is skipped by {data.approver}{because}"])
+        case ResultSupplied():
+            return ("steps", "decisions"), iter([f"{data.approver} gave the result of {step}: {content(data.result)}"])
+        case RunReopened():
+            return ("run", "steps", "decisions", "budget"), _run_reopened(data)
         case _:
             assert_never(data)
 
@@ -404,6 +425,14 @@ def _run_ended(data: RunEnded) -> Words:
     if data.answer != Content():
         yield f"answer: {content(data.answer)}"
     yield from _read_as(data)
+
+
+def _run_reopened(data: RunReopened) -> Words:
+    yield f"reopened by {data.approver}"
+    if data.again:
+        yield f"tried again: {', '.join(data.again)}"
+    if data.budget is not None and data.budget.names:
+        yield f"the budget is now {_limits(data.budget)}"
 
 
 def _read_as(data: PlanRevised | RunEnded) -> Words:

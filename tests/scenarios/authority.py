@@ -40,11 +40,17 @@ USER = {"identity": "boss", "is_authenticated": True, "display_name": "boss"}
 SERVER = {"base_url": "http://127.0.0.1:9/v1"}
 ROWS = (
     row(
-        "goal, constraints, tags, chat, `steer`, `continue`",
+        "goal, constraints, tags, chat, `steer`, `continue`, `retry`",
         *(YES, YES, NO, NO, NO),
         goal="another",
+        operation="retry",
         constraints=["c"],
         tags=["another"],
+    ),
+    row(
+        "`fork_from`: a run to take results over from",
+        *("of the thread", "of the thread", NO, NO, NO),
+        fork_from={"run": "another.1", "step": "x"},
     ),
     row("a plan, which is reviewed", YES, YES, YES, NO, NO, plan={"steps": [{"id": "x", "objective": "o"}]}),
     row(

@@ -143,7 +143,7 @@ def test_a_forbidden_word_is_refused_or_changes_nothing(
     try:
         found = settings_of(carried_out(trial))
     except (AgentError, ValidationError):
-        assert way in REFUSED and trial.tools.calls == []
+        assert (way in REFUSED or "fork_from" in row.said) and trial.tools.calls == []
         return
 
     assert all(run == untouched[0] for run in found)

@@ -3,13 +3,16 @@
 A new kind is a class in one of these files and a line of the union `EventData`; mypy then names what lacks it.
 """
 
+from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
 from graph.record.events.call_asked import AskedQuestion, CallAsked
 from graph.record.events.content import Arguments, Content
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
+from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import FailedAttempt, ModelFinished, ModelStarted, Prompt, Tokens
 from graph.record.events.payload import Payload
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested, SettledCall
 from graph.record.events.run import (
     ASKED,
@@ -42,6 +45,7 @@ __all__ = [
     "BudgetReached",
     "CallAsked",
     "CallFinished",
+    "CallInherited",
     "CallRefused",
     "CallStarted",
     "Configuration",
@@ -54,6 +58,7 @@ __all__ = [
     "EventData",
     "Executing",
     "FailedAttempt",
+    "Inherited",
     "LeftPayload",
     "ModelFinished",
     "ModelStarted",
@@ -62,14 +67,18 @@ __all__ = [
     "PlanRefused",
     "PlanRevised",
     "Prompt",
+    "ResultSupplied",
     "ReviewRequested",
     "RunEnded",
+    "RunForked",
+    "RunReopened",
     "RunStarted",
     "SettledCall",
     "Steered",
     "StepChecked",
     "StepFinished",
     "StepHeld",
+    "StepSkipped",
     "StepUncertain",
     "Tokens",
     "ValueRedacted",

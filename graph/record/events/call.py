@@ -147,8 +147,8 @@ class CallRefused(Payload):
 class EarlierCall:
     """A call that another one waits for, or comes after.
 
-    `run`, `step` and `seq` locate its intent, if that is in another run of the thread; `error` is its failure, `unmet`
-    the reason why its step failed although it succeeded.
+    `run`, `step` and `seq` locate its intent if that is in another run, and `at` is its time in Unix seconds. `error`
+    is its failure, `unmet` the reason why its step failed although it succeeded.
     """
 
     key: str
@@ -157,16 +157,17 @@ class EarlierCall:
     seq: int | None = None
     error: str | None = None
     unmet: str | None = None
+    at: float | None = None
 
     @classmethod
     def from_json(cls, raw: Json) -> "EarlierCall":
         """Read what `to_json` wrote."""
-        get = raw.get
-        return cls(raw["key"], get("run"), get("step"), _optional(raw, "seq"), get("error"), get("unmet"))
+        get, seq, at = raw.get, _optional(raw, "seq"), number(raw.get("at"))
+        return cls(raw["key"], get("run"), get("step"), seq, get("error"), get("unmet"), at)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""
-        told = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet)
+        told = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet, at=self.at)
         return {"key": self.key, **told}
 
 

@@ -6,11 +6,14 @@ from functools import cached_property
 from typing import Any, get_args
 
 from graph.errors import UnknownEventError
+from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
 from graph.record.events.call_asked import CallAsked
+from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
 from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steered
+from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested
 from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, ValueRedacted
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
@@ -38,6 +41,12 @@ EventData = (
     | Paused
     | ValueRedacted
     | RunEnded
+    | RunReopened
+    | StepSkipped
+    | ResultSupplied
+    | RunForked
+    | Inherited
+    | CallInherited
 )
 """The data of an event, by its kind; code that branches on it names every kind, or mypy reports it."""
 

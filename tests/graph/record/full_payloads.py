@@ -12,7 +12,15 @@ CONFIGURED = {
     "executors": {"cheap": ["small-model"]},
     "tools": {"value": [{"name": "send", "effect": "external"}]},
 }
-EARLIER = {"key": "c" * 64, "run": "thread.1", "step": "step_9", "seq": 7, "error": "it is down", "unmet": "too short"}
+EARLIER = {
+    "key": "c" * 64,
+    "run": "thread.1",
+    "step": "step_9",
+    "seq": 7,
+    "error": "it is down",
+    "unmet": "too short",
+    "at": 1000.5,
+}
 LABEL = {"trust": "untrusted", "sources": ["web_search"]}
 
 FULL: dict[str, dict[str, Any]] = {
@@ -175,6 +183,27 @@ FULL: dict[str, dict[str, Any]] = {
     },
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
+    "run_forked": {"source": "thread.1", "again": ["step_2"], "tainted": ["step_1"]},
+    "inherited": {"source": "thread.1", "seq": 9, **RESULT, "label": LABEL},
+    "call_inherited": {
+        "source": "thread.1",
+        "seq": 7,
+        "at": 1000.5,
+        "key": "c" * 64,
+        "tool": "send",
+        **HELD_ARGS,
+        "happened": False,
+        "error": "it is down",
+        "unmet": "too short",
+    },
+    "step_skipped": {"why": "not needed", "approver": "os:ada"},
+    "result_supplied": {"value": {"text": "a value"}, "approver": "os:ada"},
+    "run_reopened": {
+        "again": ["step_2"],
+        "approver": "os:ada",
+        "budget": {"tool_calls": 20},
+        "binding": "e" * 64,
+    },
     "run_ended": {
         "status": "partial",
         "reason": "missing: step_2",

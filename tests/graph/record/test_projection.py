@@ -100,7 +100,15 @@ def test_the_last_event_that_changes_what_is_allowed_is_known() -> None:
     told = approved()
     after = told.started().finished().record
 
-    assert set(CONTROL) == {"plan_revised", "decided", "steered", "run_ended"}
+    assert set(CONTROL) == {
+        "plan_revised",
+        "decided",
+        "steered",
+        "run_ended",
+        "run_reopened",
+        "step_skipped",
+        "result_supplied",
+    }
     assert (after.control_seq, after.seq) == (4, 6)
 
 

@@ -1,0 +1,79 @@
+"""`planner-executor fork`: start a run with copies of another one's results."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from graph.cli import options
+from graph.cli.commands.resume import OwnSettings
+from graph.cli.decision_source import DecisionSource
+from graph.cli.exit_codes import exit_code, report_errors
+from graph.cli.option_groups import with_option_groups
+from graph.cli.resumed_setup import setup_to_resume
+from graph.cli.run_driver import fork_run
+from graph.cli.run_lookup import find_run
+from graph.cli.run_options import RunOptions
+from graph.cli.screen import Screen
+from graph.errors import InputError
+from graph.plan.depth import parse_json_or_text
+
+From = Annotated[str, typer.Option("--from", metavar="STEP", help="The step from which on everything is done anew.")]
+
+
+@with_option_groups
+def fork(
+    run: options.RunName,
+    *,
+    step: From,
+    given: RunOptions,
+    own_settings: OwnSettings = False,
+    yes: options.Yes = False,
+    json: options.Json = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Start a run that keeps another one's results as far as they do not depend on a step.
+
+    The fork inherits no approval. A mail, or any other call that may not be repeated, is shown by itself before it is
+    made again. `--set STEP=JSON` sets the result of a step, which is then not executed.
+    """
+    screen = Screen.beside_json() if json else Screen.here()
+    with report_errors(screen):
+        values, models = split_sets(given.set_ or [])
+        given = replace(given, set_=models)
+        given.check()
+        found = find_run(db, run)
+        settings = given.settings
+
+        @contextmanager
+        def opened() -> Iterator[Mapping[str, Any]]:
+            with setup_to_resume(screen, found, settings, own_settings).opened() as built:
+                yield built
+
+        decisions = DecisionSource(screen, db, yes)
+        raise typer.Exit(exit_code(fork_run(screen, db, decisions, found, opened, json, step, values)))
+
+
+def split_sets(entries: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the results that `--set STEP=JSON` gives, by step id, and the entries that are settings of models.
+
+    A setting's name has a dot (`planner.temperature`), and a step's id has none.
+
+    Raises:
+        InputError: An entry is not STEP=JSON, or a step is set twice.
+    """
+    values: dict[str, Any] = {}
+    settings = []
+    for entry in entries:
+        name, equals, value = entry.partition("=")
+        if "." in name:
+            settings.append(entry)
+            continue
+        if not equals or not name:
+            raise InputError("--set", f"{entry!r} is not STEP=JSON; give the step and its result")
+        if name in values:
+            raise InputError("--set", f"{name} is set twice; give one result per step")
+        values[name] = parse_json_or_text(value)
+    return values, settings

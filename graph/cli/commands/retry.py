@@ -1,0 +1,76 @@
+"""`planner-executor retry`: reopen a run that ended, and try again what failed."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from graph.cli import options
+from graph.cli.budget_options import parse_limits
+from graph.cli.commands.resume import OwnSettings
+from graph.cli.decision_source import DecisionSource
+from graph.cli.exit_codes import exit_code, report_errors
+from graph.cli.option_groups import with_option_groups
+from graph.cli.plan_file import read_plan_file
+from graph.cli.resumed_setup import setup_to_resume
+from graph.cli.run_driver import retry_run
+from graph.cli.run_lookup import find_run
+from graph.cli.run_options import RunOptions
+from graph.cli.screen import Screen
+from graph.errors import InputError
+
+Limits = Annotated[
+    list[str] | None,
+    typer.Option("--limit", metavar="NAME=VALUE", help="A new limit of the budget; keeps the approval. Repeatable."),
+]
+EditFile = Annotated[
+    Path | None, typer.Option("--edit", metavar="FILE", help="Review the plan in this JSON file for what is left.")
+]
+Feedback = Annotated[
+    str | None,
+    typer.Option("--feedback", metavar="TEXT", help="Replan what is left with this feedback.", callback=options.text),
+]
+
+
+@with_option_groups
+def retry(
+    run: options.RunName,
+    *,
+    limit: Limits = None,
+    edit: EditFile = None,
+    feedback: Feedback = None,
+    given: RunOptions,
+    own_settings: OwnSettings = False,
+    yes: options.Yes = False,
+    json: options.Json = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Try again what failed in a run that ended; what succeeded stays.
+
+    The run goes on under its approval. Another plan, feedback, or other tools and settings are reviewed first. A run
+    that succeeded or was rejected is final.
+    """
+    screen = Screen.beside_json() if json else Screen.here()
+    with report_errors(screen):
+        given.check()
+        if edit is not None and feedback is not None:
+            raise InputError("--feedback", "--edit and --feedback cannot be combined; give one of them")
+        changes = {
+            "limits": parse_limits("--limit", limit or []),
+            "feedback": feedback,
+            "plan": read_plan_file("--edit", edit) if edit is not None else None,
+        }
+        found = find_run(db, run)
+        if not found.ended:
+            raise InputError("run", f"{found.id} has not ended; continue it with resume")
+        settings = given.settings
+
+        @contextmanager
+        def opened() -> Iterator[Mapping[str, Any]]:
+            with setup_to_resume(screen, found, settings, own_settings).opened() as built:
+                yield built
+
+        decisions = DecisionSource(screen, db, yes)
+        raise typer.Exit(exit_code(retry_run(screen, db, decisions, found, opened, json, **changes)))

@@ -1,0 +1,27 @@
+"""`planner-executor skip`: leave a step of a run out."""
+
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.command_line import command
+from graph.cli.exit_codes import report_errors
+from graph.cli.run_lookup import with_run
+from graph.cli.screen import Screen
+from graph.identity import local_user
+from graph.step_changes import skip_step
+
+Step = Annotated[str, typer.Argument(metavar="STEP", help="The id of a step that has not succeeded.")]
+Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for the record.")]
+
+
+def skip(run: options.RunName, step: Step, why: Why = "", db: options.Database = options.DATABASE) -> None:
+    """Leave a step of a waiting or paused run out, and with it the steps that need it."""
+    screen = Screen.here()
+    with report_errors(screen):
+        changed = with_run(db, run, lambda runs: skip_step(runs, run, step, why, local_user()))
+        needing = [name for name, status in changed.step_status.items() if status == "skipped" and name != step]
+        more = f", and so {'are' if len(needing) > 1 else 'is'} {', '.join(needing)}" if needing else ""
+        screen.say(f"{changed.id}: {step} is skipped{more}")
+        screen.say(f"continue with: {command('resume', changed.id, db)}")

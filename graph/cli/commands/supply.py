@@ -1,0 +1,43 @@
+"""`planner-executor supply`: give the result of a step."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.command_line import command
+from graph.cli.commands.skip import Step
+from graph.cli.exit_codes import report_errors
+from graph.cli.run_lookup import with_run
+from graph.cli.screen import Screen
+from graph.errors import InputError
+from graph.identity import local_user
+from graph.plan.depth import parse_json_or_text
+from graph.step_changes import supply_result
+
+Value = Annotated[str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")]
+
+
+def supply(run: options.RunName, step: Step, value: Value, db: options.Database = options.DATABASE) -> None:
+    """Give the result of a step of a waiting or paused run, which is then not executed; its checks still apply."""
+    screen = Screen.here()
+    with report_errors(screen):
+        result = parse_json_or_text(_text(value))
+        changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, local_user()))
+        screen.say(f"{changed.id}: {step} has the result that you gave")
+        screen.say(f"continue with: {command('resume', changed.id, db)}")
+
+
+def _text(value: str) -> str:
+    """Return the value, or the text of the file that it names.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    if not value.startswith("@"):
+        return value
+    try:
+        return Path(value[1:]).read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InputError("VALUE", f"{value[1:]} cannot be read: {error}") from error

@@ -1,0 +1,77 @@
+"""A fork of a run on a thread of its own, with copies of the results that do not depend on what is done anew."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.errors import InputError, listed
+from graph.ledger.protocol import Ledger
+from graph.plan.catalog import ToolSpec
+from graph.plan.schema import Plan
+from graph.policy.inheritance import inherited, steps_anew
+from graph.record.events import Content, Draft, ResultSupplied
+from graph.record.projection import project
+from graph.record.run_state import RunState
+from graph.record.values import Kept, keep
+from graph.replay.recorded import specs_of
+from graph.runs import Runs
+from graph.step_changes import fitting_result
+
+
+@dataclass(frozen=True)
+class Fork:
+    """What a fork begins with: the goal, constraints and plan of the forked run, and the events it inherits."""
+
+    goal: str
+    constraints: tuple[str, ...]
+    setup: Mapping[str, Any]
+    plan: JsonValue
+    drafts: tuple[Draft, ...]
+    values: tuple[Kept, ...]
+
+
+async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], by: str) -> Fork:
+    """Return a fork of a run.
+
+    Args:
+        runs: The runs of the ledger.
+        name: The run's id, or its thread.
+        step: The step from which on everything is done anew.
+        values: Step id -> result that the user sets; these steps are not executed.
+        by: The user.
+
+    Raises:
+        UnknownRunError: There is no such run.
+        InputError: There is no such step, or a value does not fit.
+    """
+    key = await runs.find(name)
+    record = project(await runs.ledger.events(key))
+    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
+    for named in (step, *values):
+        if named not in plan.by_id:
+            steps = listed(list(plan.by_id)) or "none"
+            raise InputError("step", f"{record.id} has no step {named!r}; there are {steps}")
+    anew = steps_anew(plan, {step, *values})
+    kept = {named: keep(fitting_result(plan.by_id[named], value)) for named, value in values.items()}
+    given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]
+    drafts = inherited(record, plan, anew, await _tools(runs.ledger, record))
+    return Fork(
+        goal=record.assignment.goal,
+        constraints=record.assignment.constraints,
+        setup=record.assignment.setup,
+        plan=plan.to_json(),
+        drafts=(*drafts, *given),
+        values=tuple(kept.values()),
+    )
+
+
+async def _tools(ledger: Ledger, record: RunState) -> dict[str, ToolSpec]:
+    """Return the tools that the run was configured with, by name."""
+    tools = record.assignment.configuration.tools
+    if tools is None:
+        return {}
+    told = tools.value if tools.artifact is None else json.loads(await ledger.artifact(tools.artifact["id"]))
+    return {spec.name: spec for spec in specs_of(told)}

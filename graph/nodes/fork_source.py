@@ -1,0 +1,67 @@
+"""The run that a new run is a fork of, if the input or the facade names one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graph.caller import caller_on
+from graph.context import Services
+from graph.errors import InputError, listed
+from graph.ledger.protocol import RunKey
+from graph.plan.schema import Plan
+from graph.policy.inheritance import inherited, steps_anew
+from graph.record.events import Draft
+from graph.record.goal import Goal
+from graph.record.projection import project
+from graph.record.run_state import RunState
+from graph.record.values import Kept
+
+FORK = 'fork_from is {"run": "thread.1", "step": "step_3"}'
+
+
+@dataclass(frozen=True)
+class ForkSource:
+    """The events that a fork begins with; the goal and the plan are those of the forked run if a client names it."""
+
+    drafts: tuple[Draft, ...] = ()
+    values: tuple[Kept, ...] = ()
+    goal: Goal | None = None
+    plan: Mapping[str, Any] | None = None
+
+
+async def fork_source(services: Services, state: Mapping[str, Any], thread: str) -> ForkSource:
+    """Return what a new run takes over; nothing unless it is a fork.
+
+    A client may name a run of its own thread only: it may not read others.
+
+    Raises:
+        InputError: The input names no such run or step.
+    """
+    caller = caller_on(thread)
+    if caller.inherited:
+        return ForkSource(caller.inherited, caller.values)
+    named = state.get("fork_from")
+    if not named:
+        return ForkSource()
+    if not isinstance(named, Mapping) or not isinstance(named.get("step"), str):
+        raise InputError("fork_from", FORK)
+    record = await _record(services, thread, named.get("run"))
+    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
+    if named["step"] not in plan.by_id:
+        raise InputError(
+            "fork_from", f"{record.id} has no step {named['step']!r}; there are {listed(list(plan.by_id))}"
+        )
+    anew = steps_anew(plan, {named["step"]})
+    drafts = tuple(inherited(record, plan, anew, services.toolbox.specs))
+    goal = Goal(record.assignment.goal, record.assignment.constraints)
+    return ForkSource(drafts, goal=goal, plan=plan.to_json())
+
+
+async def _record(services: Services, thread: str, name: Any) -> RunState:
+    """Return a run of the thread."""
+    ledger = await services.ledger()
+    latest = await ledger.latest(thread)
+    for n in range(latest[0].n if latest is not None else 0, 0, -1):
+        if name in (None, "", f"{thread}.{n}"):
+            return project(await ledger.events(RunKey(thread, n)))
+    raise InputError("fork_from", f"this thread has no run {name!r}; {FORK}")

@@ -1,0 +1,63 @@
+"""Retry of an ended run: the planner node reopens it, and the run goes on."""
+
+from dataclasses import replace
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from graph.caller import caller_on
+from graph.errors import InputError
+from graph.identity import approver
+from graph.policy.raised_budget import read_raised
+from graph.policy.scope import rebind
+from graph.record.amendment import Amendment
+from graph.record.budget import Budget
+from graph.record.events import Draft, RunReopened
+from graph.record.reopening import is_retryable, retry_fault, steps_to_retry
+from graph.run_context import RunContext
+from graph.run_writer import RunWriter
+
+
+async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
+    """Reopen the run, which is owned, with the changes that its caller makes.
+
+    Args:
+        writer: The run's writer.
+        brings_plan: Whether the caller brings another plan.
+
+    Raises:
+        InputError: The run cannot be retried, or a changed limit is invalid.
+    """
+    run = writer.run
+    record, changes, by = run.record, caller_on(run.key.thread).changes, approver()
+    if fault := retry_fault(record, changed=brings_plan or bool(changes)):
+        raise InputError("run", f"{record.id} {fault}")
+    budget = _raised(run, changes.limits)
+    bound = None if budget is None else rebind(record, run.terms, replace(run.terms, budget=budget))
+    reopened = RunReopened(again=steps_to_retry(record), approver=by, budget=budget, binding=bound)
+    said = (
+        [Amendment(feedback=changes.feedback, by=by).draft(record.assignment.constraints)] if changes.feedback else []
+    )
+    await writer.write(Draft(reopened), *said)
+
+
+def retry_hint(run: RunContext) -> dict[str, Any]:
+    """Return the message to somebody who asks to continue a run that has ended but can be retried."""
+    ended = run.record.ended
+    if ended is None or not is_retryable(run.record):
+        return {}
+    words = f"{run.record.id} ended as {ended.status}. Write `retry` to try again what failed, or write a new goal."
+    return {"messages": [AIMessage(words)]}
+
+
+def _raised(run: RunContext, limits: Any) -> Budget | None:
+    """Return the budget with the changed limits, None if no limit changes."""
+    if not limits:
+        return None
+    before = run.record.spending.budget
+    calls = {**before.calls, **(limits.get("calls") or {})}
+    whole = {**before.to_json(), **limits, **({"calls": calls} if calls else {})}
+    budget, fault = read_raised(whole, before, run.terms)
+    if fault is not None:
+        raise InputError("budget", fault)
+    return budget

@@ -1,0 +1,88 @@
+"""What a fork takes over from another run: results that do not depend on what is done anew, and calls that were made.
+
+A fork inherits no approval and no decision, so that a passed gate is asked about again as long as something is left
+that waits for it (decision 0059).
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from graphlib import TopologicalSorter
+
+from graph.plan.catalog import ToolSpec
+from graph.plan.schedule import blocked_by, waits_for
+from graph.plan.schema import Plan
+from graph.record.call import Call
+from graph.record.events import Arguments, CallInherited, Draft, Inherited, RunForked
+from graph.record.run_state import RunState
+from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
+
+
+def steps_anew(plan: Plan, begun: Collection[str]) -> list[str]:
+    """Return the steps that a fork does anew, in plan order: those named, and all that depend on one of them."""
+    anew = {*begun, *blocked_by(waits_for(plan.steps), begun)}
+    return [step.id for step in plan.steps if step.id in anew]
+
+
+def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mapping[str, ToolSpec]) -> list[Draft]:
+    """Return the events with which a fork begins.
+
+    Args:
+        record: The run that is forked.
+        plan: Its plan.
+        anew: The steps that are done anew.
+        tools: The tools of that run, by name.
+    """
+    results, labels = record.steps.results, _labels(record, plan, tools)
+    kept = [name for name in _kept(plan, anew) if name in record.steps.succeeded]
+    forked = RunForked(source=record.id, again=tuple(anew), tainted=tuple(sorted(record.plan_state.tainted)))
+    copies = [
+        Draft(Inherited(source=record.id, seq=record.seq, result=results[name], label=labels[name]), name)
+        for name in kept
+    ]
+    return [Draft(forked), *copies, *(_call(call, record.id) for call in _effects(record))]
+
+
+def _kept(plan: Plan, anew: Collection[str]) -> Iterator[str]:
+    """Yield the steps that may keep their results; a gate keeps none while a step that waits for it is done anew."""
+    waits = waits_for(plan.steps)
+    guards = {before for name in anew for before in waits[name]}
+    return (step.id for step in plan.steps if step.id not in anew and not (step.kind == "gate" and step.id in guards))
+
+
+def _effects(record: RunState) -> Iterator[Call]:
+    """Yield the calls that may not be repeated and happened, or may have: in the run, or in runs it was forked from."""
+    own = (call for call in record.calls.by_key.values() if not (call.repeatable or call.nothing_happened))
+    yield from own
+    yield from (record.calls.elsewhere[key] for key in record.calls.inherited)
+
+
+def _call(call: Call, source: str) -> Draft:
+    error = call.result.error if call.result is not None else None
+    return Draft(
+        CallInherited(
+            source=call.run or source,
+            seq=call.begun_seq,
+            at=call.begun_at,
+            key=call.key,
+            tool=call.tool,
+            args=Arguments(call.args, call.args_digest if call.args_artifact is not None else None),
+            happened=not call.is_uncertain,
+            error=error,
+            unmet=call.unmet,
+        ),
+        call.step,
+    )
+
+
+def _labels(record: RunState, plan: Plan, tools: Mapping[str, ToolSpec]) -> dict[str, TrustLabel]:
+    """Return the label of each step's result; the record has none for a step that is one call."""
+    labels: dict[str, TrustLabel] = {}
+    for name in TopologicalSorter(waits_for(plan.steps)).static_order():
+        step = plan.by_id[name]
+        if name in record.steps.labels or step.tool is None:
+            labels[name] = record.steps.labels.get(name, USER)
+            continue
+        spec = tools.get(step.tool)
+        own = label_of_tool(spec) if spec is not None else TrustLabel("untrusted", (step.tool,))
+        given = argument_labels(step, labels, tainted=name in record.plan_state.tainted)
+        labels[name] = joined([own, *given.values()])
+    return labels

@@ -1,0 +1,57 @@
+"""Events by which a person changes what is left of a run, outside of a review."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.events.content import Content
+from graph.record.events.payload import Json, Payload
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepSkipped(Payload):
+    """A step is left out, and with it the steps that need it: `approver` is the user who said so, `why` the reason."""
+
+    kind: ClassVar[Literal["step_skipped"]] = "step_skipped"
+    is_control: ClassVar[bool] = True
+
+    why: str = ""
+    approver: str
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"why": self.why, "approver": self.approver}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(why=raw["why"], approver=raw["approver"], checkpoint=raw.get("checkpoint"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResultSupplied(Payload):
+    """A user, `approver`, gave the result of a step; it still has to meet the step's checks."""
+
+    kind: ClassVar[Literal["result_supplied"]] = "result_supplied"
+    is_control: ClassVar[bool] = True
+
+    result: Content
+    approver: str
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {**self.result.to_json(), "approver": self.approver}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(result=Content.from_json(raw), approver=raw["approver"], checkpoint=raw.get("checkpoint"))

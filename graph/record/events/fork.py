@@ -1,0 +1,112 @@
+"""Events of a run that begins as a fork of another one: results and calls that it takes over."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.events.content import Arguments, result_from_json, result_json
+from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.results import StepResult
+from graph.record.trust_label import TrustLabel
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunForked(Payload):
+    """The run begins as a fork of the run `source`, from the steps `again` on, which are done anew.
+
+    `tainted` are steps that a model planned after it had read untrusted results.
+    """
+
+    kind: ClassVar[Literal["run_forked"]] = "run_forked"
+
+    source: str
+    again: tuple[str, ...] = ()
+    tainted: tuple[str, ...] = ()
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"source": self.source, "again": list(self.again), **given(tainted=list(self.tainted))}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            source=raw["source"],
+            again=tuple(raw["again"]),
+            tainted=tuple(raw.get("tainted", ())),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inherited(Payload):
+    """A step has the result that it has in another run, and its trust label; `seq` is the source's last event."""
+
+    kind: ClassVar[Literal["inherited"]] = "inherited"
+
+    source: str
+    seq: int
+    result: StepResult
+    label: TrustLabel
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"source": self.source, "seq": self.seq, **result_json(self.result), "label": self.label.to_json()}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            source=raw["source"],
+            seq=whole(raw, "seq"),
+            result=result_from_json(raw),
+            label=TrustLabel.of(raw["label"]),
+            checkpoint=raw.get("checkpoint"),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CallInherited(Payload):
+    """A call that may not be repeated was made, or may have been, in another run: event `seq` there, at `at`.
+
+    `error` and `unmet` are there if it is uncertain: how it failed, and why its step failed although it succeeded.
+    """
+
+    kind: ClassVar[Literal["call_inherited"]] = "call_inherited"
+
+    source: str
+    seq: int | None
+    at: float | None
+    key: str
+    tool: str
+    args: Arguments
+    happened: bool
+    error: str | None = None
+    unmet: str | None = None
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        told = given(seq=self.seq, at=self.at, error=self.error, unmet=self.unmet)
+        return {
+            "source": self.source,
+            "key": self.key,
+            "tool": self.tool,
+            **self.args.to_json(),
+            "happened": self.happened,
+            **told,
+        }
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            source=raw["source"],
+            seq=whole(raw, "seq") if "seq" in raw else None,
+            at=number(raw.get("at")),
+            key=raw["key"],
+            tool=raw["tool"],
+            args=Arguments.from_json(raw),
+            happened=raw["happened"],
+            error=raw.get("error"),
+            unmet=raw.get("unmet"),
+            checkpoint=raw.get("checkpoint"),
+        )

@@ -1,0 +1,44 @@
+"""Events by which an ended run goes on."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.budget import Budget, read_budget
+from graph.record.events.payload import Json, Payload, given
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunReopened(Payload):
+    """An ended run goes on: the failed steps named by `again` are tried again, `approver` is the user who asked.
+
+    If the user raised the budget, `budget` is the run's own from here on, and `binding` binds the approval to it.
+    """
+
+    kind: ClassVar[Literal["run_reopened"]] = "run_reopened"
+    is_control: ClassVar[bool] = True
+
+    again: tuple[str, ...] = ()
+    approver: str
+    budget: Budget | None = None
+    binding: str | None = None
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        raised = given(budget=self.budget and self.budget.to_json(), binding=self.binding)
+        return {"again": list(self.again), "approver": self.approver, **raised}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(
+            again=tuple(raw["again"]),
+            approver=raw["approver"],
+            budget=read_budget(raw["budget"])[0] if raw.get("budget") is not None else None,
+            binding=raw.get("binding"),
+            checkpoint=raw.get("checkpoint"),
+        )
