@@ -56,6 +56,8 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	@rm -rf .faults
 	$(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
 	$(BIN)/python tests/faults/boundaries.py .faults/async --durability async --then $(THEN)
+	$(BIN)/python tests/faults/boundaries.py .faults/reopened-sync --run reopened --durability sync --then $(THEN)
+	$(BIN)/python tests/faults/boundaries.py .faults/reopened-async --run reopened --durability async --then $(THEN)
 	$(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	$(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	@rm -rf .faults

@@ -32,7 +32,7 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
         tools: The tools of that run, by name.
     """
     results, labels = record.steps.results, _labels(record, plan, tools)
-    kept = [name for name in _kept(plan, anew) if name in record.steps.succeeded]
+    kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name)]
     forked = RunForked(source=record.id, again=tuple(anew), tainted=tuple(sorted(record.plan_state.tainted)))
     copies = [
         Draft(Inherited(source=record.id, seq=record.seq, result=results[name], label=labels[name]), name)

@@ -74,9 +74,9 @@ class Steps:
         if data.cause == "refined":
             failed = [step for step in self.results if self.failed_in(step, before)]
             self.result_revision.update(dict.fromkeys(failed, data.revision))
-        for step in (*data.diff.added, *data.diff.changed, *data.diff.removed):
-            if step in self.results and self.results[step].status == "skipped":
-                del self.results[step]  # a step of another kind of work was not the one that was skipped
+        for step in (*data.diff.added, *data.diff.changed, *data.diff.removed) if before else ():
+            if self.is_skipped(step):
+                del self.results[step]  # other work under this id was not what the person skipped
 
     def work_finished(self, step: str, data: CallFinished | StepFinished, revision: int) -> bool:
         """Set a step's result, or hold it until it has been checked; return whether the step has succeeded."""
@@ -124,9 +124,9 @@ class Steps:
 
     def inherited(self, step: str, data: Inherited) -> None:
         """Set the result that the step has in the run that this one is a fork of."""
-        self._set(step, data.result)
-        self.labels[step] = data.label
-        self.supplied.add(step)
+        if self._set(step, data.result):
+            self.labels[step] = data.label
+            self.supplied.add(step)
 
     def step_skipped(self, step: str, data: StepSkipped) -> None:
         """Leave a step out."""

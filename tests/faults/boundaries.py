@@ -5,7 +5,8 @@ takes the run up and, with `--then`, is killed at boundaries of its own, counted
 locked instead, with `--cancel` the task that drives the run is cancelled. Each run is finished at last and judged from
 outside: by the tools' log, the models' log, and the ledger. All processes are forks of one that has imported already.
 
-Usage: boundaries.py FOLDER [--durability sync|async] [--every N] [--from K] [--then M | --lock | --cancel]
+Usage: boundaries.py FOLDER [--run whole|reopened] [--durability sync|async] [--every N] [--from K]
+       [--then M | --lock | --cancel]
 """
 
 import argparse
@@ -21,8 +22,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import reopened_run
+import whole_run
 from disturbances import Cancelled, Killed, Locked, Passed
-from whole_run import EXPECTED, ONCE, Logs, drive
+from whole_run import Logs
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import PACE
@@ -36,6 +39,9 @@ BUSY_S = 0.2
 """How long the database is waited for where it is locked."""
 
 NEVER_S = 86_400.0
+RUNS = {"whole": whole_run, "reopened": reopened_run}
+DISTURBED = whole_run
+"""The run that is disturbed, chosen by `--run`."""
 
 
 def in_child(work: Callable[[], object]) -> int:
@@ -56,7 +62,7 @@ def finished(folder: Path, durability: str) -> list[str]:
 
     def work() -> None:
         passed = Passed()
-        state = asyncio.run(drive(folder, passed, durability))
+        state = asyncio.run(DISTURBED.drive(folder, passed, durability))
         (folder / "state.json").write_text(json.dumps([state["status"], state["answer"]]))
         (folder / "boundaries").write_text("\n".join(passed.names))
 
@@ -66,7 +72,7 @@ def finished(folder: Path, durability: str) -> list[str]:
 def killed(folder: Path, at: int, durability: str) -> None:
     """Begin a run, or take it up, in a process that is killed at a boundary."""
     folder.mkdir(parents=True, exist_ok=True)
-    in_child(lambda: asyncio.run(drive(folder, Killed(at), durability)))
+    in_child(lambda: asyncio.run(DISTURBED.drive(folder, Killed(at), durability)))
 
 
 def killed_once_or_twice(folder: Path, at: int, durability: str, then: int) -> Iterator[tuple[str, list[str]]]:
@@ -91,7 +97,7 @@ def locked(folder: Path, at: int, durability: str) -> list[str]:
     async def interrupted() -> None:
         lock = Locked(at, folder / "runs.db")
         try:
-            await drive(folder, lock, durability)
+            await DISTURBED.drive(folder, lock, durability)
         except LedgerUnavailableError as error:
             assert str(folder / "runs.db") in str(error) and "locked" in str(error), f"the run said {error}"
         finally:
@@ -105,7 +111,7 @@ def cancelled(folder: Path, at: int, durability: str) -> list[str]:
 
     async def interrupted() -> None:
         with suppress(asyncio.CancelledError):
-            await drive(folder, Cancelled(at), durability)
+            await DISTURBED.drive(folder, Cancelled(at), durability)
 
     return broken_off(folder, interrupted, durability)
 
@@ -117,7 +123,7 @@ def broken_off(folder: Path, interrupted: Callable[[], Coroutine[Any, Any, None]
     def work() -> None:
         asyncio.run(interrupted())
         vars(PACE)["lease_s"] = NEVER_S  # who had to wait for the old lease would hang
-        asyncio.run(drive(folder, Passed(), durability))
+        asyncio.run(DISTURBED.drive(folder, Passed(), durability))
 
     busy_timeout.BUSY_S = BUSY_S
     failed = in_child(work)
@@ -131,22 +137,30 @@ def judged(folder: Path, times: int) -> list[str]:
         return ["the run could not be taken up"]
     state = json.loads((folder / "state.json").read_text())
     noted = Counter(Logs(folder).lines())
-    faults = [] if state == ["succeeded", EXPECTED] else [f"ended as {state}"]
-    faults += [f"{what} {n} times" for what, n in noted.items() if n > (1 if what.startswith(ONCE) else 1 + times)]
+    faults = [] if state == ["succeeded", DISTURBED.EXPECTED] else [f"ended as {state}"]
+    faults += [f"{what} {n} times" for what, n in noted.items() if n > _most(what, times)]
     return faults + asyncio.run(_judged_by_the_ledger(folder / "runs.db"))
+
+
+def _most(what: str, times: int) -> int:
+    """Return how often something may happen in a run that was disturbed so many times."""
+    return 1 if what.startswith(DISTURBED.ONCE) and what not in DISTURBED.MOST else DISTURBED.MOST.get(what, 1) + times
 
 
 async def _judged_by_the_ledger(database: Path) -> list[str]:
     ledger = open_ledger(database)
-    (run,) = await ledger.runs()
-    events = await ledger.events(run)
-    damage = (await ledger.health()).damage
-    faults = [*damage, *_repeated(events)]
-    if not any(event.kind == "paused" for event in events):  # see docs/audit.md on replays of paused runs
-        played = await replayed(await ledger.transcript(run))
-        faults += [] if played.is_same else [str(played)]
+    faults = list((await ledger.health()).damage)
+    runs = await ledger.runs()
+    faults += [] if len(runs) == DISTURBED.RUNS else [f"there are {len(runs)} runs"]
+    for run in runs:
+        events = await ledger.events(run)
+        faults += _repeated(events)
+        if not any(event.kind == "paused" for event in events):  # see docs/audit.md on replays of paused runs
+            played = await replayed(await ledger.transcript(run))
+            faults += [] if played.is_same else [str(played)]
+        faults += [] if project(events).ended else [f"the ledger knows of no end of {run}"]
     await ledger.close()
-    return faults if project(events).ended else [*faults, "the ledger knows of no end"]
+    return faults
 
 
 def _repeated(events: Sequence[Event]) -> Iterator[str]:
@@ -162,7 +176,7 @@ def _repeated(events: Sequence[Event]) -> Iterator[str]:
         if event.kind == "review_requested" and "run_plan" in told["asked"]:
             named = told["digest"]
         elif event.kind == "decided":
-            named = None if told["settled"] else told["digest"]
+            named = told["digest"] if told["decision"] == "approve" and not told["settled"] else None
         else:
             named = (
                 begun[event.step, told.get("item"), told["call"]] if event.kind == "call_finished" else told.get("key")
@@ -225,9 +239,11 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--from", dest="first", type=int, default=1)
     parser.add_argument("--then", type=int, default=0)
+    parser.add_argument("--run", choices=tuple(RUNS), default="whole")
     parser.add_argument("--lock", action="store_true")
     parser.add_argument("--cancel", action="store_true")
     asked = parser.parse_args(argv)
+    globals()["DISTURBED"] = RUNS[asked.run]
     whole = asked.folder / "undisturbed"
     whole.mkdir(parents=True)
     names = finished(whole, asked.durability)

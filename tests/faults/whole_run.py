@@ -9,7 +9,8 @@ ledger, each write of the checkpointer, each effect and each model call.
 """
 
 import json
-from collections.abc import Callable, Set
+from collections.abc import AsyncIterator, Callable, Mapping, Set
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,10 @@ UNSURE = 'do each"y"'
 """Who is cut off the first time it is asked, so that an item fails and is done again."""
 ONCE = ("pay", "ask")
 """Tools whose effects may not happen twice."""
+RUNS = 1
+"""How many runs there are in the end."""
+MOST: Mapping[str, int] = {}
+"""Effects that may happen more than once all the same."""
 
 Boundary = Callable[[str], None]
 
@@ -249,20 +254,27 @@ def _decision(action: dict[str, Any], request: dict[str, Any], logs: Logs) -> di
     return {"type": "edit", "edited_action": {"name": action["name"], "args": args}}
 
 
-async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, Any]:
-    """Start the run, or take it up, and answer what is asked until it has ended."""
-    logs, database = Logs(folder), folder / "runs.db"
+@asynccontextmanager
+async def watched(database: Path, boundary: Boundary) -> AsyncIterator[tuple[WatchedSaver, WatchedLedger]]:
+    """Open a checkpointer and a ledger with boundaries around all that they write."""
     async with aiosqlite.connect(database) as connection:
         saver = WatchedSaver(connection, str(database))
         saver.boundary = boundary
         await saver.setup()
         ledger = WatchedLedger(database, boundary)
         try:
-            model = RoleModel(logs=logs, boundary=boundary)
-            graph = build_graph(model, judge=model, tools=tools(logs, boundary), checkpointer=saver, ledger=ledger)
-            return await _driven(graph, logs, durability)
+            yield saver, ledger
         finally:
             await ledger.close()
+
+
+async def drive(folder: Path, boundary: Boundary, durability: Any) -> dict[str, Any]:
+    """Start the run, or take it up, and answer what is asked until it has ended."""
+    logs = Logs(folder)
+    async with watched(folder / "runs.db", boundary) as (saver, ledger):
+        model = RoleModel(logs=logs, boundary=boundary)
+        graph = build_graph(model, judge=model, tools=tools(logs, boundary), checkpointer=saver, ledger=ledger)
+        return await _driven(graph, logs, durability)
 
 
 async def _driven(graph: Any, logs: Logs, durability: Any) -> dict[str, Any]:
