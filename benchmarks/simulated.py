@@ -67,9 +67,9 @@ def simulated_tools(
 ) -> list[BaseTool]:
     """Return `look` and `look_elsewhere`, which read, and `note`, which writes; `look` fails in the `failing` steps.
 
-    A tool takes the step it serves, how long to take, and what it builds on; it returns the step and some text. No two
-    steps have the same text, and packing halves it, as it does English. What is to happen `before` a call is told the
-    step.
+    A tool takes the id of its step, a duration in seconds, and the results it depends on; it returns the id and a text.
+    Each step has another text, which compresses to half its size, like English. `before` is called with the step's id
+    before each call.
     """
 
     async def work(step: str, seconds: float) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from typing import Any, Self, TypeVar
 
 from pydantic import JsonValue
 
-from graph.agent_session import Progress
+from graph.agent_session import ProgressCallback
 from graph.async_agent import AsyncAgent
-from graph.chat_models.settings import Given
+from graph.chat_models.settings import ModelSpec
 from graph.checkpoint import DATABASE
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
@@ -74,7 +74,7 @@ class Agent:
         return self._do(lambda: self._agent.start(goal, **options))
 
     def resume(
-        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: Progress | None = None
+        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: ProgressCallback | None = None
     ) -> Run:
         """See `AsyncAgent.resume`."""
         return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, on_progress=on_progress))
@@ -115,7 +115,7 @@ class Agent:
         """See `AsyncAgent.export`."""
         return self._do(lambda: self._agent.export(run, file))
 
-    def replay(self, run: str | Path, *, planner: Given | None = None) -> Replay:
+    def replay(self, run: str | Path, *, planner: ModelSpec | None = None) -> Replay:
         """See `AsyncAgent.replay`."""
         return self._do(lambda: self._agent.replay(run, planner=planner))
 

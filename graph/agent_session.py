@@ -11,21 +11,21 @@ from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
 from graph.builder import Graph, build_graph, own_tools
-from graph.caller import Caller, calling
+from graph.caller import Caller, invoked_by
 from graph.checkpoint import open_checkpointer
 from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
-from graph.own_tools import name_of
+from graph.own_tools import tool_name
 from graph.record.run_state import run_name
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
 from graph.tool_servers import Servers, Tools, awith_servers
 from tools.extras import absent_tools
 
-Progress = Callable[[Mapping[str, Any]], None]
+ProgressCallback = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Opened:
+class AgentSession:
     """The graph, runs and tool names of an open agent; drives runs of the graph."""
 
     graph: Graph
@@ -45,7 +45,22 @@ class Opened:
         if missing:
             raise MissingToolsError(run.id, sorted(missing), absent_tools())
 
-    async def decide(self, run: Run, decision: Any, unseen: bool, on_progress: Progress | None) -> None:
+    async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
+        """Resume a run, with a decision unless that is None; without one, only an interrupted run goes on.
+
+        Raises:
+            MissingToolsError: A tool of the remaining steps is missing.
+            InputError: The decision is `{}`.
+            NothingToDecideError: A decision was given, but the run does not wait for one.
+        """
+        if not run.ended:
+            self.require_tools(run)
+        if decision is not None:
+            await self._decide(run, decision, unseen, on_progress)
+        elif not run.ended and run.request is None:
+            await self.drive(None, Caller.facade(run.thread), on_progress)
+
+    async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
         """Resume a run with a decision.
 
         Raises:
@@ -57,27 +72,27 @@ class Opened:
         if run.request is None and run.status == "waiting":
             # The process died before the request reached the checkpoint; running the graph raises it again.
             await self.drive(None, Caller.facade(run.thread), None)
-            run = await self.stands(run.thread)
+            run = await self.latest(run.thread)
         if run.request is None:
             raise NothingToDecideError(run.id, run.status)
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
 
-    async def propose(self, run: Run, plan: Any, on_progress: Progress | None) -> None:
+    async def propose(self, run: Run, plan: Any, on_progress: ProgressCallback | None) -> None:
         """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
         await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
         await self.drive(None, Caller.facade(run.thread), on_progress)
 
-    async def drive(self, given: Any, caller: Caller, on_progress: Progress | None) -> None:
+    async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
         """Run the graph with an input until it stops; None resumes."""
         config: Any = {"configurable": {"thread_id": caller.thread}}
-        with suppress(RunPausedError), calling(caller):
+        with suppress(RunPausedError), invoked_by(caller):
             try:
                 await self._stream(given, config, on_progress)
             except EmptyInputError:
                 await self._restore(caller.thread, config)
                 await self._stream(given, config, on_progress)
 
-    async def _stream(self, given: Any, config: Any, on_progress: Progress | None) -> None:
+    async def _stream(self, given: Any, config: Any, on_progress: ProgressCallback | None) -> None:
         async for change in self.graph.astream(given, config, stream_mode="custom", durability="sync"):
             if on_progress is not None:
                 on_progress(change)
@@ -90,7 +105,7 @@ class Opened:
         state = {"run": run, **headed("plan"), "messages": [HumanMessage("resume")]}
         await self.graph.aupdate_state(config, state, as_node="review")
 
-    async def stands(self, thread: str) -> Run:
+    async def latest(self, thread: str) -> Run:
         """Return the thread's latest run, with its open review request."""
         key = await self.runs.latest(thread)
         run = await self.runs.show(key)
@@ -100,9 +115,9 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(
+async def open_session(
     database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
-) -> AsyncIterator[Opened]:
+) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
     others = own_tools() if tools is None else tools
     async with (
@@ -111,4 +126,4 @@ async def opened(
         awith_servers(mcp, others) as all_tools,
     ):
         graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
-        yield Opened(graph, runs, frozenset(map(name_of, all_tools)))
+        yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)))

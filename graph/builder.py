@@ -22,7 +22,7 @@ from langgraph.types import Command
 from graph.calls.rate_limit import process_rate_limiter
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
-from graph.chat_models.settings import Given, Role
+from graph.chat_models.settings import ModelSpec, Role
 from graph.checkpoint import ledger_of
 from graph.client_context import Context
 from graph.client_schema import context_schema
@@ -62,22 +62,22 @@ EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
 
 
 class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
-    """The compiled graph; what a client nests too deeply is cut before a serializer meets it, and refused in words."""
+    """The compiled graph; input nested too deeply is cut before a serializer recurses into it, and then refused."""
 
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """Run the graph, as its base does."""
+        """Run the graph; see the base class."""
         return super().stream(_bounded(input), *args, **kwargs)
 
     def astream(self, input: Any, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Run the graph, as its base does."""
+        """Run the graph; see the base class."""
         return super().astream(_bounded(input), *args, **kwargs)
 
     def update_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
-        """Change the state, as its base does."""
+        """Change the state; see the base class."""
         return super().update_state(config, limit_depth(values), *args, **kwargs)
 
     async def aupdate_state(self, config: RunnableConfig, values: Any, *args: Any, **kwargs: Any) -> RunnableConfig:
-        """Change the state, as its base does."""
+        """Change the state; see the base class."""
         return await super().aupdate_state(config, limit_depth(values), *args, **kwargs)
 
 
@@ -95,12 +95,12 @@ class Node(Protocol):
 
 
 def build_graph(
-    planner: Given | None = None,
-    executor: Given | None = None,
+    planner: ModelSpec | None = None,
+    executor: ModelSpec | None = None,
     *,
-    replanner: Given | None = None,
-    judge: Given | None = None,
-    executors: Mapping[str, Given] | None = None,
+    replanner: ModelSpec | None = None,
+    judge: ModelSpec | None = None,
+    executors: Mapping[str, ModelSpec] | None = None,
     client_models: Sequence[str] | None = None,
     config: str | Path | None = None,
     tools: Sequence[BaseTool | Callable[..., Any]] | None = None,
@@ -113,29 +113,29 @@ def build_graph(
     """Return the compiled graph; `.invoke` and `.ainvoke` both work, with any mix of tools.
 
     Args:
-        planner: `provider:model`, `ModelSettings` or a chat model. If omitted, it is read from the environment
-            and in the settings file; named nowhere, it is the embedded rules that need no key.
-        executor: Does model steps; the planner's model by default.
-        replanner: Revises plans; the planner's model by default.
+        planner: `provider:model`, `ModelSettings` or a chat model. Default: the one that the environment or the
+            settings file names, else the embedded rules, which need no key.
+        executor: The model for model steps. Default: the planner's.
+        replanner: The model that revises plans. Default: the planner's.
         executors: Further models for model steps, by the name that a step's `executor` gives.
-        judge: Model that judges natural-language success criteria. Default: None.
-        client_models: The models that a client's context may choose, `["*"]` for any; by default those that
-            PLANNER_EXECUTOR_CLIENT_MODELS lists, or else those that the settings name for any role.
-        config: The settings file; by default the one that PLANNER_EXECUTOR_CONFIG names, or `planner-executor.toml`.
-        tools: LangChain tools or functions with a docstring; None means the project's own.
-        checkpointer: Where the graph's state is kept; without one a run cannot wait for a person.
-        ledger: A database file (or an open ledger); by default the one behind a SQLite checkpointer, else memory.
-        observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`;
-            with PLANNER_EXECUTOR_OTEL=1 such a one is added.
+        judge: The model that judges natural-language success criteria. Default: none.
+        client_models: The models that a client's context may choose, `["*"]` for any. Default: those in
+            PLANNER_EXECUTOR_CLIENT_MODELS, else those that the settings name for any role.
+        config: The settings file. Default: the file named by PLANNER_EXECUTOR_CONFIG, else `planner-executor.toml`.
+        tools: LangChain tools or functions with a docstring. Default: the project's own.
+        checkpointer: LangGraph's checkpointer; without one a run cannot wait for a person.
+        ledger: A database file, or an open ledger. Default: the file of a SQLite checkpointer, else memory.
+        observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`, which
+            PLANNER_EXECUTOR_OTEL=1 adds.
         name: The graph's name in traces and drawings, and as a node of another graph.
-        settings: Fields of `graph.context.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`; by
-            default the file that PLANNER_EXECUTOR_POLICY or the settings file names), `budget` (such as
+        settings: Fields of `graph.settings.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`;
+            default: the file named by PLANNER_EXECUTOR_POLICY or the settings file), `budget` (such as
             `{"tool_calls": 20}`), `replan`, `max_replans`, `max_concurrency`, ...
 
     Raises:
-        ConfigError: A setting, a model or a tool cannot work; the message names it.
+        ConfigError: A setting, a model or a tool is invalid; the message names it.
     """
-    roles: dict[Role, Given | None] = {
+    roles: dict[Role, ModelSpec | None] = {
         "planner": planner,
         "executor": executor,
         "replanner": replanner,
@@ -168,16 +168,16 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
     graph.add_edge(START, "planner")
     for node, (edge, targets) in EDGES.items():
         graph.add_conditional_edges(node, edge, {**targets})
-    found = graph.compile(checkpointer=checkpointer, name=name)
-    found.__class__ = BoundedGraph  # `compile` makes no other class
-    return found
+    graph_ = graph.compile(checkpointer=checkpointer, name=name)
+    graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
+    return graph_
 
 
 class PairedNode(Runnable[State, StateUpdate]):
-    """A node with its synchronous twin, which runs it on an event loop of its own.
+    """A node for asynchronous and synchronous graphs; `invoke` runs it on an event loop of its own.
 
-    It is no `RunnableLambda`: LangChain looks for other runnables in what such a function refers to, keeps what it
-    looked at for the whole process, the graph's services among it, and reads the function's signature at each call.
+    Not a `RunnableLambda`: LangChain searches the variables of its function for other runnables, caches them for the
+    whole process, and so keeps the graph's services alive; it also inspects the function's signature on each call.
     """
 
     def __init__(self, make: Callable[[Services], Node], services: Services, name: str) -> None:
@@ -201,7 +201,9 @@ def on_a_loop(work: Coroutine[Any, Any, StateUpdate]) -> StateUpdate:
     try:
         return thread.begin(work).result()
     except CancelledError as error:
-        raise asyncio.CancelledError(*error.args) from None  # as on a loop of one's own; the other is an `Exception`
+        raise asyncio.CancelledError(
+            *error.args
+        ) from None  # concurrent.futures has a CancelledError of its own, an `Exception`
     finally:
         thread.stop()
 
@@ -222,9 +224,9 @@ def own_tools() -> Sequence[BaseTool]:
 
 
 def _warn_if_lax(checkpointer: Any) -> None:
-    """A serializer that revives any type lets a planted checkpoint row run code; a user's own is left as it is.
+    """Warn about a user's serializer that revives any type: with it, a forged checkpoint row can run code.
 
-    A checkpoint kept only in this process's memory cannot be forged.
+    Checkpoints in this process's memory cannot be forged.
     """
     if isinstance(checkpointer, InMemorySaver) and type(checkpointer.storage) is defaultdict:
         return

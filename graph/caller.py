@@ -56,7 +56,7 @@ _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 
 @contextmanager
-def calling(caller: Caller) -> Iterator[None]:
+def invoked_by(caller: Caller) -> Iterator[None]:
     """Invoke the graph as this caller for the block."""
     token = _caller.set(caller)
     try:

@@ -11,7 +11,7 @@ from graph.errors import ConfigError
 from graph.settings import Settings
 
 LIMITS: Mapping[str, int] = {"max_concurrency": 1, "max_replans": 0, "max_repairs": 0}
-"""What a client may lower, and how far."""
+"""Limits that a client may lower, and the minimum of each."""
 
 FIXED = (
     "approval",
@@ -39,55 +39,55 @@ def _fixed(description: str, *nodes: str) -> Any:
 
 
 class Context(BaseModel):
-    """Settings of one invocation; what is left out is as the graph was built.
+    """A client's settings for one invocation: names and limits. Default: those that the graph was built with.
 
-    The operator decides which models there are to choose from. Limits can only be lowered, and whether a person is
-    asked is the operator's choice alone.
+    A client chooses among the models that the operator allows, and can only lower limits. The approval mode is the
+    operator's alone.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     planner: str | None = Field(
         default=None,
-        description="Model that plans, as provider:model; one of those that the server's settings name.",
+        description="Model that plans, as provider:model; one that the server's settings allow.",
         json_schema_extra=_for_nodes("planner"),
     )
     executor: str | None = Field(
         default=None,
-        description="Model that does the steps which are no plain tool call; the planner's by default.",
+        description="Model for steps that are not plain tool calls. Default: the planner's.",
         json_schema_extra=_for_nodes("executor"),
     )
     replanner: str | None = Field(
         default=None,
-        description="Model that revises a plan after a failure; the planner's by default.",
+        description="Model that revises a plan after a failure. Default: the planner's.",
         json_schema_extra=_for_nodes("replanner"),
     )
     judge: str | None = Field(
         default=None,
-        description="Model that judges success criteria in words; nobody does by default.",
+        description="Model that judges natural-language success criteria. Default: none.",
         json_schema_extra=_for_nodes("executor"),
     )
     model_settings: dict[Role, ClientSettings] = Field(
         default_factory=dict,
-        description="How the models are asked: role -> temperature, timeout_s, base_url, options.",
+        description="Settings of the models: role -> temperature, timeout_s, base_url, options.",
         json_schema_extra=_for_nodes("planner", "executor", "replanner"),
     )
     max_concurrency: int | None = Field(
         default=None,
         ge=LIMITS["max_concurrency"],
-        description="How many steps may run at a time; no more than the server allows.",
+        description="Most steps that run at a time; at most the server's limit.",
         json_schema_extra=_for_nodes("executor"),
     )
     max_replans: int | None = Field(
         default=None,
         ge=LIMITS["max_replans"],
-        description="How often a run may be replanned; no more than the server allows.",
+        description="Most replans of a run; at most the server's limit.",
         json_schema_extra=_for_nodes("replanner"),
     )
     max_repairs: int | None = Field(
         default=None,
         ge=LIMITS["max_repairs"],
-        description="How often a model is told what is wrong with its plan; no more than the server allows.",
+        description="Most corrections of an invalid plan; at most the server's limit.",
         json_schema_extra=_for_nodes("planner", "replanner"),
     )
     approval: str | None = _fixed("When a person is asked before a plan is carried out.", "review")
@@ -105,10 +105,10 @@ class Context(BaseModel):
         """Return the limits that are set here.
 
         Raises:
-            ConfigError: One is beyond the operator's, or a setting of the operator's has another value.
+            ConfigError: A limit is higher than the operator's, or a setting of the operator has another value.
         """
-        said = self.model_dump(include=set(LIMITS), exclude_none=True)
-        for name, value in said.items():
+        limits = self.model_dump(include=set(LIMITS), exclude_none=True)
+        for name, value in limits.items():
             if value > (most := getattr(settings, name)):
                 raise ConfigError(f"{name}={value} is more than this graph allows; set {most} at most, or leave it out")
         for name, value in self.model_dump(include=set(FIXED), exclude_none=True).items():
@@ -116,20 +116,20 @@ class Context(BaseModel):
                 raise ConfigError(
                     f"{name}={value!r} is not for a client to choose; this graph has {own!r}: leave it out"
                 )
-        return said
+        return limits
 
     def layer(self, models: RoleModels) -> Layer:
         """Return the client's model settings.
 
         Raises:
-            ModelConfigError: A model is none that clients may choose, an address none that the graph's own settings
-                name, or a client would wait longer for answers than the graph does.
+            ModelConfigError: Clients may not choose the model, the graph's own settings do not name the address, or
+                the client's timeout is longer than the graph's.
         """
         named = {role: getattr(self, role) or None for role in ROLES}
         for role, model in named.items():
             models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
-        said = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
-        read = {role: models.for_client(role, named[role], said[role]) for role in ROLES}
+        own = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
+        read = {role: models.for_client(role, named[role], own[role]) for role in ROLES}
         return {role: settings for role, settings in read.items() if settings.explicit}
 
 

@@ -52,13 +52,13 @@ def settings_of(given: Mapping[str, Any]) -> Settings:
     settings = Settings(**{**given, "policy": policy, "budget": budget_of(given.get("budget"))})
     for name, allowed in CHOICES.items():
         if getattr(settings, name) not in allowed:
-            raise ConfigError(f"{name}={getattr(settings, name)!r} is none of {', '.join(map(str, allowed))}")
+            raise ConfigError(f"{name} must be one of {', '.join(map(str, allowed))}, got {getattr(settings, name)!r}")
     for name, limit in LEAST.items():
         value = getattr(settings, name)
         if not isinstance(value, int) or isinstance(value, bool) or value < limit:
-            raise ConfigError(f"{name}={value!r} is no whole number of at least {limit}")
+            raise ConfigError(f"{name} must be an integer >= {limit}, got {value!r}")
     if strange := sorted(set(settings.instructions) - set(ROLES)):
-        raise ConfigError(f"instructions: there is no role {', '.join(strange)}; there are {', '.join(ROLES)}")
+        raise ConfigError(f"instructions: unknown role {', '.join(strange)}; the roles are {', '.join(ROLES)}")
     modes = [given["approval"]] if "approval" in given else []
     return _with_approval(settings, [*modes, *([policy.approval] if policy.approval else [])])
 
@@ -79,7 +79,7 @@ def policy_named(given: Any, config: str | Path | None = None) -> Any:
     if named := os.environ.get(POLICY_VARIABLE):
         return named
     file = settings_file(config)
-    named = file.said.get("policy")
+    named = file.values.get("policy")
     if named is None:
         return None
     if not isinstance(named, str) or not named:
@@ -96,7 +96,7 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
         ConfigError: It names something else, or the user neither named nor trusted the file.
     """
     file = settings_file(config)
-    named = file.said.get("tools", [])
+    named = file.values.get("tools", [])
     if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
         raise ConfigError(f"{file.path}: tools is {named!r}; it takes a list such as ['shop.tools:TOOLS']")
     if named:
@@ -129,7 +129,7 @@ def policy_of(given: Any) -> Policy:
     if isinstance(given, Mapping):
         return policy_from(given)
     if not isinstance(given, str | Path):
-        raise ConfigError(f"policy={given!r} is no file, no table and no Policy")
+        raise ConfigError(f"policy must be a file, a table or a Policy, got {given!r}")
     try:
         text = Path(given).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -167,7 +167,9 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
     for tool in services.settings.budget.calls:
         if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
-            raise ConfigError(f"budget: calls.{tool} is about no tool; there are {', '.join(services.toolbox.specs)}")
+            raise ConfigError(
+                f"budget: calls.{tool} is not a known tool; there are {', '.join(services.toolbox.specs)}"
+            )
     services.check_prices()
     key_file = os.environ.get(KEY_FILE_VARIABLE) or None
     for file in (policy, settings_file(config).path, store_path(), key_file):
@@ -192,14 +194,14 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
     A rule about a tool whose extra is missing here is kept for the machine that has it.
     """
     rules, specs = services.settings.policy, services.toolbox.specs
-    unknown = f"is about no tool; there are {', '.join(specs)}"
+    unknown = f"is not a known tool; there are {', '.join(specs)}"
     names = {*specs, *absent_in(specs)}
     yield from ((("tools", name), unknown) for name in rules.tools if name not in names)
     for name, rule in rules.tools.items():
         for argument, constraint in rule.args.items():
             where = ("tools", name, "args", argument)
             if name in specs and not specs[name].takes(argument):
-                yield where, "is no argument of the tool"
+                yield where, "is not an argument of the tool"
             strange = [source for source in constraint.untrusted_from if source not in names]
             yield from (((*where, "untrusted_from"), f"names {source!r}, which {unknown}") for source in strange)
     yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)

@@ -29,7 +29,7 @@ def _named_only(tools: Content | None) -> Content | None:
 
 @dataclass(frozen=True)
 class Services:
-    """The live things behind a graph; `ledger` opens it on first use, `clock` counts seconds and never goes back."""
+    """The live objects behind a graph; `ledger` opens the ledger on first use, `clock` is monotonic, in seconds."""
 
     settings: Settings
     toolbox: Toolbox
@@ -38,7 +38,7 @@ class Services:
     turns: RateLimiter
     clock: Callable[[], float] = time.monotonic
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
-    """Texts of reviews: each is made three times for a plan that a person approves."""
+    """Texts of reviews; a plan that a person approves needs its text three times."""
 
     @cached_property
     def configuration(self) -> tuple[Configuration, Kept]:
@@ -55,27 +55,27 @@ class Services:
 
     @cached_property
     def offered(self) -> Sequence[dict[str, Any]]:
-        """The tools as planners are shown them, denied ones left out."""
+        """The tools that planners are shown; denied tools are left out."""
         return tools_shown(self.toolbox.specs.values(), self.settings.policy)
 
     @cached_property
     def offered_text(self) -> str:
-        """The same as it stands in prompts."""
+        """The offered tools as prompt text."""
         return shown_text(self.offered)
 
     def is_configured_as(self, recorded: Configuration) -> bool:
-        """Whether a configuration on record is this one; earlier records hold the tools themselves."""
-        told, tools = self.configuration
+        """Whether a configuration on record equals this one; earlier releases recorded the tools inline."""
+        current, tools = self.configuration
         if recorded.tools is not None and recorded.tools.artifact is None:
-            told = replace(told, tools=Content(tools.value))
-        return told in (recorded, replace(recorded, tools=_named_only(recorded.tools)))
+            current = replace(current, tools=Content(tools.value))
+        return current in (recorded, replace(recorded, tools=_named_only(recorded.tools)))
 
     async def under(self, context: Context | None) -> "Services":
         """Return the services with a client's settings for this invocation.
 
         Raises:
-            ConfigError: Something is beyond what the operator allows; or a model cannot be made, or has no price and
-                needs one.
+            ConfigError: A setting exceeds the operator's limits, a model cannot be made, or a model that needs a price
+                has none.
         """
         if context is None:
             return self
@@ -83,7 +83,7 @@ class Services:
         stronger = context.layer(self.models)
         if not stronger:
             return changed
-        # away from the event loop: a package may have to be imported first
+        # on a thread, because making a model may import its package
         changed = replace(changed, models=await run_sync(lambda: self.models.under(stronger)))
         changed.check_prices()
         return changed
@@ -92,7 +92,7 @@ class Services:
         """Refuse models without a known price if the budget limits the run's cost.
 
         Raises:
-            ConfigError: There is such a model.
+            ConfigError: A model has no price.
         """
         policy = self.settings.policy
         if self.settings.budget.cost_usd is None and policy.limits.cost_usd is None:

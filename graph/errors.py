@@ -1,10 +1,10 @@
 """Every error this package raises on purpose.
 
 AgentError
-├── ConfigError                 the configuration cannot work
+├── ConfigError                 the configuration is invalid
 │   ├── ModelConfigError        .model
 │   │   ├── MissingPackageError     the provider's package is not installed
-│   │   ├── ModelKeyError           no key, or one that the server refuses
+│   │   ├── ModelKeyError           the key is missing, or the server refuses it
 │   │   ├── UnknownModelError       the server has no such model
 │   │   └── UnreachableModelError   no server answers at the address
 │   ├── ToolConfigError         .tool
@@ -13,28 +13,28 @@ AgentError
 │   ├── ResultsError            .results
 │   ├── LedgerKeyError          the key that seals runs cannot be used
 │   └── ShadowedPackageError    .path
-├── AgentClosedError            an agent is used after its end   .database
-├── ModelCallError              no chat model of a role gave an answer   .model, .attempts
+├── AgentClosedError            an agent is used after it was closed   .database
+├── ModelCallError              every chat model of a role failed   .model, .attempts
 ├── RunPausedError              the run was asked to pause; it can be resumed   .run
-├── InputError                  the input of a run cannot work   .field
+├── InputError                  the input of a run is invalid   .field
 │   ├── UnknownRunError         .run
 │   ├── MissingToolsError       .run, .tools
 │   └── NothingToDecideError    .run
 ├── UnresolvedReferenceError    a reference has no value   .reference
-├── ExpressionError             an expression over a result gives no value, or would take too long
-├── ResultError                 a tool's result cannot be kept as JSON   .path
+├── ExpressionError             an expression over a result is invalid, has no value, or takes too long
+├── ResultError                 a tool's result cannot be stored as JSON   .path
 └── LedgerError                 the records cannot be written or read   .database
     ├── LedgerUnavailableError
     ├── LedgerCorruptError      .run, .seq
     ├── UnknownEventError       a newer release wrote an event   .seq
     ├── StaleRunError           another decision came first   .run
-    │   └── MessageWaitingError somebody asks the run to pause or to end   .run
-    ├── LedgerSealError         the run is sealed with another key, or with none   .run
+    │   └── MessageWaitingError a message waits in the inbox of the run   .run
+    ├── LedgerSealError         the run is sealed with another key, or not at all   .run
     ├── ExportError             an exported file has been changed   .line
-    ├── RunOwnedError           somebody else works on the run   .run
-    └── LeaseLostError          somebody else has taken the run over   .run
+    ├── RunOwnedError           another owner executes the run   .run
+    └── LeaseLostError          another owner has taken the run over   .run
 
-A plan that is refused, a step that fails and a model that answers nonsense are data, not errors.
+Refused plans, failed steps and unusable answers of models are data, not errors.
 """
 
 from collections import Counter
@@ -43,15 +43,15 @@ from typing import Any
 
 
 class AgentError(Exception):
-    """Base class: catch this to catch every deliberate error of the agent."""
+    """Base class of all deliberate errors of the agent."""
 
 
 class ConfigError(AgentError):
-    """The configuration cannot work; nothing has been started."""
+    """The configuration is invalid; nothing has been started."""
 
 
 class ModelConfigError(ConfigError):
-    """A role's chat model cannot be made."""
+    """The configuration of a role's chat model is invalid."""
 
     def __init__(self, model: str, why: str) -> None:
         self.model = model
@@ -63,7 +63,7 @@ class MissingPackageError(ModelConfigError):
 
 
 class ModelKeyError(ModelConfigError):
-    """There is no key for the model's server, or the server refuses it."""
+    """The key for the model's server is missing, or the server refuses it."""
 
 
 class UnknownModelError(ModelConfigError):
@@ -71,11 +71,11 @@ class UnknownModelError(ModelConfigError):
 
 
 class UnreachableModelError(ModelConfigError):
-    """No server answers at the address of the model."""
+    """The server of the model cannot be reached."""
 
 
 class ToolConfigError(ConfigError):
-    """A tool cannot be offered to plans."""
+    """A tool cannot be offered to planners."""
 
     def __init__(self, tool: str, why: str) -> None:
         self.tool = tool
@@ -83,7 +83,7 @@ class ToolConfigError(ConfigError):
 
 
 class PolicyError(ConfigError):
-    """A policy cannot be read, or contains an unknown setting; nothing starts under it."""
+    """A policy cannot be read, or is invalid; nothing starts under it. `line` is set for a fault in a file."""
 
     def __init__(self, policy: str, why: str, line: int | None = None) -> None:
         self.line = line
@@ -100,7 +100,7 @@ class SuiteError(ConfigError):
 
 
 class ResultsError(ConfigError):
-    """The results of an evaluation cannot be gone on with; nothing is tried, and they stay as they are."""
+    """An evaluation cannot continue from these results, which are left unchanged."""
 
     def __init__(self, results: str, why: str) -> None:
         self.results = results
@@ -115,7 +115,7 @@ class LedgerKeyError(ConfigError):
 
 
 class ShadowedPackageError(ConfigError):
-    """A file of the user's own is imported in place of one of our packages."""
+    """A file of the user hides one of the packages."""
 
     def __init__(self, package: str, path: str) -> None:
         self.path = path
@@ -125,7 +125,7 @@ class ShadowedPackageError(ConfigError):
 
 
 class InputError(AgentError):
-    """The input of a run is unusable."""
+    """The input of a run is invalid."""
 
     def __init__(self, field: str, why: str) -> None:
         self.field = field
@@ -133,7 +133,7 @@ class InputError(AgentError):
 
 
 class UnknownRunError(InputError):
-    """No run of that name is in the ledger."""
+    """The ledger has no run of that name."""
 
     def __init__(self, run: str, database: str) -> None:
         self.run = run
@@ -141,7 +141,7 @@ class UnknownRunError(InputError):
 
 
 class MissingToolsError(InputError):
-    """A run's plan names tools that are not at hand; nothing was done with the run."""
+    """Tools of a run's plan are not available; the run is unchanged."""
 
     def __init__(self, run: str, tools: Sequence[str], extras: Mapping[str, str] | None = None) -> None:
         """Create the error; `extras` are tools that only lack an extra: name -> what it needs."""
@@ -161,7 +161,7 @@ class NothingToDecideError(InputError):
 
 
 class UnresolvedReferenceError(AgentError):
-    """A reference has no value in the results it points into; the step that holds it fails."""
+    """A reference has no value in the results; its step fails."""
 
     def __init__(self, reference: str, why: str) -> None:
         self.reference = reference
@@ -169,11 +169,11 @@ class UnresolvedReferenceError(AgentError):
 
 
 class ExpressionError(AgentError):
-    """A JMESPath cannot be used, does not fit what it is about, or would take too long; its text ends a sentence."""
+    """A JMESPath is invalid, does not fit its value, or takes too long; the message completes a sentence."""
 
 
 class ResultError(AgentError):
-    """A result cannot be kept as JSON without changing it; the step that gave it fails."""
+    """A result cannot be stored as JSON without a change; its step fails."""
 
     def __init__(self, path: str, why: str) -> None:
         self.path = path
@@ -189,7 +189,7 @@ class LedgerError(AgentError):
 
 
 class LedgerUnavailableError(LedgerError):
-    """The database cannot be opened, read or written now; the run goes on once it can."""
+    """The database cannot be opened, read or written now; the run can be resumed later."""
 
 
 class LedgerCorruptError(LedgerError):
@@ -202,7 +202,7 @@ class LedgerCorruptError(LedgerError):
 
 
 class UnknownEventError(LedgerError):
-    """An event is of a kind, or of a version of its kind, that this release cannot work with."""
+    """This release does not know the kind of an event, or the version of its kind."""
 
     def __init__(self, seq: int, what: str) -> None:
         self.seq = seq
@@ -213,7 +213,7 @@ class UnknownEventError(LedgerError):
 
 
 class LedgerSealError(LedgerError):
-    """The run cannot be written on with this key, or without one."""
+    """The run cannot be continued with this key, or without a key."""
 
     def __init__(self, database: str, run: str, why: str) -> None:
         self.run = run
@@ -221,7 +221,7 @@ class LedgerSealError(LedgerError):
 
 
 class ExportError(LedgerError):
-    """An exported run cannot be read: a line of the file has been changed."""
+    """An exported run cannot be read: a line of the file was changed."""
 
     def __init__(self, file: str, line: int, why: str) -> None:
         self.line = line
@@ -229,7 +229,7 @@ class ExportError(LedgerError):
 
 
 class StaleRunError(LedgerError):
-    """Another decision or plan reached the ledger first; look at the run again."""
+    """Another decision or plan was recorded first; read the run again."""
 
     def __init__(self, database: str, run: str) -> None:
         self.run = run
@@ -237,11 +237,11 @@ class StaleRunError(LedgerError):
 
 
 class MessageWaitingError(StaleRunError):
-    """A message for the run is in its inbox; nothing new starts before it is read."""
+    """A message waits in the inbox of the run; nothing new starts before it is read."""
 
 
 class RunOwnedError(LedgerError):
-    """Another process, or another thread, works on the run."""
+    """Another process, or another thread, executes the run."""
 
     def __init__(self, database: str, run: str) -> None:
         self.run = run
@@ -249,7 +249,7 @@ class RunOwnedError(LedgerError):
 
 
 class LeaseLostError(LedgerError):
-    """The run was taken over while its owner showed no sign of life; nothing more was written."""
+    """Another owner took the run over because the lease had expired; nothing more was written."""
 
     def __init__(self, database: str, run: str) -> None:
         self.run = run
@@ -257,7 +257,7 @@ class LeaseLostError(LedgerError):
 
 
 class AgentClosedError(AgentError):
-    """An agent is used after it was closed, or on an event loop or in a process that did not open it."""
+    """An agent is used after it was closed, or in an event loop or process that did not open it."""
 
     def __init__(self, database: str, why: str) -> None:
         self.database = database
@@ -265,22 +265,22 @@ class AgentClosedError(AgentError):
 
 
 class ModelCallError(AgentError):
-    """No chat model of a role gave an answer; the run receives the message."""
+    """Every chat model of a role failed; the run receives the message."""
 
     def __init__(self, model: str, attempts: Sequence[Mapping[str, Any]]) -> None:
         self.model = model
         self.attempts = tuple(attempts)
         counts = Counter(attempt["model"] for attempt in attempts)
         last = {attempt["model"]: attempt["error"] for attempt in attempts}
-        said = [
+        failures = [
             f"{name} failed{f' {counts[name]} times' if counts[name] > 1 else ''}: {error}"
             for name, error in last.items()
         ]
-        super().__init__("; ".join(said) or f"{model} was not asked")
+        super().__init__("; ".join(failures) or f"{model} was not asked")
 
 
 class RunPausedError(AgentError):
-    """The run was asked to pause, and has."""
+    """The run has paused on request."""
 
     def __init__(self, run: str) -> None:
         self.run = run

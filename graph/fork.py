@@ -1,27 +1,27 @@
-"""A fork told apart from a crash: an old state that goes on as a run of its own, or a node that runs again.
+"""Distinguishing a fork from a crash: an old state starts a run of its own, a crashed node runs again.
 
-Decisions 0003 and 0004.
+See docs/decisions/0003-fork-or-crash.md and docs/decisions/0004-old-answers.md.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from graph.run_context import RunContext
-from graph.state import number
+from graph.state import int_or_zero
 
 
 def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:
-    """Whether the state is from before a decision that is closed: such a state goes on as a run of its own."""
-    seen = number(state["run"].get("seq"))
+    """Whether the state is older than the last closed decision, and so starts a run of its own."""
+    seen = int_or_zero(state["run"].get("seq"))
     closed = not run.here_before and run.record.review_state.last_decision_seq > seen
     return closed and not _passes_again(run, state, seen)
 
 
 def _passes_again(run: RunContext, state: Mapping[str, Any], seen: int) -> bool:
-    """Whether the one decision after the state is the policy's, about the plan in it, in a run that goes on.
+    """Whether the only decision after the state is the policy's, about the plan in the state, in an open run.
 
-    With `durability="async"` a process may die after the policy has let a plan pass and before the checkpoint is
-    kept at which it did. LangGraph then makes that checkpoint anew, under another id.
+    With `durability="async"` a process may die after the policy has approved a plan and before the checkpoint of that
+    decision is stored. LangGraph then makes the checkpoint again, under another id.
     """
     approval, record = run.record.review_state.approval, run.record
     if approval is None or approval.by != "policy" or record.ended or state.get("plan") != record.plan_state.plan:
@@ -30,9 +30,9 @@ def _passes_again(run: RunContext, state: Mapping[str, Any], seen: int) -> bool:
 
 
 def is_after_the_end(run: RunContext, state: Mapping[str, Any]) -> bool:
-    """Whether somebody put another plan into a finished thread; the finished run stays as it is.
+    """Whether a client wrote another plan into a finished thread; the finished run does not change.
 
-    A direct answer leaves a plan without steps, which is no other.
+    The plan without steps of a direct answer does not count as another plan.
     """
     record, plan = run.record, state.get("plan")
     is_answer = isinstance(plan, dict) and not plan.get("steps")

@@ -18,17 +18,17 @@ def tools_named(names: Sequence[str]) -> list[Tool]:
     """Return the tools of each `module:name`, in order.
 
     The name is a list of tools, one LangChain tool, or a function without arguments that returns a list. Modules are
-    looked for where Python looks, and then in the current folder.
+    imported from Python's path, and then from the current folder.
 
     Raises:
-        ToolConfigError: There is no such module or name, or it holds no tools.
+        ToolConfigError: The module or the name does not exist, or is not a list of tools.
     """
     return [tool for name in names for tool in _tools_of(name)]
 
 
 def beside(own: Sequence[BaseTool], named: Sequence[Tool]) -> list[Tool]:
-    """Return the project's own tools and those that were named, which take the place of own ones of their name."""
-    taken = {name_of(tool) for tool in named}
+    """Return the project's own tools and the named ones; a named tool replaces an own tool of the same name."""
+    taken = {tool_name(tool) for tool in named}
     return [*(tool for tool in own if tool.name not in taken), *named]
 
 
@@ -54,7 +54,7 @@ def _imported(name: str, module: str) -> Any:
 
 @contextmanager
 def _current_folder() -> Iterator[None]:
-    """Let modules be found in the current folder, after all others: none can hide one that is installed."""
+    """Add the current folder to the end of Python's path, so that its modules cannot shadow installed ones."""
     here = str(Path.cwd())
     sys.path.append(here)
     try:
@@ -77,6 +77,6 @@ def _listed(name: str, found: Any) -> list[Tool]:
     return list(found)
 
 
-def name_of(tool: Tool) -> str:
-    """Return the name by which plans know a tool, or a function that becomes one."""
+def tool_name(tool: Tool) -> str:
+    """Return the name of a tool, or of a function that becomes a tool, as plans use it."""
     return tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", "")

@@ -1,4 +1,4 @@
-"""Asking a model for a plan or a revision, and telling it all that is wrong with it, a bounded number of times."""
+"""Asking a model for a plan or a revision, with a bounded number of corrections."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from graph.chat_models.json_text import NoJson, Piece, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
 from graph.plan.normalization import PLAN_KEYS, looks_like_plan
-from graph.plan.reading import Reading
+from graph.plan.reading import ParsedPlan
 from graph.plan.schema import Plan
 from graph.plan.shortening import joined_messages
 from graph.prompts.data import cut
@@ -21,7 +21,7 @@ from graph.record.events import PlanRefused
 
 WORDS_CHARACTERS = 1_000
 MOST_READ = 10
-"""How many plans of one answer are read to see whether they are the same."""
+"""Most plans of one answer that are compared."""
 
 FLAWS: Mapping[Flaw, str] = {
     "refused": "the model refuses to answer",
@@ -32,7 +32,7 @@ FLAWS: Mapping[Flaw, str] = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan and its normalized fields, or the reason why there is none."""
+    """A plan with notes on its normalized fields, or the reason why there is no plan."""
 
     plan: Plan | None
     reason: str = ""
@@ -48,10 +48,21 @@ async def propose(
     gate: ModelGate,
     model: RoleModel,
     call: ModelCall,
-    read: Callable[[Any], Reading],
+    read: Callable[[Any], ParsedPlan],
     max_repairs: int,
 ) -> Proposal:
-    """Return the first answer that can be read, after at most `max_repairs` rounds of corrections."""
+    """Return the model's first valid plan, after at most `max_repairs` rounds of corrections.
+
+    Args:
+        gate: The choke point of model calls.
+        model: The model of the role.
+        call: The first request; each correction adds the answer and its issues to the messages.
+        read: Parses and validates a JSON value.
+        max_repairs: Most corrections.
+
+    Raises:
+        LimitReached: A call would exceed the budget.
+    """
     issues: tuple[Issue, ...] = ()
     words = ""
     for attempt in range(max_repairs + 1):
@@ -59,39 +70,39 @@ async def propose(
         if isinstance(answer, str):
             return Proposal(None, answer)
         words = str(answer.text)
-        reading = _read(answer, read)
-        if reading.plan is not None:
-            return Proposal(reading.plan, notes=reading.notes)
-        issues = reading.issues
-        if flaw_of(answer) == "refused":  # asking again would not be answered otherwise
+        parsed = _parse(answer, read)
+        if parsed.plan is not None:
+            return Proposal(parsed.plan, notes=parsed.notes)
+        issues = parsed.issues
+        if flaw_of(answer) == "refused":  # a correction does not change a refusal
             break
         call = replace(call, messages=_corrected(call.messages, answer, issues))
     return Proposal(None, _reason(call.role, words, issues), issues)
 
 
-def _read(answer: AIMessage, read: Callable[[Any], Reading]) -> Reading:
+def _parse(answer: AIMessage, read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
     if flaw := flaw_of(answer):
-        return Reading(None, (Issue(None, "answer", FLAWS[flaw]),))
+        return ParsedPlan(None, (Issue(None, "answer", FLAWS[flaw]),))
     try:
         pieces = pieces_from(str(answer.text), looks_like_plan, PLAN_KEYS)
     except NoJson as error:
-        return Reading(None, (Issue(None, "plan", str(error)),))
-    return _read_piece(pieces[0], read) if len(pieces) == 1 else _read_several(pieces, read)
+        return ParsedPlan(None, (Issue(None, "plan", str(error)),))
+    return _parse_piece(pieces[0], read) if len(pieces) == 1 else _parse_several(pieces, read)
 
 
-def _read_piece(piece: Piece, read: Callable[[Any], Reading]) -> Reading:
-    reading = read(piece.value)
-    return replace(reading, notes=(*piece.notes, *reading.notes))
+def _parse_piece(piece: Piece, read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
+    parsed = read(piece.value)
+    return replace(parsed, notes=(*piece.notes, *parsed.notes))
 
 
-def _read_several(pieces: Sequence[Piece], read: Callable[[Any], Reading]) -> Reading:
-    """Return the plan that all of them are, whatever their spelling; of differing plans none is ever chosen."""
-    readings = [_read_piece(piece, read) for piece in pieces] if len(pieces) <= MOST_READ else []
-    digests = {reading.plan.digest if reading.plan is not None else "" for reading in readings}
+def _parse_several(pieces: Sequence[Piece], read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
+    """Return the plan if all pieces are the same plan in different spellings; never choose among differing plans."""
+    parsed = [_parse_piece(piece, read) for piece in pieces] if len(pieces) <= MOST_READ else []
+    digests = {each.plan.digest if each.plan is not None else "" for each in parsed}
     if len(digests) == 1 and "" not in digests:
-        return readings[0]
+        return parsed[0]
     message = f"the answer holds {len(pieces)} differing plans; give one plan, with all its steps in one list"
-    return Reading(None, (Issue(None, "plan", message),))
+    return ParsedPlan(None, (Issue(None, "plan", message),))
 
 
 def _corrected(messages: Sequence[BaseMessage], answer: AIMessage, issues: Sequence[Issue]) -> list[BaseMessage]:
@@ -99,7 +110,7 @@ def _corrected(messages: Sequence[BaseMessage], answer: AIMessage, issues: Seque
 
 
 def _reason(role: str, words: str, issues: Sequence[Issue]) -> str:
-    said = f"; it said: {cut(words.strip(), WORDS_CHARACTERS)}" if words.strip() else ""
+    answer = f"; it said: {cut(words.strip(), WORDS_CHARACTERS)}" if words.strip() else ""
     if [issue.field for issue in issues] in (["plan"], ["answer"]):
-        return f"the {role} gave no plan: {issues[0].message}{said}"
+        return f"the {role} gave no plan: {issues[0].message}{answer}"
     return f"the {role} gave no valid plan: {joined_messages([str(issue) for issue in issues], WORDS_CHARACTERS)}"

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import values_of
-from graph.plan.reading import Reading
+from graph.plan.reading import ParsedPlan
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
@@ -79,7 +79,7 @@ class RunContext:
         return held[1]
 
     def replaced_in(self, plan: Plan) -> list[Replaced]:
-        """Return the failed steps that a plan omits or changes, and whether it makes up for them."""
+        """Return the failed steps that a plan omits or changes, each with the status of its replacement."""
         record, specs = self.record, self.services.toolbox.specs
         return replaced_in(plan, self.approved_plan(), record.steps.results, record.plan_state.replaced_before, specs)
 
@@ -113,17 +113,17 @@ class RunContext:
         limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}
         return {name: value for name, value in limits.items() if value or name == "replans_left"}
 
-    def allowed(self, reading: Reading) -> Reading:
-        """Return the reading of a plan, refused if the policy forbids it."""
-        if reading.plan is None:
-            return reading
-        issues = self.terms.issues(reading.plan)
-        issues += replaces_issues(reading.plan, self.record.plan_state.planned, self.record.steps.succeeded)
-        return Reading(None, tuple(issues)) if issues else reading
+    def allowed(self, parsed: ParsedPlan) -> ParsedPlan:
+        """Return a plan, or issues instead of a plan that the policy forbids."""
+        if parsed.plan is None:
+            return parsed
+        issues = self.terms.issues(parsed.plan)
+        issues += replaces_issues(parsed.plan, self.record.plan_state.planned, self.record.steps.succeeded)
+        return ParsedPlan(None, tuple(issues)) if issues else parsed
 
-    def planned(self, reading: Reading) -> Reading:
-        """Return the reading of a model's plan, refused if policy or horizon forbid it."""
-        return self.replan_policy.checked(self.allowed(reading), self.record)
+    def planned(self, parsed: ParsedPlan) -> ParsedPlan:
+        """Return a model's plan, or issues instead of a plan that the policy or the horizon forbids."""
+        return self.replan_policy.checked(self.allowed(parsed), self.record)
 
 
 def _seen(result: StepResult) -> JsonValue:

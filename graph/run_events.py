@@ -68,9 +68,9 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
     if "cancel" in messages:
         return [Draft(cancelled(run.checkpoint))]
     drafts, constraints = [], run.record.assignment.constraints
-    for steer in (Amendment.read(message) for message in messages if message != "pause"):
-        drafts.append(steer.draft(constraints))
-        constraints = steer.applied(constraints)
+    for amendment in (Amendment.read(message) for message in messages if message != "pause"):
+        drafts.append(amendment.draft(constraints))
+        constraints = amendment.applied(constraints)
     return [*drafts, *([Draft(Paused(reason=ASKED))] if "pause" in messages else [])]
 
 
@@ -81,8 +81,8 @@ def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:
     specs = run.services.toolbox.specs
     made = [label_of_tool(specs[call.tool]) for call in record.calls.by_key.values() if call.tool in specs]
     read = joined([*made, *(record.steps.labels[step] for step in record.steps.supplied)])
-    heard = any(UNTRUSTED in said for said in record.assignment.history)
-    new = (read.untrusted or heard) and author in ("planner", "replanner")
+    in_chat = any(UNTRUSTED in message for message in record.assignment.history)
+    new = (read.untrusted or in_chat) and author in ("planner", "replanner")
     tainted = record.plan_state.tainted
     if before is None and tainted:  # a fork, whose steps are those of the forked run
         return [step.id for step in plan.steps if step.id in tainted]

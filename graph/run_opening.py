@@ -18,7 +18,7 @@ from graph.record.projection import project
 from graph.record.values import Kept
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
-from graph.state import number, said_before, tags_of
+from graph.state import int_or_zero, said_before, tags_of
 
 
 async def open_run(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> RunContext | None:
@@ -32,11 +32,11 @@ async def open_run(services: Services, state: Mapping[str, Any], config: Runnabl
     thread = thread_of(state, config)
     if not isinstance(named, dict) or named.get("thread") != thread:
         return None
-    n, latest = number(named.get("n")), await ledger.latest(thread)
+    n, latest = int_or_zero(named.get("n")), await ledger.latest(thread)
     if latest is None or not 1 <= n <= latest[0].n:
         return None
     key, events = latest
-    while key.n > n:
+    while key.n > n:  # from the latest run down: the newest fork at this checkpoint wins
         run = _run_context(services, ledger, key, events, named)
         if run.here_before:
             return run

@@ -5,9 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.calls.gate import CallGate, OnProgress
+from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
 from graph.calls.model_gate import ModelGate
+from graph.calls.tool_runner import OnProgress
 from graph.errors import RunPausedError, UnresolvedReferenceError
 from graph.ledger.protocol import Lease, News
 from graph.ledger.values import answer_from_results
@@ -58,7 +59,7 @@ class RunWriter:
             finally:
                 self.lease = None
 
-    async def heed(self) -> None:
+    async def read_messages(self) -> None:
         """Read new events, and handle the messages in the inbox.
 
         Raises:
@@ -68,7 +69,7 @@ class RunWriter:
         await self._take(await self.run.ledger.news(self.lease, self.run.record.seq))
 
     async def _take(self, news: News) -> None:
-        """Apply new events, then handle messages, which thereby meet the current state of the run."""
+        """Apply new events first, so that messages are handled in the current state of the run."""
         assert self.lease is not None
         apply_events(self.run.record, news.events)
         if not news.has_messages:
@@ -88,12 +89,12 @@ class RunWriter:
             after=run.record.seq,
             artifacts=[*tools, *artifacts],
             control_seq=run.record.control_seq,
-            lets_go=last,
+            and_release=last,
         )
         apply_events(run.record, found)
 
     def _placed(self, drafts: Sequence[Draft]) -> list[Draft]:
-        """Return the events with the node's checkpoint."""
+        """Return the events with the id of the node's checkpoint."""
         return [draft.at(self.run.checkpoint) for draft in drafts]
 
     def _newly_configured(self) -> tuple[list[Draft], list[Kept]]:
@@ -140,8 +141,8 @@ class RunWriter:
     async def revise(self, plan: Plan, author: str, reason: str, *, last: bool = False, **more: Any) -> None:
         """Record a plan as the next revision, with the files that its tools expect to replace."""
         revised = revision(self.run, plan, author, reason, **more)
-        foreseen = await self.run.services.toolbox.would_replace(plan)
-        await self.write(Draft(replace(revised, would_replace=tuple(foreseen))), last=last)
+        replaced = await self.run.services.toolbox.would_replace(plan)
+        await self.write(Draft(replace(revised, would_replace=tuple(replaced))), last=last)
 
     async def end(
         self,

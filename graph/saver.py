@@ -43,7 +43,7 @@ class SharingSaver(LeanSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """Return a checkpoint; see `AsyncSqliteSaver.aget_tuple`."""
         try:
-            with self._told():
+            with self._unavailable_errors():
                 found = await super().aget_tuple(config)
             if found is not None and "channel_values" not in found.checkpoint:
                 raise TypeError("it holds no state")
@@ -136,7 +136,7 @@ class SharingSaver(LeanSaver):
     async def _turn(self) -> AsyncIterator[None]:
         """Write as patiently as the ledger does, and leave nothing half written."""
         async with self._turns:
-            with self._told():
+            with self._unavailable_errors():
                 if (waits := self._patience.pragma) != self._waits:
                     await self.conn.execute(waits)
                     self._waits = waits
@@ -148,7 +148,7 @@ class SharingSaver(LeanSaver):
                     raise
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _unavailable_errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:

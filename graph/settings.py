@@ -12,14 +12,13 @@ from graph.record.budget import NO_BUDGET, Budget
 
 @dataclass(frozen=True)
 class Settings:
-    """Names and limits; every limit is at least its least sensible value, checked by `build_graph`.
+    """Names and limits; each limit has a minimum, enforced by `build_graph`.
 
-    `max_repairs` bounds how often a model is told what is wrong with its plan, `max_feedback` how often a person may
-    ask for another one, `max_replans` how often the replanner is called after failures, `max_rounds` how often a run
-    is planned on step by step, `max_retries` how often a step is tried again whose result does not meet its criteria,
-    `max_depth` how many refined steps may lie within one another. With `horizon` 1 the planner gives one step at a
-    time. `budget` is what a new run may spend. `record_prompts` says whether the ledger keeps what models are asked;
-    what they answer it always keeps. `instructions` adds to what a role is told.
+    `max_repairs` bounds the corrections of an invalid plan, `max_feedback` the plans that a person may send back,
+    `max_replans` the calls of the replanner after failures, `max_rounds` the rounds of a run that is planned step by
+    step, `max_retries` the further attempts at a step if its result does not meet its criteria, `max_depth` the nesting
+    of refined steps. With `horizon` 1 the planner plans one step at a time. `budget` limits a new run.
+    `record_prompts` records prompts in the ledger; answers are always recorded. `instructions` adds to a role's prompt.
     """
 
     approval: ApprovalMode = "always"

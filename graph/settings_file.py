@@ -25,7 +25,7 @@ class SettingsFile:
     """
 
     path: Path
-    said: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
     is_named: bool = False
     is_trusted: bool = False
 
@@ -62,9 +62,9 @@ def settings_file(named: str | Path | None) -> SettingsFile:
         return SettingsFile(path)
     try:
         content = path.read_bytes()
-        said = tomllib.loads(content.decode())
+        values = tomllib.loads(content.decode())
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    if unknown := [name for name in said if name not in TABLES]:
+    if unknown := [name for name in values if name not in TABLES]:
         raise ConfigError(f"{path}: {unknown[0]} is unknown; there are {listed(TABLES)}")
-    return SettingsFile(path, said, bool(named), not named and is_trusted(path, content))
+    return SettingsFile(path, values, bool(named), not named and is_trusted(path, content))

@@ -19,16 +19,16 @@ from graph.sanitize import is_utf8
 
 
 def latest(_before: Any, after: Any) -> Any:
-    """Two nodes in one superstep may both write a key; the later value stands."""
+    """Keep the later value, if two nodes in one superstep write a key."""
     return after
 
 
 def furthest(before: Any, after: Any) -> Any:
-    """Of two nodes in one superstep that name a run of one thread, the one that knows more of the ledger stands.
+    """Keep the run that is further in the ledger, if two nodes in one superstep name runs of one thread.
 
-    The input of an operation names its run by id: that is kept beside the run that the state belongs to, as `asked`.
-    A node that saw what it replaces (`saw` has its number and watermark) replaces it: a client may have written that
-    the run is further than the ledger is.
+    The input of an operation names its run by id, which is kept as `asked` beside the run that the state belongs to.
+    A node replaces the run that it has seen (`saw` has its `n` and `seq`): a client may have written a `seq` that the
+    ledger has not reached.
     """
     if isinstance(after, str):
         return {**(before if isinstance(before, dict) else {}), "asked": after}
@@ -38,26 +38,28 @@ def furthest(before: Any, after: Any) -> Any:
     if not isinstance(before, dict) or before.get("thread") != named.get("thread"):
         return named
     if after.get("saw") == [before.get("n"), before.get("seq")]:
-        return named
-    return max(before, named, key=lambda run: (number(run.get("n")), number(run.get("seq"))))
+        return named  # otherwise a forged `seq` would stay for ever
+    return max(before, named, key=lambda run: (int_or_zero(run.get("n")), int_or_zero(run.get("seq"))))
 
 
-def number(value: Any) -> int:
-    """Return a whole number from outside, 0 for whatever is none."""
+def int_or_zero(value: Any) -> int:
+    """Return an integer from untrusted data, 0 for anything else."""
     return value if type(value) is int else 0
 
 
 class Input(TypedDict, total=False):
-    """What starts a run: a goal with constraints, or a chat; `plan` brings a plan that the planner need not make.
+    """The input that starts a run: a goal with constraints, or a chat. `plan` is used in place of the planner's.
 
-    Or what takes a run up: an `operation`, and the id of the `run`. LangGraph forgets the operation after one step, so
-    that it never meets a later input.
+    Or the input that continues a run: an `operation`, and the id of the `run`. LangGraph forgets the operation after
+    one step, so that it never applies to a later input.
     """
 
-    goal: Annotated[str, Field(description="What is wanted, in plain words."), latest]
-    constraints: Annotated[list[str], Field(description="What the plan has to respect, one text each."), latest]
-    tags: Annotated[list[str], Field(description="Words to find the run by in lists, such as nightly."), latest]
-    plan: Annotated[Any, Field(description="A plan of your own, which skips the planner; usually left out."), latest]
+    goal: Annotated[str, Field(description="The goal, in plain words."), latest]
+    constraints: Annotated[list[str], Field(description="Constraints on the plan, one text each."), latest]
+    tags: Annotated[list[str], Field(description="Tags to filter lists of runs by, such as nightly."), latest]
+    plan: Annotated[
+        Any, Field(description="A plan of your own, used in place of the planner's. Usually left out."), latest
+    ]
     operation: Annotated[
         Literal["continue", "retry"],
         Field(description="Instead of a goal: continue the thread's unfinished run, or retry the one that has ended."),
@@ -73,18 +75,17 @@ class Input(TypedDict, total=False):
     ]
     messages: Annotated[
         list[AnyMessage],
-        Field(description="Instead of a goal: a chat, which ends with your words. They are the goal."),
+        Field(description="Instead of a goal: a chat; your last message is the goal."),
         add_messages,
     ]
 
 
 class State(Input, total=False):
-    """Everything a thread shows. Keys take the last value, `messages` add up.
+    """The state of a thread. Keys keep the last value, `messages` are appended.
 
-    `run` names the run in the ledger, its `seq` is the last event that this state knows of. `brought` is set if
-    the caller brought the plan, `doubts` are the keys of calls that may have taken effect. `proof` shows that a node
-    left the end of a run as it stands. `route` is where the node sends the run next, `status` and `reason` are for
-    people.
+    `run` names the run in the ledger, and its `seq` is the last event that this state is based on. `brought` is set if
+    the caller gave the plan. `doubts` are the keys of calls that may have taken effect. `proof` proves that a node
+    wrote the end of the run. `route` is the next node, `status` and `reason` are for people.
     """
 
     route: Annotated[Route, latest]
@@ -104,10 +105,10 @@ StateUpdate = dict[str, Any]
 TAGS = 20
 TAG_CHARACTERS = 64
 PROVEN = ("goal", "constraints", "status", "reason", "answer", "plan", "digest", "revision", "results", "issues")
-"""Keys that the proof of an end covers, beside the run."""
+"""Keys that the proof of an end covers, besides the run."""
 _SECRET = token_bytes(32)
 REVIEW = "review"
-"""Name of the messages that show a plan or a question."""
+"""Name of the messages that show a review request."""
 END = "-end"
 """Suffix of the ids of messages that state how a run ended."""
 
@@ -115,36 +116,36 @@ END = "-end"
 def proof_of(state: Mapping[str, Any]) -> str:
     """Return the proof that a node of this process wrote the end of a run in the state.
 
-    A client can write any key of the state, this one too, but cannot make another proof. After the process has ended
-    nothing is proven, and what is written then is looked at by review, which knows the ledger.
+    A client can write any key of the state, but cannot make a proof. No proof outlives its process; a state without one
+    goes to the review, which reads the ledger.
     """
     run = state.get("run")
     named = [run.get("thread"), run.get("n")] if isinstance(run, dict) else None
-    told = json.dumps([named, [state.get(key) for key in PROVEN]], sort_keys=True, default=repr)
-    return hmac.digest(_SECRET, told.encode(), "sha256").hex()
+    content = json.dumps([named, [state.get(key) for key in PROVEN]], sort_keys=True, default=repr)
+    return hmac.digest(_SECRET, content.encode(), "sha256").hex()
 
 
 def is_proven(state: Mapping[str, Any]) -> bool:
-    """Whether the state is as a node of this process left it at the end of a run."""
+    """Whether a node of this process wrote this state at the end of a run."""
     proof = state.get("proof")
     return isinstance(proof, str) and proof.isascii() and hmac.compare_digest(proof, proof_of(state))
 
 
 def stated_goal(state: Mapping[str, Any]) -> Goal:
-    """Return the goal that stands in the state, as far as it is one; empty if a client left none."""
+    """Return the goal in the state, without anything that is not text; it is empty if a client removed it."""
     goal, constraints = state.get("goal"), state.get("constraints")
     kept = [each for each in constraints if isinstance(each, str)] if isinstance(constraints, list) else []
     return Goal(goal.strip() if isinstance(goal, str) else "", tuple(kept))
 
 
 def goal_of(state: Mapping[str, Any]) -> Goal:
-    """Return the goal that the input names; in a chat it is the user's last message.
+    """Return the goal of the input; in a chat it is the user's last message.
 
     Raises:
-        InputError: There is none, or it is no text.
+        InputError: The goal is missing, or the goal or a constraint is not text.
     """
-    said = last_words(state.get("messages") or ())
-    goal = said if said is not None else state.get("goal")
+    message = last_words(state.get("messages") or ())
+    goal = message if message is not None else state.get("goal")
     if not isinstance(goal, str) or not goal.strip():
         raise InputError("goal", 'give a goal: {"goal": "..."} or {"messages": [...]} that end with the user\'s words')
     constraints = state.get("constraints") or []
@@ -157,10 +158,10 @@ def goal_of(state: Mapping[str, Any]) -> Goal:
 
 
 def tags_of(state: Mapping[str, Any]) -> list[str]:
-    """Return the words that the input gives to find the run by.
+    """Return the tags of the input, without repetitions.
 
     Raises:
-        InputError: They are not a few short words.
+        InputError: There are more than `TAGS` of them, or a tag is not a short printable text.
     """
     tags = state.get("tags") or []
     if not isinstance(tags, list) or len(tags) > TAGS or not all(_is_tag(tag) for tag in tags):
@@ -174,16 +175,16 @@ def _is_tag(tag: Any) -> bool:
 
 
 def last_words(messages: Sequence[BaseMessage]) -> str | None:
-    """Return the user's words if the last message is theirs, else None."""
+    """Return the text of the last message if the user wrote it, else None."""
     if not messages or messages[-1].type != "human":
         return None
     return str(messages[-1].text).strip()
 
 
 def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]:
-    """Return the chat before the user's words that became the goal; nothing if no chat led to it.
+    """Return the chat before the message that became the goal, back to the end of the run before.
 
-    Texts of reviews are left out: plans, digests and questions do not help to understand the goal.
+    Review requests are left out: plans, digests and questions do not help to understand the goal.
     """
     place = place_of_goal(messages, goal)
     return [earlier for earlier in messages[:place] if earlier.name != REVIEW] if place is not None else []

@@ -36,14 +36,14 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     end, record = run.record.ended, run.record
     assert end is not None
     answer = end.answer.shown
-    said = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
-    told = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
+    message = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
+    outcome = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
     issues = [issue.to_json() for issue in record.plan_state.issues]
     shown = {
         **state_while_waiting(run, run.recorded_plan()),
-        **told,
+        **outcome,
         "issues": issues,
-        "messages": [said],
+        "messages": [message],
         "doubts": [],
     }
     state = state_update(run, "end", **{**shown, **keys})
@@ -68,10 +68,10 @@ def state_while_waiting(run: RunContext, plan: Plan | None) -> dict[str, Any]:
 
 def state_with_plan(run: RunContext, plan: Plan, route: Route, **keys: Any) -> StateUpdate:
     """Return the state of a run that continues with `plan`, which is not written twice."""
-    told = plan.to_json()
+    raw = plan.to_json()
     shown: dict[str, Any] = {**state_while_waiting(run, plan), "digest": plan.digest}
-    if repr(told) != repr(run.shown):  # to Python alone 1 and true are equal
-        shown["plan"] = told
+    if repr(raw) != repr(run.shown):  # to Python alone 1 and true are equal
+        shown["plan"] = raw
     return state_update(run, route, **{**shown, **keys})
 
 
@@ -88,8 +88,10 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
     Of a step that has come to no end, or may have, the executor states more than the ledger's result.
     Checkpoints of versions before the key have no route.
     """
-    told = state_while_waiting(run, plan)
-    same = all(state.get(key) == told[key] or not (state.get(key) or told[key]) for key in told if key != "results")
+    expected = state_while_waiting(run, plan)
+    same = all(
+        state.get(key) == expected[key] or not (state.get(key) or expected[key]) for key in expected if key != "results"
+    )
     results, record = state.get("results") or {}, run.record
     goes_there = state.get("status") == "waiting" and state.get("route") in (None, "review")
     if not same or not goes_there or not isinstance(results, dict):
@@ -97,7 +99,7 @@ def is_shown_by(run: RunContext, state: Mapping[str, Any], plan: Plan | None) ->
     known = {**record.steps.results, **(skipped_in(plan, record.steps.results) if plan is not None else {})}
     closed = {name: _untimed(known[name].to_json()) for name in results if name in known}
     claims = {name: _untimed(entry) for name, entry in results.items() if not _is_open(entry)}
-    complete = {name for name in told["results"] if name in record.steps.succeeded} <= set(claims)
+    complete = {name for name in expected["results"] if name in record.steps.succeeded} <= set(claims)
     return complete and all(closed.get(name) == entry for name, entry in claims.items())
 
 

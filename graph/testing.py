@@ -15,7 +15,7 @@ from pydantic import PrivateAttr
 from graph.chat_models.retry import Clock
 from graph.record.events import TYPES, Draft
 
-Answer = str | dict[str, Any] | list[Any] | AIMessage | Exception
+ScriptedAnswer = str | dict[str, Any] | list[Any] | AIMessage | Exception
 
 
 class ScriptedModel(BaseChatModel):
@@ -25,10 +25,10 @@ class ScriptedModel(BaseChatModel):
     """
 
     model_name: str = "scripted"
-    _answers: list[Answer] = PrivateAttr()
+    _answers: list[ScriptedAnswer] = PrivateAttr()
     _prompts: list[list[BaseMessage]] = PrivateAttr(default_factory=list)
 
-    def __init__(self, answers: Iterable[Answer]) -> None:
+    def __init__(self, answers: Iterable[ScriptedAnswer]) -> None:
         super().__init__()
         self._answers = list(answers)
 

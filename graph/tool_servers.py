@@ -1,4 +1,4 @@
-"""MCP servers beside a graph's other tools: for the facade, the command line and Studio."""
+"""Tools of MCP servers, added to a graph's other tools."""
 
 import atexit
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -19,44 +19,44 @@ Tools = Sequence[BaseTool | Callable[..., Any]]
 
 @contextmanager
 def with_servers(mcp: Servers, tools: Tools) -> Iterator[Tools]:
-    """Yield the tools, and until the end of the block those of MCP servers beside them.
+    """Yield the tools and those of MCP servers, which run until the end of the block.
 
     Args:
         mcp: A file with an object `mcpServers`, such an object, or None for no servers.
-        tools: Other tools; one of a server that has the same name gets its server's name in front.
+        tools: The other tools; a server's tool of the same name is prefixed with the server's name.
 
     Raises:
-        ConfigError: The servers are not described well, one cannot be started or reached, or the file lies where one of
-            the other tools writes.
+        ConfigError: The description is invalid, a server cannot be started or reached, or one of the other tools can
+            write to the file.
     """
     if mcp is None:
         yield tools
         return
     _check_file(mcp, tools)
     with ExitStack() as stack:
-        with _told_as_configuration():
+        with _as_config_error():
             servers = stack.enter_context(McpServers(mcp))
         yield [*tools, *servers.tools(beside=tools)]
 
 
 @asynccontextmanager
 async def awith_servers(mcp: Servers, tools: Tools) -> AsyncIterator[Tools]:
-    """Do the same without holding up the event loop."""
+    """See `with_servers`; does not block the event loop."""
     if mcp is None:
         yield tools
         return
     _check_file(mcp, tools)
     async with AsyncExitStack() as stack:
-        with _told_as_configuration():
+        with _as_config_error():
             servers = await stack.enter_async_context(McpServers(mcp))
         yield [*tools, *servers.tools(beside=tools)]
 
 
 def with_servers_to_the_end(mcp: Servers, tools: Tools) -> Tools:
-    """Return the same for as long as the process lives.
+    """Return the tools and those of MCP servers, which run until the process ends.
 
     Raises:
-        ConfigError: As above.
+        ConfigError: See `with_servers`.
     """
     stack = ExitStack()
     atexit.register(stack.close)
@@ -64,13 +64,13 @@ def with_servers_to_the_end(mcp: Servers, tools: Tools) -> Tools:
 
 
 def _check_file(mcp: Servers, tools: Tools) -> None:
-    """Refuse a file that a tool can write: it names the programs that are started."""
+    """Refuse a file that a tool can write, because the file names programs to start."""
     if isinstance(mcp, str | Path):
         check_reach(Toolbox(tools).specs, mcp)
 
 
 @contextmanager
-def _told_as_configuration() -> Iterator[None]:
+def _as_config_error() -> Iterator[None]:
     try:
         yield
     except ToolError as error:

@@ -80,7 +80,7 @@ def _read() -> dict[str, str]:
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{store} cannot be read: {error}; remove it, and trust your files again") from error
     if not isinstance(found, dict):
-        raise ConfigError(f"{store} is no list of trusted files; remove it, and trust your files again")
+        raise ConfigError(f"{store} is not a list of trusted files; remove it, and trust your files again")
     return found
 
 

@@ -63,13 +63,13 @@ def compute(expression: str) -> Number:
     try:
         value = _evaluator().eval(expression)
     except (SyntaxError, InvalidExpression, TypeError, RecursionError, MemoryError) as error:
-        raise _refusal(expression, f"not a complete arithmetic expression ({_said(error)})") from error
+        raise _refusal(expression, f"not a complete arithmetic expression ({_error_text(error)})") from error
     except ZeroDivisionError as error:
         raise _refusal(expression, "division by zero") from error
     except OverflowError as error:
         raise _refusal(expression, "a number on the way is too large") from error
     except (ArithmeticError, ValueError) as error:
-        raise _refusal(expression, _said(error)) from error
+        raise _refusal(expression, _error_text(error)) from error
     return _plain(value, expression)
 
 
@@ -103,7 +103,7 @@ def _refusal(expression: str, reason: str) -> InputRefused:
     return InputRefused(f"cannot compute {shortened(expression, 80)!r}", reason)
 
 
-def _said(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 

@@ -15,19 +15,19 @@ class CallProgress:
     message: str | None = None
 
 
-Listener = Callable[[CallProgress], None]
+ProgressListener = Callable[[CallProgress], None]
 """Told of progress; may be called from any thread."""
 
-_listener: ContextVar[Listener | None] = ContextVar("call_progress", default=None)
+_listener: ContextVar[ProgressListener | None] = ContextVar("call_progress", default=None)
 
 
-def progress_listener() -> Listener | None:
+def progress_listener() -> ProgressListener | None:
     """Return who is told of the progress of the current call, None if nobody listens."""
     return _listener.get()
 
 
 @contextmanager
-def told_of_progress(listener: Listener) -> Iterator[None]:
+def told_of_progress(listener: ProgressListener) -> Iterator[None]:
     """Set who is told by the tool that is called in the block."""
     token = _listener.set(listener)
     try:

@@ -11,7 +11,7 @@ from tools.declaration import ToolArgs, declare
 from tools.documents.conversion import CONVERTERS
 from tools.errors import SourceNotReadable
 from tools.extras import EXTRAS, missing_extra
-from tools.files.lookup import holding
+from tools.files.lookup import root_containing
 from tools.files.root import Root
 from tools.workers.fault import Fault
 from tools.workers.process import Bounds, in_child
@@ -35,7 +35,7 @@ def convert_document(roots: Sequence[Root], time_s: int = 60) -> BaseTool:
         kind = PurePosixPath(path).suffix.lower()
         if kind not in CONVERTERS:
             raise SourceNotReadable(path, f"not one of {', '.join(CONVERTERS)}; read_file reads text")
-        root = holding(roots, path)
+        root = root_containing(roots, path)
         try:
             with root.open(path) as stream:
                 request = {"handle": stream.fileno(), "kind": kind, "start": start, "most": max_characters}

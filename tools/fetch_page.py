@@ -10,7 +10,7 @@ from pydantic import Field
 from tools.declaration import ToolArgs, declare
 from tools.errors import RequestFailed, SourceNotReadable
 from tools.web.blocking import blocking
-from tools.web.exchange import Answer, within
+from tools.web.exchange import WebResponse, within
 from tools.web.guard import Guard
 from tools.web.readable import EXTRACTION_S, Page, read_page
 from tools.web.redirects import follow
@@ -72,7 +72,7 @@ def fetch_page(guard: Guard | None = None, bounds: FetchBounds | None = None) ->
     )
 
 
-async def _fetched(url: str, guard: Guard, bounds: FetchBounds) -> Answer:
+async def _fetched(url: str, guard: Guard, bounds: FetchBounds) -> WebResponse:
     target = checked_url(url)
     with within(bounds.seconds, url):
         async with guarded(guard) as transport:

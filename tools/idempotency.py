@@ -24,7 +24,7 @@ def idempotency_key() -> str:
 
 
 @contextmanager
-def calling(key: str) -> Iterator[None]:
+def with_idempotency_key(key: str) -> Iterator[None]:
     """Set the key for the tool that is called in the block."""
     token = _key.set(key)
     try:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.errors import InputRefused
-from tools.files.lookup import holding
+from tools.files.lookup import root_containing
 from tools.files.root import Root
 from tools.url_display import shortened
 from tools.workers.fault import Fault
@@ -42,7 +42,7 @@ def query_csv(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
         limit: int = 100,
         header: bool = True,
     ) -> dict[str, Any]:
-        root = holding(roots, path)
+        root = root_containing(roots, path)
         request = {"sql": sql, "params": params or [], "limit": limit, "header": header, "time_s": time_s}
         try:
             with root.open(path) as stream:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.errors import InputRefused
-from tools.files.lookup import holding
+from tools.files.lookup import root_containing
 from tools.files.root import Root
 from tools.url_display import shortened
 from tools.workers.fault import Fault
@@ -32,7 +32,7 @@ def query_json(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
     bounds = Bounds(time_s=time_s, memory_bytes=1_500_000_000)
 
     def ask(path: str, expression: str = "@") -> dict[str, Any]:
-        root = holding(roots, path)
+        root = root_containing(roots, path)
         try:
             with root.open(path) as stream:
                 request = {"handle": stream.fileno(), "expression": expression}

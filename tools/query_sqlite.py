@@ -8,7 +8,7 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.errors import FileNotReadable, InputRefused
-from tools.files.lookup import holding
+from tools.files.lookup import root_containing
 from tools.files.root import Root
 from tools.url_display import shortened
 from tools.workers.fault import Fault
@@ -35,7 +35,7 @@ def query_sqlite(roots: Sequence[Root], time_s: int = 30) -> BaseTool:
     def ask(
         path: str, sql: str = "", params: list[str | int | float | bool | None] | None = None, limit: int = 100
     ) -> dict[str, Any]:
-        root = holding(roots, path)
+        root = root_containing(roots, path)
         try:
             with root.place(path) as place:
                 root.check_own(place)

@@ -68,7 +68,7 @@ def read_text(root: Root, path: str) -> Decoded:
         raise FileNotReadable(path, f"larger than {LARGEST_BYTES // 10**6} MB; search_files or query_csv may read it")
     decoded = decode(content)
     if decoded is None:
-        raise FileNotReadable(path, "it is no text; convert_document reads PDF and office files")
+        raise FileNotReadable(path, "it is not text; convert_document reads PDF and office files")
     return decoded
 
 

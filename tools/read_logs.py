@@ -16,7 +16,7 @@ from tools.logs.content import MOST_BYTES
 from tools.logs.moments import moment, shown
 from tools.logs.record import Level
 from tools.logs.rotation import is_log_name, rotated_copies
-from tools.logs.selection import Reading, Wanted, in_order, read_log
+from tools.logs.selection import LogSelection, Wanted, in_order, read_log
 
 _MOST_FILES = 50
 _MOST_COPIES_LOOKED_INTO = 5
@@ -88,18 +88,18 @@ def _period(folder: Folder, source: str) -> str:
         return error.reason
 
 
-def _readings(folder: Folder, sources: list[str], wanted: Wanted) -> list[Reading]:
+def _readings(folder: Folder, sources: list[str], wanted: Wanted) -> list[LogSelection]:
     """Read the logs one after the other, within one bound of bytes for all; one that cannot be read is skipped.
 
     Raises:
         SourceNotReadable: None of them can be read.
     """
     left = MOST_BYTES
-    readings: list[Reading] = []
+    readings: list[LogSelection] = []
     failures: list[SourceNotReadable] = []
     for source in sources:
         file = folder.file(source)
-        reading = Reading(source)
+        reading = LogSelection(source)
         if file is None or left <= 0 or len(readings) >= _MOST_FILES:
             reading.skip("not read: too many logs, or too large together" if file else "gone while it was being read")
         else:
@@ -115,7 +115,7 @@ def _readings(folder: Folder, sources: list[str], wanted: Wanted) -> list[Readin
     return readings
 
 
-def _result(readings: list[Reading], rotated: list[str], limit: int) -> dict[str, Any]:
+def _result(readings: list[LogSelection], rotated: list[str], limit: int) -> dict[str, Any]:
     levels = sum((reading.levels for reading in readings), Counter[str]())
     records = list(in_order(readings, limit))
     skipped = [place for reading in readings for place in reading.skipped]

@@ -118,7 +118,7 @@ def _as_json(value: Any) -> str:
         InputRefused: It is of another type, or too large.
     """
     try:
-        text = json.dumps(value, default=_told, allow_nan=False)
+        text = json.dumps(value, default=_json_default, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise _failed(f"its value is not JSON ({error}); return numbers, text, lists, objects") from error
     if len(text) > _LONGEST_VALUE:
@@ -126,7 +126,7 @@ def _as_json(value: Any) -> str:
     return text
 
 
-def _told(value: Any) -> Any:
+def _json_default(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
     if isinstance(value, date | time):

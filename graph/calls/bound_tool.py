@@ -43,8 +43,8 @@ class BoundTool:
             output = await self._made(partial(self._straight, args))
         else:
             call = self.tool.arun if self.awaitable else self.tool.run
-            told: dict[str, Any] = {"callbacks": config.get("callbacks"), "metadata": dict(about), "config": config}
-            output = await self._made(partial(call, dict(args), **told))
+            options: dict[str, Any] = {"callbacks": config.get("callbacks"), "metadata": dict(about), "config": config}
+            output = await self._made(partial(call, dict(args), **options))
         if not isinstance(output, ToolMessage):
             return output
         if output.status == "error":
@@ -63,10 +63,10 @@ class BoundTool:
             args: The arguments; None for one that is not known yet.
         """
         try:
-            said = getattr(self._function, "would_replace")(dict(args))  # noqa: B009  (no attribute to type checkers)
+            sentence = getattr(self._function, "would_replace")(dict(args))  # noqa: B009  (no attribute to type checkers)
         except Exception:  # noqa: BLE001  (a tool's own code; the call itself says what is wrong)
             return None
-        return said if isinstance(said, str) else None
+        return sentence if isinstance(sentence, str) else None
 
     async def _made(self, work: Callable[[], Any]) -> Any:
         """Run work in its own context: in a task, or on a thread if it is not asynchronous."""

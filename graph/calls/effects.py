@@ -75,6 +75,12 @@ class Effects:
         found = {known.key: known for known in on_record} | self._arisen.get(_same(call), {})
         return [known for known in found.values() if known.is_uncertain]
 
+    def others_uncertain(self, call: ToolCall) -> list[Call]:
+        """Return the same, without this very call if it goes on after an answer."""
+        known = self._record.calls.by_key.get(call.key)
+        goes_on = known is not None and known.may_go_on
+        return [found for found in self.uncertain(call) if not (goes_on and found.key == call.key)]
+
     def settled(self, call: ToolCall) -> Call | None:
         """Return the identical call of this run that a person confirmed as having happened."""
         found = (known for known in self._same(call) if not known.run)

@@ -11,7 +11,7 @@ ANSWER_TOKENS = 1_000
 """Tokens reserved for a model's answer until its usage is known."""
 
 
-class BudgetReached(Exception):
+class LimitReached(Exception):
     """The call would exceed a limit; the run asks a person. Never leaves the node."""
 
     def __init__(self, limit: str) -> None:
@@ -56,7 +56,7 @@ class Meter:
         """Reserve a tool call, and a step if the call begins one.
 
         Raises:
-            BudgetReached: A limit does not allow it.
+            LimitReached: A limit does not allow it.
         """
         if self.bounded:
             self._reserve(Usage(tool_calls=1, steps=self._step(step, begins), calls={tool: 1}))
@@ -68,7 +68,7 @@ class Meter:
         """Reserve a model call: the prompt by its length, the answer by an estimate.
 
         Raises:
-            BudgetReached: A limit does not allow it.
+            LimitReached: A limit does not allow it.
         """
         prompt = characters // CHARACTERS_PER_TOKEN
         price = self._prices.get(model)
@@ -104,7 +104,7 @@ class Meter:
         if (worked_s := self.wall_s) is not None:
             self.usage = self.usage.plus(wall_s=worked_s - self.usage.wall_s)
         if limit := reached(self.budget, self.usage, more):
-            raise BudgetReached(limit)
+            raise LimitReached(limit)
         self.usage = self.usage.plus(
             model_calls=more.model_calls,
             tokens=more.tokens,

@@ -14,7 +14,7 @@ from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import Meter, Reservation
 from graph.calls.prompt import Asked, Prompts, prompt_of
 from graph.calls.rate_limit import RateLimiter
-from graph.chat_models.chat import Request
+from graph.chat_models.chat import ModelRequest
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
@@ -55,16 +55,16 @@ class ModelCall:
         """Name of the conversation: the label without the number of the turn."""
         return self.label.rpartition(":")[0]
 
-    def request(self, about: Mapping[str, Any]) -> Request:
+    def request(self, about: Mapping[str, Any]) -> ModelRequest:
         """Return the call for the chat model, named for tracers; `about` is metadata for them.
 
         Plans and revisions are JSON, which a chat client should not stream to its user.
         """
         quiet = [] if self.role == "executor" else ["nostream"]
-        told = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
+        metadata = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
         name = f"{self.role} {self.step}" if self.step else self.role
-        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": told}
-        return Request(self.messages, self.tools, self.schema, config)
+        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": metadata}
+        return ModelRequest(self.messages, self.tools, self.schema, config)
 
 
 class ModelGate:
@@ -102,7 +102,7 @@ class ModelGate:
         """Return the model's answer, or the error text of a failed call; a recorded answer is reused.
 
         Raises:
-            BudgetReached: The call would exceed a limit.
+            LimitReached: The call would exceed a limit.
         """
         call = replace(call, messages=self._instructed(call))
         prompt = prompt_of(call.messages)

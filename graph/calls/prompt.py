@@ -13,15 +13,15 @@ from graph.record.artifacts import without_constants
 from graph.record.events import Content
 from graph.record.values import Kept, keep, keep_constant
 
-Prompt = list[JsonValue]
+PromptMessages = list[JsonValue]
 
 CONSTANT_CHARACTERS = 200
 """Shorter texts stay inline, because a reference would take more space."""
 
 
-def prompt_of(messages: Sequence[BaseMessage]) -> Prompt:
+def prompt_of(messages: Sequence[BaseMessage]) -> PromptMessages:
     """Return the content of messages as plain data, without client-generated ids."""
-    return [_told(message) for message in messages]
+    return [_plain(message) for message in messages]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Prompts:
     constants: Collection[str] = ()
     _last: dict[tuple[str, str], Asked] = field(default_factory=dict)
 
-    def recorded(self, asked: Asked, role: str, conversation: str, prompt: Prompt) -> Recorded:
+    def recorded(self, asked: Asked, role: str, conversation: str, prompt: PromptMessages) -> Recorded:
         """Return a call's prompt for its event; `continues` is the key of the call whose prompt it extends."""
         before = self._last.get((role, conversation))
         self._last[role, conversation] = asked
@@ -59,17 +59,17 @@ class Prompts:
             return self._kept(prompt, None)
         return self._kept(prompt[before.messages :], before.key)
 
-    def _kept(self, prompt: Prompt, continues: str | None) -> Recorded:
+    def _kept(self, prompt: PromptMessages, continues: str | None) -> Recorded:
         shared = [text for text in (*_system_texts(prompt), *self.constants) if len(text) >= CONSTANT_CHARACTERS]
         used = [text for text in dict.fromkeys(shared) if any(text in _content(message) for message in prompt)]
         messages = keep(without_constants(prompt, {text: number for number, text in enumerate(used)}))
         constants = [keep_constant(text) for text in used]
         named = tuple(one.named for one in constants)
-        told = events.Prompt(continues=continues, messages=Content.of(messages), constants=named)
-        return Recorded(told, [messages, *constants])
+        recorded = events.Prompt(continues=continues, messages=Content.of(messages), constants=named)
+        return Recorded(recorded, [messages, *constants])
 
 
-def _system_texts(prompt: Prompt) -> list[str]:
+def _system_texts(prompt: PromptMessages) -> list[str]:
     return [_content(one) for one in prompt if isinstance(one, dict) and one["type"] == "system"]
 
 
@@ -78,10 +78,10 @@ def _content(message: JsonValue) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _told(message: BaseMessage) -> JsonValue:
-    told: dict[str, Any] = {"type": message.type, "content": message.content}
+def _plain(message: BaseMessage) -> JsonValue:
+    data: dict[str, Any] = {"type": message.type, "content": message.content}
     if isinstance(message, AIMessage) and message.tool_calls:
-        told["tool_calls"] = [{name: call.get(name) for name in ("name", "args", "id")} for call in message.tool_calls]
+        data["tool_calls"] = [{name: call.get(name) for name in ("name", "args", "id")} for call in message.tool_calls]
     if isinstance(message, ToolMessage):
-        told |= {"tool_call_id": message.tool_call_id, "status": message.status}
-    return told
+        data |= {"tool_call_id": message.tool_call_id, "status": message.status}
+    return data

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-Slot = tuple[str, float]
+RateKey = tuple[str, float]
 """The name of a tool or a model, and its calls per minute."""
 
 
@@ -12,13 +12,13 @@ class Schedule:
     """Time of the next turn of each slot, shared by graphs and threads; past turns are removed."""
 
     def __init__(self) -> None:
-        self._next: dict[Slot, float] = {}
+        self._next: dict[RateKey, float] = {}
         self._taking = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._next)
 
-    def take(self, slot: Slot, now: float) -> float:
+    def take(self, slot: RateKey, now: float) -> float:
         """Take the next turn of a slot and return its time."""
         with self._taking:
             if slot not in self._next:  # a slot whose turn is past behaves like a new one

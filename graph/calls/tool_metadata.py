@@ -72,7 +72,7 @@ def _timeout_s(name: str, metadata: Mapping[str, Any]) -> float | None:
     given = metadata.get("timeout_s")
     if given is None or (isinstance(given, int | float) and not isinstance(given, bool) and given > 0):
         return given
-    raise ToolConfigError(name, f"timeout_s {given!r} is no number of seconds above 0")
+    raise ToolConfigError(name, f"timeout_s must be a number of seconds > 0, got {given!r}")
 
 
 def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
@@ -86,14 +86,14 @@ def _trusted(name: str, metadata: Mapping[str, Any]) -> bool | None:
 def _free_args(name: str, metadata: Mapping[str, Any]) -> tuple[str, ...]:
     declared = metadata.get("free_args", ())
     if not isinstance(declared, list | tuple) or not all(isinstance(argument, str) for argument in declared):
-        raise ToolConfigError(name, f"free_args {declared!r} is no list of names of arguments")
+        raise ToolConfigError(name, f"free_args must be a list of argument names, got {declared!r}")
     return tuple(declared)
 
 
 def _folder(name: str, metadata: Mapping[str, Any]) -> str | None:
     declared = metadata.get("folder")
     if declared is not None and not (isinstance(declared, str | Path) and Path(declared).is_absolute()):
-        raise ToolConfigError(name, f"folder {str(declared)!r} is no absolute path")
+        raise ToolConfigError(name, f"folder must be an absolute path, got {str(declared)!r}")
     return None if declared is None else str(declared)
 
 
@@ -101,7 +101,7 @@ def _effect(name: str, metadata: Mapping[str, Any]) -> tuple[Effect, bool]:
     declared = metadata.get("effect")
     if declared is not None:
         if declared not in get_args(Effect):
-            raise ToolConfigError(name, f"effect {declared!r} is none of {', '.join(get_args(Effect))}")
+            raise ToolConfigError(name, f"effect must be one of {', '.join(get_args(Effect))}, got {declared!r}")
         return declared, metadata.get("idempotent") is True
     effect, repeatable = effect_of(metadata)  # of MCP hints
     return effect, repeatable or metadata.get("idempotent") is True

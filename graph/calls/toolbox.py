@@ -62,8 +62,10 @@ class Toolbox(Mapping[str, BoundTool]):
         foreseeing = {name: self[str(step.tool)] for name, step in steps.items() if self[str(step.tool)].foresees}
         if not foreseeing:
             return []
-        said = await run_sync(lambda: {name: foreseeing[name].foreseen(_known(steps[name])) for name in foreseeing})
-        return [f"{name}: {sentence}" for name, sentence in said.items() if sentence]
+        sentences = await run_sync(
+            lambda: {name: foreseeing[name].foreseen(_known(steps[name])) for name in foreseeing}
+        )
+        return [f"{name}: {sentence}" for name, sentence in sentences.items() if sentence]
 
     def file(self, path: str) -> str | None:
         """Describe the regular file at a path in the tools' folders, None if absent; links out are not followed."""

@@ -34,7 +34,7 @@ DUPLICATED_KEYS = ("tool_calls", "function_call", "parsed", "refusal")
 
 
 @dataclass(frozen=True)
-class Attempt:
+class FailedRequest:
     """A failed request: kind and text of the error, and the wait before the next request, in seconds."""
 
     model: str
@@ -48,7 +48,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """An answer with its model, its usage in tokens, and the failed attempts before it.
 
     `usage` has `input_tokens`, `output_tokens` and `total_tokens`, and `estimated` if the server did not report them.
@@ -57,7 +57,7 @@ class Answer:
     message: AIMessage
     model: str
     usage: Mapping[str, Any]
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[FailedRequest, ...] = ()
 
 
 def flaw_of(message: AIMessage) -> Flaw | None:

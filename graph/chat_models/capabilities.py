@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessageChunk, HumanMessage
 from langchain_core.tools import tool
 
-from graph.chat_models.chat import Chat, Request, with_tools
+from graph.chat_models.chat import Chat, ModelRequest, with_tools
 from graph.chat_models.json_text import NoJson, json_from
 from graph.chat_models.structured import with_schema
 
@@ -77,7 +77,7 @@ async def _streamed(chat: Chat, tools: Sequence[Any]) -> BaseMessageChunk | AIMe
 async def _by_schema(chat: Chat) -> bool:
     if not chat.structured or with_schema(chat.model, WORD) is None:
         return False
-    request = Request([HumanMessage('Answer with the JSON object {"word": "ok"} only.')], schema=WORD)
+    request = ModelRequest([HumanMessage('Answer with the JSON object {"word": "ok"} only.')], schema=WORD)
     try:
         found = json_from(str((await chat.once(request)).text))
     except NoJson:

@@ -29,7 +29,7 @@ FEATURE_WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Request:
+class ModelRequest:
     """A request; the model may call `tools`, and its answer should fit `schema`, a JSON Schema with a title."""
 
     messages: Sequence[BaseMessage]
@@ -74,7 +74,7 @@ class Chat:
         """Whether calls cost nothing, as with the embedded rules."""
         return self.provider == "offline-rules"
 
-    async def once(self, request: Request, without: AbstractSet[str] = frozenset()) -> AIMessage:
+    async def once(self, request: ModelRequest, without: AbstractSet[str] = frozenset()) -> AIMessage:
         """Make one request; exceptions of the model or its client propagate."""
         if self.limiter is not None:
             await self.limiter.aacquire(blocking=True)
@@ -98,7 +98,7 @@ class Chat:
         words = redacted(failure.words, secrets_of(self.model)).encode(errors="replace").decode()
         return replace(failure, words=shortened(words, ERROR_CHARACTERS))
 
-    def dispensable(self, failure: Failure, request: Request, without: AbstractSet[str]) -> str | None:
+    def dispensable(self, failure: Failure, request: ModelRequest, without: AbstractSet[str]) -> str | None:
         """Return the feature to drop from a rejected request: one named in the error, else the schema."""
         if failure.kind not in ("request", "server"):
             return None
@@ -109,10 +109,10 @@ class Chat:
             return named[0]
         return "schema" if "schema" in used and failure.kind == "request" else None
 
-    def _wants_schema(self, request: Request) -> bool:
+    def _wants_schema(self, request: ModelRequest) -> bool:
         return self.structured and request.schema is not None and not request.tools
 
-    async def _answer(self, request: Request, without: AbstractSet[str]) -> AIMessage:
+    async def _answer(self, request: ModelRequest, without: AbstractSet[str]) -> AIMessage:
         changes: dict[str, Any] = {"temperature": None} if "temperature" in without else {}
         changes |= {"stream_usage": False} if "stream_usage" in without else {}
         model = self.model.model_copy(update=changes) if changes else self.model

@@ -176,7 +176,7 @@ class _Reader:
         try:
             return str(json.loads(f'"{_ESCAPE.sub(_as_json, inner)}"', strict=False))
         except ValueError:
-            raise LenientError("a text with an escape that is none", found.start()) from None
+            raise LenientError("a text with an invalid escape", found.start()) from None
 
     def _skip(self) -> None:
         end = _after_space(self.text, self.position)

@@ -9,7 +9,7 @@ from urllib.request import getproxies
 
 from langchain_core.messages import HumanMessage
 
-from graph.chat_models.chat import Chat, Request
+from graph.chat_models.chat import Chat, ModelRequest
 from graph.chat_models.failures import Failure
 from graph.chat_models.redaction import redacted
 from graph.chat_models.role_model import RoleModel
@@ -92,7 +92,7 @@ def _address(model: Any) -> str:
 async def _test_request(chat: Chat, address: str) -> ModelConfigError | None:
     """Test the model with a request: a key may not permit listing, and a list may be incomplete."""
     try:
-        await chat.once(Request([HumanMessage("Answer with the word: ok")]))
+        await chat.once(ModelRequest([HumanMessage("Answer with the word: ok")]))
     except Exception as error:  # noqa: BLE001  (around a model call, where it becomes data)
         return _error(chat.name, address, chat.failure(error, time.time()))
     return None

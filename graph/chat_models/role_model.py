@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from graph.chat_models.answer import Answer, Attempt, recordable, usage_of
-from graph.chat_models.chat import Chat, Request
+from graph.chat_models.answer import FailedRequest, ModelAnswer, recordable, usage_of
+from graph.chat_models.chat import Chat, ModelRequest
 from graph.chat_models.retry import Clock
 from graph.errors import ModelCallError
 
@@ -35,25 +35,25 @@ class RoleModel:
         """Names of the models that may cost money."""
         return tuple(chat.name for chat in self.chats if not chat.is_free)
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Return the answer, retrying within each model's policy.
 
         Raises:
             ModelCallError: All models failed.
         """
-        attempts: list[Attempt] = []
+        attempts: list[FailedRequest] = []
         for chat in self.chats:
             answer = await self._ask_chat(chat, request, attempts)
             if answer is not None:
                 return answer
         raise ModelCallError(self.name, [attempt.to_json() for attempt in attempts])
 
-    async def _ask_chat(self, chat: Chat, request: Request, attempts: list[Attempt]) -> Answer | None:
+    async def _ask_chat(self, chat: Chat, request: ModelRequest, attempts: list[FailedRequest]) -> ModelAnswer | None:
         failed, without = 0, set(chat.refused)
         while True:
             try:
                 message = await chat.once(request, without)
-                answer = Answer(
+                answer = ModelAnswer(
                     recordable(message), chat.name, usage_of(list(request.messages), message), tuple(attempts)
                 )
                 chat.refused.update(without)  # only now is it certain that these features were the cause
@@ -62,13 +62,13 @@ class RoleModel:
                 failure = chat.failure(error, self.clock.now())
             if dispensable := chat.dispensable(failure, request, without):
                 without.add(dispensable)
-                attempts.append(Attempt(chat.name, failure.kind, f"{failure}; repeated without {dispensable}"))
+                attempts.append(FailedRequest(chat.name, failure.kind, f"{failure}; repeated without {dispensable}"))
                 continue
             failed += 1
             wait_s = None
             if failure.repeatable:
                 wait_s = chat.retry_policy.wait_s(failed, failure.retry_after_s, self.clock.jitter())
-            attempts.append(Attempt(chat.name, failure.kind, str(failure), wait_s or 0.0))
+            attempts.append(FailedRequest(chat.name, failure.kind, str(failure), wait_s or 0.0))
             if wait_s is None:
                 return None
             await self.clock.sleep(wait_s)

@@ -11,10 +11,10 @@ from graph.chat_models.role_model import RoleModel
 from graph.chat_models.settings import (
     OFFLINE,
     ClientSettings,
-    Given,
     Layer,
     ModelSettings,
     ModelSource,
+    ModelSpec,
     Role,
     layer,
     resolved,
@@ -118,19 +118,19 @@ class RoleModels:
         Raises:
             ModelConfigError: The address is not in the operator's settings; a client could redirect keys to it.
         """
-        told: dict[str, Any] = settings.model_dump(exclude_defaults=True)
+        changed: dict[str, Any] = settings.model_dump(exclude_defaults=True)
         if settings.base_url is not None:
             known = [entry for entry in self._entries() if entry.base_url == settings.base_url]
             if not known:
                 fault = f"the settings of this graph do not name the server {settings.base_url}; omit base_url"
                 raise ModelConfigError(model or f"of the {role}", fault)
             server = next((entry for entry in known if _names(entry, model)), known[0])
-            return ModelSettings(model=model, **told, api_key=server.api_key, api_key_env=server.api_key_env)
+            return ModelSettings(model=model, **changed, api_key=server.api_key, api_key_env=server.api_key_env)
         own = self._own(role)
         if model is None or _names(own, model):  # the role's own settings complete it
-            return ModelSettings(model=model and own.model, **told)
+            return ModelSettings(model=model and own.model, **changed)
         found = next((entry for entry in self._entries() if _names(entry, model)), ModelSettings())
-        return ModelSettings(model=found.model or model, **told).over(found)
+        return ModelSettings(model=found.model or model, **changed).over(found)
 
     def _own(self, role: Role) -> ModelSettings:
         """Return the settings of a role's model, empty for a chat model object or a missing judge."""
@@ -151,9 +151,9 @@ class RoleModels:
 
 
 def role_models(
-    given: Mapping[Role, Given | None],
+    given: Mapping[Role, ModelSpec | None],
     file: str | Path | None = None,
-    executors: Mapping[str, Given] | None = None,
+    executors: Mapping[str, ModelSpec] | None = None,
     for_clients: Sequence[str] | None = None,
 ) -> RoleModels:
     """Return the models of all roles; arguments win over the environment, which wins over the file.
@@ -195,7 +195,7 @@ def create_models(layers: Sequence[Layer]) -> RoleModels:
     )
 
 
-def role_model(given: Given) -> RoleModel:
+def role_model(given: ModelSpec) -> RoleModel:
     """Return the model, with the fallbacks in its settings.
 
     Raises:

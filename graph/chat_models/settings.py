@@ -119,18 +119,18 @@ class ClientSettings(BaseModel):
 
 
 ModelSource = ModelSettings | BaseChatModel
-Given = str | ModelSource
+ModelSpec = str | ModelSource
 Layer = Mapping[str, ModelSource]
 """Settings of one source, by role or by `executor.<name>` for a named executor."""
 
 
-def layer(given: Mapping[Role, Given | None], executors: Mapping[str, Given] | None = None) -> Layer:
+def layer(given: Mapping[Role, ModelSpec | None], executors: Mapping[str, ModelSpec] | None = None) -> Layer:
     """Return the given models of roles and named executors as a layer; None means not given.
 
     Raises:
         ModelConfigError: A value is not a name, settings or a chat model, or an executor's name is invalid.
     """
-    settings: dict[str, Given | None] = {str(role): value for role, value in given.items()}
+    settings: dict[str, ModelSpec | None] = {str(role): value for role, value in given.items()}
     settings |= {executor_key(name): value for name, value in (executors or {}).items()}
     return {role: _read(value) for role, value in settings.items() if value is not None}
 
@@ -148,7 +148,7 @@ def executor_key(name: str) -> str:
     return f"{EXECUTOR}{name}"
 
 
-def _read(value: Given) -> ModelSource:
+def _read(value: ModelSpec) -> ModelSource:
     if isinstance(value, ModelSettings | BaseChatModel):
         return value
     if isinstance(value, str):

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
-from graph.chat_models.settings import ROLES, Given, Layer, ModelSettings, Role, layer
+from graph.chat_models.settings import ROLES, Layer, ModelSettings, ModelSpec, Role, layer
 from graph.chat_models.untrusted import acts_needing_trust
 from graph.errors import ConfigError, listed
 from graph.settings_file import settings_file
@@ -58,7 +58,7 @@ def from_environment() -> Layer:
     Raises:
         ConfigError: A variable has an invalid value or an unknown name.
     """
-    found: dict[Role, Given | None] = {role: _variables(role) for role in ROLES}
+    found: dict[Role, ModelSpec | None] = {role: _variables(role) for role in ROLES}
     try:
         executors = _EXECUTORS.validate_json(os.environ.get(EXECUTORS_VARIABLE) or "{}")
     except ValidationError as error:
@@ -84,7 +84,7 @@ def from_file(file: str | Path | None) -> Layer:
     """
     found = settings_file(file)
     try:
-        models = _Models.model_validate(found.said.get("models", {}))
+        models = _Models.model_validate(found.values.get("models", {}))
     except ValidationError as error:
         raise ConfigError(f"{found.path}: {_faults(error, 'models.')}") from None
     settings = layer({role: getattr(models, role) for role in ROLES}, models.executors)

@@ -71,31 +71,31 @@ def after_thoughts(text: str) -> str:
     >>> after_thoughts("<think>A capital, so...</think> Paris")
     'Paris'
     """
-    said, start, open_tags = _final_channel(text[bare_final(text) :].strip()), 0, 0
-    while (first := _FIRST_TAG.match(said, start)) and not is_end(first):
-        start = thoughts_end(said, first)
-    for tag in _TAG.finditer(said, start):
-        if said[tag.start() - 1 : tag.start()] in tuple(_QUOTES):
+    rest, start, open_tags = _final_channel(text[bare_final(text) :].strip()), 0, 0
+    while (first := _FIRST_TAG.match(rest, start)) and not is_end(first):
+        start = thoughts_end(rest, first)
+    for tag in _TAG.finditer(rest, start):
+        if rest[tag.start() - 1 : tag.start()] in tuple(_QUOTES):
             continue
         open_tags += -1 if is_end(tag) else 1
         if open_tags < 0:
             open_tags, start = 0, tag.end()
-    return said[start:].strip()
+    return rest[start:].strip()
 
 
 def _final_channel(text: str) -> str:
     """Return the content of the final channel, or the text if it has no channels."""
-    said = text
+    rest = text
     final = _FINAL.search(text)
     if final is not None and text[final.start() - 1 : final.start()] not in tuple(_QUOTES):
-        said = text[final.end() :]
+        rest = text[final.end() :]
     elif first := _FIRST_CHANNEL.match(text):
         is_final = first["channel"].lower() == "final"
-        said = text[first.end() if is_final else channel_end(text, first.end()) :]
+        rest = text[first.end() if is_final else channel_end(text, first.end()) :]
     else:
         return text
-    end = _END.search(said)
-    return (said[: end.start()] or said[end.end() :] if end else said).strip()
+    end = _END.search(rest)
+    return (rest[: end.start()] or rest[end.end() :] if end else rest).strip()
 
 
 def _name(tag: re.Match[str]) -> str:

@@ -21,7 +21,7 @@ FORMAT_INSTRUCTIONS: Mapping[str, str] = {"json": "Answer with JSON only, withou
 
 
 @dataclass(frozen=True)
-class Assessment:
+class CaseAssessment:
     """Whether all checks passed, and the finding of each."""
 
     met: bool
@@ -54,7 +54,7 @@ def case_faults(case: Case, tools: Collection[str]) -> Iterator[str]:
         yield from (f"answer: {fault}" for fault in check_faults({"schema": case.answer}, tools))
 
 
-def assess(case: Case, answer: JsonValue, called: Mapping[str, int], sandbox: Sandbox) -> Assessment:
+def assess(case: Case, answer: JsonValue, called: Mapping[str, int], sandbox: Sandbox) -> CaseAssessment:
     """Return the assessment of a run; `called` is the number of successful calls by tool."""
     found, checks = [], list(case.checks)
     try:
@@ -64,7 +64,7 @@ def assess(case: Case, answer: JsonValue, called: Mapping[str, int], sandbox: Sa
     if isinstance(case.answer, dict):
         checks.insert(0, {"schema": case.answer})
     found += [_finding(check, answer, called, sandbox) for check in checks]
-    return Assessment(all(finding["met"] for finding in found), tuple(found))
+    return CaseAssessment(all(finding["met"] for finding in found), tuple(found))
 
 
 def parse_answer(answer_format: AnswerFormat, answer: JsonValue) -> JsonValue:

@@ -15,16 +15,16 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import ToolException
 
 from graph.calls.bound_tool import BoundTool
-from graph.calls.meter import BudgetReached, Meter
+from graph.calls.meter import LimitReached, Meter
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.time_limit import within
 from graph.calls.toolbox import Toolbox
-from graph.chat_models.answer import Answer, Flaw, flaw_of
-from graph.chat_models.chat import Request
+from graph.chat_models.answer import Flaw, ModelAnswer, flaw_of
+from graph.chat_models.chat import ModelRequest
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError
 from graph.evaluation.direct_model import DirectModel
-from graph.evaluation.trial import OUTAGES, Ending, Spent
+from graph.evaluation.trial import OUTAGES, Spent, TrialEnding
 from graph.plan.canonical import digest
 from graph.plan.schema import Plan, Step
 from graph.plan.shortening import shortened
@@ -33,7 +33,7 @@ from graph.prompts.direct import DIRECT, direct_message
 from graph.record.budget import Usage
 from graph.record.values import normalise, to_text
 from graph.settings import Settings
-from tools.idempotency import calling
+from tools.idempotency import with_idempotency_key
 
 MAX_TURNS = 100
 """Model calls of one run, at most, independent of the budget."""
@@ -68,19 +68,19 @@ class DirectRun:
     def __post_init__(self) -> None:
         self._started_s = time.perf_counter()
         self._meter = Meter(self.settings.budget, Usage(), self.settings.policy.prices, self._elapsed_s)
-        self._reached: BudgetReached | None = None
+        self._reached: LimitReached | None = None
 
-    async def run(self, goal: str, constraints: Sequence[str]) -> Ending:
+    async def run(self, goal: str, constraints: Sequence[str]) -> TrialEnding:
         """Run the agent to its final message, to a limit of the budget, or to a failure of its model."""
         status, reason, answer, limit = "succeeded", None, "", None
         try:
             answer = await self._invoke(goal, constraints)
-        except BudgetReached as reached:
+        except LimitReached as reached:
             status, reason, limit = "budget_exhausted", str(reached), reached.limit
         except (ModelCallError, NoAnswer) as failure:
             status, reason = "failed", str(failure)
         spent = replace(self.spent, seconds=self._elapsed_s())
-        return Ending(status, reason, answer, spent, dict(self.called), limit, self.outage)
+        return TrialEnding(status, reason, answer, spent, dict(self.called), limit, self.outage)
 
     async def _invoke(self, goal: str, constraints: Sequence[str]) -> str:
         from langchain.agents import create_agent
@@ -100,7 +100,7 @@ class DirectRun:
             raise NoAnswer(f"{FLAWS[flaw]}: {text[:ERROR_CHARACTERS]}" if text else FLAWS[flaw])
         return text
 
-    async def _ask_model(self, request: Request) -> AIMessage:
+    async def _ask_model(self, request: ModelRequest) -> AIMessage:
         if self._reached:
             raise self._reached
         if self.spent.model_calls == MAX_TURNS:
@@ -117,7 +117,7 @@ class DirectRun:
         self._count(answer, self._meter.settle(reservation, answer.usage, answer.model))
         return answer.message
 
-    def _count(self, answer: Answer, paid_usd: float | None) -> None:
+    def _count(self, answer: ModelAnswer, paid_usd: float | None) -> None:
         used, before = answer.usage, self.spent
         self._add(
             input_tokens=used["input_tokens"],
@@ -140,9 +140,9 @@ class DirectRun:
         name, args = request["name"], request["args"]
         try:
             text = await self._execute(name, args)
-        except (Refused, BudgetReached) as refusal:
+        except (Refused, LimitReached) as refusal:
             # The agent gets a tool message; its next model call then ends the run (decision 0020).
-            self._reached = refusal if isinstance(refusal, BudgetReached) else self._reached
+            self._reached = refusal if isinstance(refusal, LimitReached) else self._reached
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
             error = str(failure) if isinstance(failure, ToolException) else f"{type(failure).__name__}: {failure}"
@@ -159,7 +159,7 @@ class DirectRun:
         self._meter.reserve_call(name, self.name, begins=False)
         await asyncio.sleep(self.rate_limiter.wait_s(name))
         self._add(tool_calls=1)
-        with calling(digest([self.name, self.spent.tool_calls])):
+        with with_idempotency_key(digest([self.name, self.spent.tool_calls])):
             return to_text(normalise(await _with_time_limit(bound, args)))
 
     def _add(self, **more: int) -> None:

@@ -10,9 +10,9 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr
 
-from graph.chat_models.chat import Request
+from graph.chat_models.chat import ModelRequest
 
-Ask = Callable[[Request], Awaitable[AIMessage]]
+Ask = Callable[[ModelRequest], Awaitable[AIMessage]]
 
 
 class DirectModel(BaseChatModel):
@@ -44,5 +44,5 @@ class DirectModel(BaseChatModel):
         tools: Sequence[Any] = (),
         **kwargs: Any,  # noqa: ARG002  (LangChain's signature)
     ) -> ChatResult:
-        answer = await self._ask(Request(messages, tools))
+        answer = await self._ask(ModelRequest(messages, tools))
         return ChatResult(generations=[ChatGeneration(message=answer)])

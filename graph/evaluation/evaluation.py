@@ -23,7 +23,7 @@ from graph.evaluation.results_file import CHART, Results, lock_folder, read_resu
 from graph.evaluation.run_trial import TrialRunner
 from graph.evaluation.sandbox import Toolset, allowed_tools, contents_digest
 from graph.evaluation.suite import ARMS, Arm, Suite
-from graph.evaluation.trial import Slot, Trial
+from graph.evaluation.trial import PlannedTrial, Trial
 from graph.plan.canonical import digest
 from graph.policy.policy import NO_POLICY, Policy
 from graph.record.budget import Budget, Usage, limit_in_words
@@ -129,7 +129,7 @@ class Evaluation:
         await run_sync(partial(_write_results, results, folder))
         return results
 
-    def slots(self) -> list[Slot]:
+    def slots(self) -> list[PlannedTrial]:
         """Return all trials in order: case by case, with another arm first each time."""
         suite = self.runner.suite
         slots = []
@@ -138,7 +138,7 @@ class Evaluation:
                 # Rotate the arms, so that a server that slows down affects all of them alike.
                 first = (place + repetition) % len(self.arms)
                 arms = (*self.arms[first:], *self.arms[:first])
-                slots += [Slot(case.id, arm, repetition, self._basis_digest(place, arm)) for arm in arms]
+                slots += [PlannedTrial(case.id, arm, repetition, self._basis_digest(place, arm)) for arm in arms]
         return slots
 
     def description(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from graph.checkpoint import ledger_of, open_checkpointer
 from graph.configuration import check_reach
 from graph.context import Services
 from graph.evaluation.direct import find_outage
-from graph.evaluation.trial import Ending, Spent
+from graph.evaluation.trial import Spent, TrialEnding
 from graph.record.events import BudgetReached, Event, ModelFinished
 from graph.record.projection import project
 from graph.runs import Run, open_runs
@@ -38,7 +38,7 @@ class PlannedRun:
     settings: Settings
     rate_limiter: RateLimiter
 
-    async def run(self, goal: str, constraints: Sequence[str]) -> Ending:
+    async def run(self, goal: str, constraints: Sequence[str]) -> TrialEnding:
         """Run the agent and return how the run ended.
 
         Raises:
@@ -83,7 +83,7 @@ def decide(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"decisions": [decision for _ in request["action_requests"]], "digest": request["digest"]}
 
 
-def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questions: int) -> Ending:
+def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questions: int) -> TrialEnding:
     """Return how a run ended, as recorded."""
     calls = project(events).calls.by_key.values()
     limits = [event.data.limit for event in events if isinstance(event.data, BudgetReached)]
@@ -91,7 +91,7 @@ def ended(run: Run, answer: Any, events: Sequence[Event], seconds: float, questi
     outages = [
         find_outage([attempt.to_json() for attempt in call.attempts]) for call in asked if call.error is not None
     ]
-    return Ending(
+    return TrialEnding(
         status=run.status,
         reason=run.reason,
         answer=answer,

@@ -12,7 +12,7 @@ from typing import Any
 
 from graph.errors import ResultsError
 from graph.evaluation.summary import Summary, summarise
-from graph.evaluation.trial import Slot, Trial
+from graph.evaluation.trial import PlannedTrial, Trial
 from graph.record.budget import Usage
 
 RESULTS, CHART, RECORDS, TRIALS, LOCK = "results.json", "results.svg", "runs.db", "trials", "results.lock"
@@ -47,7 +47,7 @@ class Results:
             )
         return spent
 
-    def remaining(self, slots: Iterable[Slot]) -> list[Slot]:
+    def remaining(self, slots: Iterable[PlannedTrial]) -> list[PlannedTrial]:
         """Return the trials that are missing or void."""
         made = {trial.slot for trial in self.trials if trial.void is None}
         return [slot for slot in slots if slot not in made]
@@ -97,7 +97,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         yield
 
 
-def read_results(folder: Path, about: Mapping[str, Any], slots: Iterable[Slot]) -> Results:
+def read_results(folder: Path, about: Mapping[str, Any], slots: Iterable[PlannedTrial]) -> Results:
     """Return the results stored in a folder, or empty results.
 
     Raises:

@@ -17,7 +17,7 @@ from graph.evaluation.planned_arm import PlannedRun
 from graph.evaluation.results_file import RECORDS, TRIALS
 from graph.evaluation.sandbox import Sandbox, Toolset, allowed_tools
 from graph.evaluation.suite import Arm, Suite
-from graph.evaluation.trial import Ending, Slot, Trial
+from graph.evaluation.trial import PlannedTrial, Trial, TrialEnding
 from graph.plan.catalog import ToolSpec
 from graph.policy.policy import Policy, ToolRule
 from graph.record.budget import Budget
@@ -39,7 +39,7 @@ class TrialRunner:
     rate_limiter: RateLimiter
     folder: Path
 
-    async def trial(self, slot: Slot, remaining: Budget) -> Trial:
+    async def trial(self, slot: PlannedTrial, remaining: Budget) -> Trial:
         """Run one trial within the remaining budget of the whole evaluation.
 
         Raises:
@@ -81,7 +81,7 @@ class TrialRunner:
 
     async def _ending(
         self, name: str, arm: Arm, toolbox: Toolbox, settings: Settings, goal: str, constraints: list[str]
-    ) -> Ending:
+    ) -> TrialEnding:
         if arm == "direct":
             return await DirectRun(name, self.models.planner, toolbox, settings, self.rate_limiter).run(
                 goal, constraints
@@ -89,7 +89,7 @@ class TrialRunner:
         records = self.folder / RECORDS
         return await PlannedRun(name, records, self.models, toolbox, settings, self.rate_limiter).run(goal, constraints)
 
-    def _void(self, ending: Ending, budget: Budget) -> str | None:
+    def _void(self, ending: TrialEnding, budget: Budget) -> str | None:
         """Return why a trial is not evidence about its arm, or None if it is."""
         if ending.outage:
             return f"a model was unavailable: {ending.outage}"

@@ -48,7 +48,7 @@ class Spent:
 
 
 @dataclass(frozen=True)
-class Ending:
+class TrialEnding:
     """How a run of any arm ended; `status` is a run status.
 
     `called` is the number of successful calls by tool. `limit` is the budget limit that ended the run, `outage` the
@@ -66,7 +66,7 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Slot:
+class PlannedTrial:
     """A planned trial; `basis` is a digest of all inputs that its outcome depends on."""
 
     case: str
@@ -88,7 +88,7 @@ class Trial:
     `folder` the name of the folder with its files.
     """
 
-    slot: Slot
+    slot: PlannedTrial
     status: str
     reason: str | None
     answer: str
@@ -114,5 +114,5 @@ class Trial:
     def from_json(cls, data: Mapping[str, Any]) -> "Trial":
         """Return a trial from the results file."""
         rest = dict(data)
-        slot = Slot(**{entry.name: rest.pop(entry.name) for entry in fields(Slot)})
+        slot = PlannedTrial(**{entry.name: rest.pop(entry.name) for entry in fields(PlannedTrial)})
         return cls(**{**rest, "slot": slot, "spent": Spent(**rest["spent"]), "findings": tuple(rest["findings"])})

@@ -64,7 +64,7 @@ class Criteria:
             again: Repeats the work, None if that is not allowed.
 
         Raises:
-            BudgetReached: A limit prevents a call of the judge, or a retry.
+            LimitReached: A limit prevents a call of the judge, or a retry.
         """
         # A resumed model step replays its recorded conversation, retries included, and so counts from 0.
         tried = self.record.steps.retries[step.id] if step.tool is not None else 0
@@ -76,9 +76,9 @@ class Criteria:
             if assessment.met or retry is None:
                 return end.assessed(assessment, self.record.plan_state.revision)
             if tried >= self.record.steps.retries[step.id]:  # otherwise this retry is on record
-                made = [told for told in end.events if isinstance(told, Finished)]
+                made = [event for event in end.events if isinstance(event, Finished)]
                 await self.gate.commit(
-                    [*made, assessment.told(step.id, self.record.plan_state.revision, again=True)], []
+                    [*made, assessment.event(step.id, self.record.plan_state.revision, again=True)], []
                 )
             tried += 1
             end = await retry(assessment.error)
@@ -92,13 +92,13 @@ class Criteria:
         assessment = Assessment(found)
         if not assessment.met or not self._is_judged(step):
             return end, assessment
-        made = [told for told in end.events if isinstance(told, Finished)]
+        made = [event for event in end.events if isinstance(event, Finished)]
         if made:
-            await self.gate.commit([replace(told, unchecked=True) for told in made], [])
+            await self.gate.commit([replace(event, unchecked=True) for event in made], [])
         asked = (step.id, to_text(end.value))
         if asked not in self.opinions:
             self.opinions[asked] = await self._opinion(step, end.value, before)
-        return replace(end, events=tuple(told for told in end.events if told not in made)), Assessment(
+        return replace(end, events=tuple(event for event in end.events if event not in made)), Assessment(
             found, self.opinions[asked]
         )
 
@@ -121,8 +121,8 @@ class Criteria:
             met, why = _read(str(answer.text))
             if met is not None:
                 return Opinion(step.success_criteria, met, why)
-            said = AIMessage(str(answer.text))
-            call = replace(call, messages=[*call.messages, said, unusable_message(why)])
+            message = AIMessage(str(answer.text))
+            call = replace(call, messages=[*call.messages, message, unusable_message(why)])
         return Opinion(step.success_criteria, None, why)
 
 
@@ -131,9 +131,12 @@ def _read(answer: str) -> tuple[bool | None, str]:
 
     An answer with several opinions is refused: one of them may be quoted from the result, which would judge itself.
     """
-    said = objects_with("met", answer)
-    met = said[0]["met"] if len(said) == 1 else None
+    opinions = objects_with("met", answer)
+    met = opinions[0]["met"] if len(opinions) == 1 else None
     if not isinstance(met, bool):
         words = cut(folded(answer), WHY_CHARACTERS) or "nothing"
-        return None, f"the judge gave {len(said)} opinions, where one with met true or false is asked; it said: {words}"
-    return met, cut(folded(storable(str(said[0].get("why") or "no reason given"))), WHY_CHARACTERS)
+        return (
+            None,
+            f"the judge gave {len(opinions)} opinions, where one with met true or false is asked; it said: {words}",
+        )
+    return met, cut(folded(storable(str(opinions[0].get("why") or "no reason given"))), WHY_CHARACTERS)

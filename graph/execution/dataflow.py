@@ -85,13 +85,14 @@ class Dataflow:
                 elif self._holds_slot(step):
                     self.work.slots.release()
             if not self._running and not self._waits_for_slot:
-                break
+                break  # a task that waits for a slot is progress too: items of `for_each` hold all slots
             ended = await self._next_ends()
             self._running -= len(ended)
             self._free_slots += sum(self._holds_slot(end.step) for end in ended)
             for end in ended:
                 self._settle(end)
 
+        # Raised only now, because the outcomes of running steps must reach the ledger first (decision 0001).
         if self._stale is not None:
             raise self._stale
 
@@ -100,10 +101,10 @@ class Dataflow:
 
         If the run has changed meanwhile, no call may: running steps finish first, then the error is raised.
         """
-        told = [event for end in ended for event in end.events]
-        if told or calls:
+        events = [event for end in ended for event in end.events]
+        if events or calls:
             try:
-                await self.work.gate.commit(told, calls, [end.kept for end in ended if end.kept])
+                await self.work.gate.commit(events, calls, [end.kept for end in ended if end.kept])
             except StaleRunError as error:
                 self._stale = error
                 return False
@@ -111,10 +112,10 @@ class Dataflow:
 
     async def _next_ends(self) -> list[StepOutcome]:
         """Wait until a step ends or a slot becomes free, and return all steps that have ended by then."""
-        told = [await self._ended.get()]
+        ended = [await self._ended.get()]
         while not self._ended.empty():
-            told.append(self._ended.get_nowait())
-        return [end for end in told if end is not None]
+            ended.append(self._ended.get_nowait())
+        return [end for end in ended if end is not None]
 
     async def _start_ready(
         self, tasks: asyncio.TaskGroup, ended: list[StepOutcome]

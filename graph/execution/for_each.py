@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import ResultError, StaleRunError, UnresolvedReferenceError
 from graph.execution.model_step import StepFailed
@@ -27,7 +27,7 @@ class ItemOutcome:
     called: Mapping[str, int]
 
 
-Work = Callable[[], Awaitable[ItemOutcome]]
+ItemWork = Callable[[], Awaitable[ItemOutcome]]
 
 
 def items_of(step: Step, values: Mapping[str, JsonValue]) -> list[JsonValue]:
@@ -58,17 +58,17 @@ class Items:
     read: TrustLabel
     done: dict[int, ItemOutcome] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
-    asks: list[CallHeld | CallUncertain | BudgetReached] = field(default_factory=list)
+    asks: list[CallHeld | CallUncertain | LimitReached] = field(default_factory=list)
     stale: StaleRunError | None = None
 
-    async def do(self, works: Iterable[Work]) -> None:
+    async def do(self, works: Iterable[ItemWork]) -> None:
         """Run each item when a slot is free; once the run has changed, no further item starts."""
         async with asyncio.TaskGroup() as tasks:
             for place, work in enumerate(works):
                 await self.slots.acquire()
                 tasks.create_task(self._do_one(place, work), name=f"{self.step.id}[{place}]")
 
-    async def _do_one(self, place: int, work: Work) -> None:
+    async def _do_one(self, place: int, work: ItemWork) -> None:
         try:
             if self.stale is None:
                 self.done[place] = await work()
@@ -76,7 +76,7 @@ class Items:
             self.stale = error
         except (StepFailed, ResultError, Refused, UnresolvedReferenceError) as error:
             self.failed[place] = str(error)
-        except (CallHeld, CallUncertain, BudgetReached) as reason:
+        except (CallHeld, CallUncertain, LimitReached) as reason:
             self.asks.append(reason)
         finally:
             self.slots.release()

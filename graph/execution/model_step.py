@@ -79,7 +79,7 @@ class ModelStep:
             StepFailed: The model fails, does not finish, or gives no result in the required form.
             CallUncertain: A call may have taken effect before.
             CallHeld: A person has to review a call's arguments first.
-            BudgetReached: A limit prevents another call.
+            LimitReached: A limit prevents another call.
         """
         self.toolbox.warn_of_undeclared(self.step.tools)
         shown = {name: to_text(media_named(value)) for name, value in results.items()}
@@ -172,5 +172,5 @@ def _allows_text(schema: Mapping[str, JsonValue]) -> bool:
 
 
 def _unreadable(request: Any) -> BaseMessage:
-    words = "refused: the arguments are no JSON object; ask again with valid ones"
+    words = "refused: the arguments are not a JSON object; ask again with valid ones"
     return ToolMessage(words, tool_call_id=request["id"], status="error")

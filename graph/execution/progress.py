@@ -17,7 +17,7 @@ WORDS_CHARACTERS = 200
 
 
 @dataclass
-class Progress:
+class ProgressReporter:
     """Reports one pass over a plan of `steps` steps, until it is closed.
 
     The message keeps its id and is sent at most once a second. A change within that second is sent at its end, so that
@@ -43,7 +43,7 @@ class Progress:
         self._write({**event, "started_at": result.started_at, "ended_at": result.ended_at})
         self._schedule()
 
-    def heard(self, call: ToolCall, progress: CallProgress) -> None:
+    def tool_progress(self, call: ToolCall, progress: CallProgress) -> None:
         """Send the reported progress of a call to the stream, at most once a second per step."""
         now = asyncio.get_running_loop().time()
         if self.status.get(call.step) != "running" or now < self._due_at.get(call.step, now):
@@ -52,8 +52,14 @@ class Progress:
         words = one_line(progress.message, WORDS_CHARACTERS) if progress.message else None
         self._reported[call.step] = text = _far(progress, words)
         event = {"run": self.run, "step": call.step, "status": "running", "error": None}
-        told = {"tool": call.tool, "item": call.item, "done": progress.done, "total": progress.total, "message": words}
-        self._write({**event, "started_at": None, "ended_at": None, "progress": {**told, "text": text}})
+        fields = {
+            "tool": call.tool,
+            "item": call.item,
+            "done": progress.done,
+            "total": progress.total,
+            "message": words,
+        }
+        self._write({**event, "started_at": None, "ended_at": None, "progress": {**fields, "text": text}})
         self._schedule()
 
     def close(self) -> None:

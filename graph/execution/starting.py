@@ -4,7 +4,7 @@ from functools import partial
 
 from pydantic import JsonValue
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import UnresolvedReferenceError
 from graph.execution.for_each import Items, items_of
@@ -31,7 +31,7 @@ async def start_step(work: StepWork, step: Step) -> Started:
         return await kind.start(work, step)
     except (UnresolvedReferenceError, Refused) as error:
         return work.attempt(step).failed(str(error))
-    except (CallHeld, CallUncertain, BudgetReached) as reason:
+    except (CallHeld, CallUncertain, LimitReached) as reason:
         return for_a_person(step.id, reason)
 
 

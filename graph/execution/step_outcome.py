@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished
 from graph.record.assessment import Assessment
 from graph.record.events import Draft, StepFinished
@@ -43,11 +43,11 @@ class StepOutcome:
 
     def assessed(self, assessment: Assessment, revision: int) -> "StepOutcome":
         """Return the outcome after its criteria were assessed: a failure if they are not met."""
-        told = (*self.events, assessment.told(self.step, revision, again=False))
+        events = (*self.events, assessment.event(self.step, revision, again=False))
         if assessment.met:
-            return replace(self, events=told)
+            return replace(self, events=events)
         result = replace(self.result, status="failed", value=None, artifact=None, error=assessment.error)
-        return StepOutcome(self.step, result, events=told, kept=self.kept)
+        return StepOutcome(self.step, result, events=events, kept=self.kept)
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ class StepAttempt:
         return Draft(finished, self.step)
 
 
-def for_a_person(step: str, *reasons: CallHeld | CallUncertain | BudgetReached) -> StepOutcome:
+def for_a_person(step: str, *reasons: CallHeld | CallUncertain | LimitReached) -> StepOutcome:
     """Return the provisional outcome of a step that needs a person's decision."""
     uncertain = tuple(key for reason in reasons if isinstance(reason, CallUncertain) for key in reason.keys)
-    limit = next((reason.limit for reason in reasons if isinstance(reason, BudgetReached)), None)
+    limit = next((reason.limit for reason in reasons if isinstance(reason, LimitReached)), None)
     status: StepStatus = "uncertain" if uncertain else "pending"
     return StepOutcome(step, StepResult(status, error=str(reasons[0])), uncertain_calls=uncertain, limit=limit)
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.threads import run_sync
 from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
 from graph.calls.toolbox import Toolbox
@@ -64,7 +64,7 @@ class StepWork:
         repeatable = step.for_each is None and all(specs[name].repeatable for name in step.tool_names)
         try:
             return await self.criteria.assess(step, end, self.before(step), again if repeatable else None)
-        except (CallHeld, CallUncertain, BudgetReached) as reason:
+        except (CallHeld, CallUncertain, LimitReached) as reason:
             return for_a_person(step.id, reason)
 
     def attempt(self, step: Step, rests_on: Any = None) -> StepAttempt:

@@ -57,7 +57,7 @@ class Ownership:
         self.held = held
 
     @asynccontextmanager
-    async def owning(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:
+    async def acquire(self, attempt: Attempt[T]) -> AsyncIterator[tuple[Lease, T]]:
         """Own a run for the length of the block.
 
         Raises:
@@ -67,11 +67,11 @@ class Ownership:
         async def own(owner: str) -> tuple[Lease, T]:
             return await self._own(attempt, owner)
 
-        async with self.holding(own) as taken:
+        async with self.hold(own) as taken:
             yield taken
 
     @asynccontextmanager
-    async def holding(self, own: Callable[[str], Awaitable[tuple[Lease, T]]]) -> AsyncIterator[tuple[Lease, T]]:
+    async def hold(self, own: Callable[[str], Awaitable[tuple[Lease, T]]]) -> AsyncIterator[tuple[Lease, T]]:
         """Hold the lease that `own` acquires, and retire its owner name at the end."""
         owner = await named_owner()
         try:
@@ -84,7 +84,7 @@ class Ownership:
     async def _given_back(
         self, own: Callable[[str], Awaitable[tuple[Lease, T]]], owner: str
     ) -> AsyncIterator[tuple[Lease, T]]:
-        """Hold a lease, and release it unless the last events did (`Ledger.write(lets_go=True)`)."""
+        """Hold a lease, and release it unless the last events did (`Ledger.write(and_release=True)`)."""
         try:
             lease, found = await own(owner)
         except asyncio.CancelledError:

@@ -42,10 +42,10 @@ class Lease:
 
 Message = str
 """`pause`, `cancel`, or the text of an amendment (`graph.record.amendment.Amendment.to_text`)."""
-Answer = Callable[[list[Message]], Sequence[Draft]]
+MessageHandler = Callable[[list[Message]], Sequence[Draft]]
 
 
-def unanswered(_messages: list[Message]) -> Sequence[Draft]:
+def no_events(_messages: list[Message]) -> Sequence[Draft]:
     """Return no events."""
     return ()
 
@@ -147,7 +147,7 @@ class Ledger(Protocol):
         *,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        heed: bool = False,
+        require_empty_inbox: bool = False,
     ) -> int:
         """Write events, all or none, and return the run's last sequence number, also if there are no events to write.
 
@@ -160,12 +160,12 @@ class Ledger(Protocol):
             artifacts: Values that the events name by their artifact's id.
             control_seq: Sequence number of the last event in `CONTROL` that the author has seen, 0 if it has seen none;
                 None to skip the check.
-            heed: Whether a message in the run's inbox prevents the write.
+            require_empty_inbox: Whether a message in the run's inbox prevents the write.
 
         Raises:
             LeaseLostError: The token is outdated or was released; nothing was written.
             StaleRunError: The last event in `CONTROL` is not the `control_seq`-th; nothing was written.
-            MessageWaitingError: A message waits in the inbox, and `heed` is set; nothing was written.
+            MessageWaitingError: A message waits in the inbox, and `require_empty_inbox` is set; nothing was written.
             LedgerCorruptError: The run's last events are missing; nothing was written.
             LedgerSealError: The run is not sealed with this ledger's key; nothing was written.
         """
@@ -178,7 +178,7 @@ class Ledger(Protocol):
         after: int,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        lets_go: bool = False,
+        and_release: bool = False,
     ) -> list[Event]:
         """Write events, all or none, and return those after the run's `after`-th, all in one transaction.
 
@@ -188,7 +188,7 @@ class Ledger(Protocol):
             after: Sequence number of the last event that the author has read.
             artifacts: See `append`.
             control_seq: See `append`.
-            lets_go: Whether to release the lease in the same transaction. If the events are refused, the run stays
+            and_release: Whether to release the lease in the same transaction. If the events are refused, the run stays
                 owned.
 
         Raises:
@@ -198,7 +198,7 @@ class Ledger(Protocol):
             AgentError: See `append`.
         """
 
-    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox, write the events of `answer` in the same transaction, and return the messages in order.
 
         `answer` is not called for an empty inbox. It may be called on another thread, and must not use the ledger.

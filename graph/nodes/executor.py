@@ -10,7 +10,7 @@ from graph.context import Services
 from graph.errors import LedgerError, RunPausedError, StaleRunError
 from graph.execution.criteria import Criteria
 from graph.execution.dataflow import Dataflow
-from graph.execution.progress import Progress
+from graph.execution.progress import ProgressReporter
 from graph.execution.step_work import StepWork
 from graph.fork import is_fork
 from graph.nodes.review_message import message_about
@@ -58,20 +58,20 @@ class Executor:
         """Run the plan as far as possible; the run is owned."""
         run, lease = writer.run, writer.lease
         assert lease is not None
-        progress = Progress(run.record.id, len(plan.steps))
+        progress = ProgressReporter(run.record.id, len(plan.steps))
         flow = self._flow(writer, plan, progress)
         try:
             if not writer.opened:
                 await writer.write(_executing(run))
             await flow.run()
         except StaleRunError:
-            await writer.heed()
+            await writer.read_messages()
             if run.record.plan_state.steered and not run.record.ended:
                 return state_update(run, "revise", results=results_shown(run, plan), doubts=[])
             return state_at_end(run) if run.record.ended else state_update(run, "review", doubts=[])
         except asyncio.CancelledError:
             with suppress(LedgerError, RunPausedError):  # the event is a courtesy: intents are already on record
-                await writer.heed()
+                await writer.read_messages()
                 if not run.record.ended:
                     await run.ledger.append(lease, [Draft(Paused(reason=INTERRUPTED))])
             raise
@@ -94,8 +94,8 @@ class Executor:
         same = shown == plan.digest == record.plan_state.digest and in_force(record, plan, run.terms)
         return plan if same else None
 
-    def _flow(self, writer: RunWriter, plan: Plan, progress: Progress) -> Dataflow:
-        run, gate = writer.run, writer.gate(progress.heard)
+    def _flow(self, writer: RunWriter, plan: Plan, progress: ProgressReporter) -> Dataflow:
+        run, gate = writer.run, writer.gate(progress.tool_progress)
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_retries)
         slots = asyncio.Semaphore(settings.max_concurrency)
@@ -104,7 +104,7 @@ class Executor:
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:
         run = writer.run
-        await writer.heed()  # messages that arrived while the last steps were running
+        await writer.read_messages()  # messages that arrived while the last steps were running
         if run.record.ended:
             return state_at_end(run)
         results = results_shown(run, plan, flow.results)

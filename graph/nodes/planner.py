@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
@@ -95,7 +95,7 @@ class Planner:
         stated = goal_stated(state, run.record) if not run.record.plan_state.revision else []
         try:
             update = await self._plan(writer, state)
-        except BudgetReached as reached:
+        except LimitReached as reached:
             update = await self._ask_for_budget(writer, reached.limit)
         return {**update, "messages": [*stated, *update["messages"]]}
 
@@ -104,9 +104,9 @@ class Planner:
         run, plan = writer.run, writer.run.recorded_plan()
         await writer.write(budget_reached(run, limit, "planner", plan))
         shown = {} if plan is not None else {"plan": None, "digest": None}
-        said = message_without_plan(run)
-        told = {"goal": run.record.assignment.goal, "reason": None, "messages": [said], "doubts": []}
-        return state_update(run, "review", **told, **shown)
+        message = message_without_plan(run)
+        update = {"goal": run.record.assignment.goal, "reason": None, "messages": [message], "doubts": []}
+        return state_update(run, "review", **update, **shown)
 
     async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""

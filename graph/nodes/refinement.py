@@ -19,7 +19,7 @@ async def refined(writer: RunWriter, plan: Plan, steps: list[Step]) -> tuple[Pla
     A step that cannot be expanded is recorded as failed.
 
     Raises:
-        BudgetReached: A limit prevents a model call.
+        LimitReached: A limit prevents a model call.
     """
     run, gate = writer.run, writer.gate().models
     notes: list[str] = []

@@ -6,7 +6,7 @@ from functools import partial
 
 from langchain_core.runnables import RunnableConfig
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.fork import is_fork
@@ -57,7 +57,7 @@ class Replanner:
         async with writer.owned():
             try:
                 return await self._revised(writer)
-            except BudgetReached as reached:
+            except LimitReached as reached:
                 return await self._ask_for_budget(writer, reached.limit)
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
@@ -80,7 +80,7 @@ class Replanner:
         cause = run.replan_policy.cause(current, run.record) or "failure"
         more = Usage(replans=int(cause == "failure"))
         if limit := reached(run.terms.bounds, run.record.spending.usage, more):
-            raise BudgetReached(limit)
+            raise LimitReached(limit)
         proposal = await self._ask(writer, current, cause)
         return await self._accept(writer, current, cause, proposal)
 
@@ -140,8 +140,8 @@ class Replanner:
         return self._to_review(run, plan)
 
     def _to_review(self, run: RunContext, plan: Plan) -> StateUpdate:
-        said, results = message_about(run, plan), results_shown(run, plan)
-        return state_with_plan(run, plan, "review", results=results, messages=[said], doubts=[])
+        message, results = message_about(run, plan), results_shown(run, plan)
+        return state_with_plan(run, plan, "review", results=results, messages=[message], doubts=[])
 
     async def _give_up(self, writer: RunWriter, current: Plan, proposal: Proposal, why: str) -> StateUpdate:
         """End a run without progress if no person may be asked; it cannot count as succeeded."""

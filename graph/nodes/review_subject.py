@@ -6,7 +6,7 @@ from typing import Any
 
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
-from graph.plan.reading import Reading, read_plan
+from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
 from graph.record.call import Call
@@ -64,7 +64,7 @@ def uncertain_calls(record: RunState, named: Any) -> tuple[Call, ...]:
     return tuple(call for call in calls if call is not None and call.is_uncertain)
 
 
-def _unchanged(run: RunContext, raw: Any) -> Reading | None:
+def _unchanged(run: RunContext, raw: Any) -> ParsedPlan | None:
     """Return the latest revision if it equals the plan in the state and the terms are unchanged."""
     plan = run.recorded_plan()
     try:
@@ -73,10 +73,10 @@ def _unchanged(run: RunContext, raw: Any) -> Reading | None:
         return None
     if plan is None or not same or run.record.plan_state.binding != run.terms.binding(plan):
         return None
-    return Reading(plan)
+    return ParsedPlan(plan)
 
 
-def read_from_outside(run: RunContext, raw: Any) -> Reading:
+def read_from_outside(run: RunContext, raw: Any) -> ParsedPlan:
     """Read an untrusted plan; steps that succeeded cannot change."""
     specs, most = run.services.toolbox.specs, run.services.settings.max_steps
     current = run.recorded_plan()

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, Protocol, cast, runtime_checkable
 
-from graph.ledger.protocol import Answer, Lease, Ledger, Owned, RunKey, unanswered
+from graph.ledger.protocol import Lease, Ledger, MessageHandler, Owned, RunKey, no_events
 from graph.observing.listener import Listener, Observer
 from graph.observing.log import log_events
 from graph.record.events import Draft, Event
@@ -76,7 +76,7 @@ class ObservedLedger:
         await self._notify(by.run if isinstance(by, Lease) else by, drafts)
         return events
 
-    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[str]:
+    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[str]:
         """See `Ledger.take_messages`."""
         written: list[Draft] = []
 

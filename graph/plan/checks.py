@@ -45,7 +45,7 @@ def check_faults(check: Mapping[str, Any], tools: Collection[str]) -> Iterator[s
             yield f"{OF} {fault}"
 
 
-def kind_of(check: Check) -> str:
+def check_kind(check: Check) -> str:
     """Return the kind of a check without faults, a key of `KINDS`."""
     return next(name for name in check if name != OF)
 
@@ -56,7 +56,7 @@ def describe_check(check: Check) -> str:
     >>> describe_check({"range": [0, None], "of": "total"}), describe_check({"non_empty": True})
     ('range [0,null] of total', 'non_empty')
     """
-    kind = kind_of(check)
+    kind = check_kind(check)
     wanted = check[kind]
     operand = "" if wanted is True else f" {wanted if isinstance(wanted, str) else canonical_json(wanted).decode()}"
     return f"{kind}{operand}{f' of {check[OF]}' if OF in check else ''}"

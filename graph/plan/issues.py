@@ -33,7 +33,7 @@ class Issue:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Issue":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw.get("step"), raw.get("field", ""), raw.get("message", ""))
 
     def to_json(self) -> dict[str, str | None]:

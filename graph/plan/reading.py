@@ -23,7 +23,7 @@ MAX_WORK = 10_000_000
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedPlan:
     """The outcome of reading: a valid plan, or its issues; `notes` describe normalizations."""
 
     plan: Plan | None
@@ -31,7 +31,7 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
-def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> Reading:
+def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS) -> ParsedPlan:
     """Read a plan in any accepted form and validate it as a whole, with bounded work.
 
     Args:
@@ -41,7 +41,7 @@ def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEP
     """
     plan, notes = unwrap(raw, tools)
     if not isinstance(plan, dict):
-        return Reading(None, (Issue(None, "plan", 'a plan must be an object with "steps"'),))
+        return ParsedPlan(None, (Issue(None, "plan", 'a plan must be an object with "steps"'),))
     issues = [
         Issue(None, str(key), f"unknown key {short_repr(key)}; a plan has steps, answer")
         for key in plan
@@ -104,7 +104,7 @@ def read_step(raw: Mapping[Any, Any], tools: Mapping[str, ToolSpec]) -> StepDraf
     return draft
 
 
-def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Iterable[str] = ()) -> Reading:
+def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Iterable[str] = ()) -> ParsedPlan:
     """Return the plan, or all its issues.
 
     Args:
@@ -114,10 +114,10 @@ def finish(drafts: list[StepDraft], answer: Any, issues: list[Issue], notes: Ite
         notes: Normalizations outside the steps.
     """
     if issues:
-        return Reading(None, tuple(dict.fromkeys(issues)))
+        return ParsedPlan(None, tuple(dict.fromkeys(issues)))
     plan = Plan(steps=tuple(draft.step for draft in drafts if draft.step is not None), answer=answer)
     of_plan, of_steps = [(None, note) for note in notes], [(d.id, note) for d in drafts for note in d.notes]
-    return Reading(plan, notes=group_notes(chain(of_plan, of_steps)))
+    return ParsedPlan(plan, notes=group_notes(chain(of_plan, of_steps)))
 
 
 def _place(loc: tuple[int | str, ...]) -> str:

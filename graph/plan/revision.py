@@ -9,7 +9,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.issues import Issue
 from graph.plan.normalization import read_id, unwrap
-from graph.plan.reading import MAX_STEPS, Reading, finish, read_steps
+from graph.plan.reading import MAX_STEPS, ParsedPlan, finish, read_steps
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
 from graph.plan.shortening import short_repr
@@ -35,7 +35,7 @@ class PlanDiff:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "PlanDiff":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         added, changed, removed = (tuple(raw.get(name, ())) for name in ("added", "changed", "removed"))
         return cls(added, changed, removed, bool(raw.get("answer")))
 
@@ -62,7 +62,7 @@ def difference(before: Plan | None, after: Plan) -> PlanDiff:
 
 def read_revision(
     raw: Any, current: Plan, succeeded: Collection[str], tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEPS
-) -> Reading:
+) -> ParsedPlan:
     """Read `{"keep": [...], "steps": [...], "answer": ...}` and return the whole revised plan, or every fault.
 
     Steps that succeeded stay and never change. A given step may have the id of one that failed or has not run; a step
@@ -71,7 +71,7 @@ def read_revision(
     revision, notes = unwrap(raw, tools)
     if not isinstance(revision, dict):
         message = 'a revision must be an object with "steps", and "keep" for the steps that stay'
-        return Reading(None, (Issue(None, "plan", message),))
+        return ParsedPlan(None, (Issue(None, "plan", message),))
     issues = [
         Issue(None, str(key), f"unknown key {short_repr(key)}; a revision has keep, steps, answer")
         for key in revision

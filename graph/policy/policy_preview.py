@@ -81,7 +81,7 @@ class PolicyPreview:
         return argument_labels(step, {**self.labels, ITEM: item})
 
 
-def forecast(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
+def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     """Return the findings on a valid plan without any earlier approval.
 
     A plan with a denial is refused, so its requests are left out. A model's calls are unknown beforehand: every request

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from graph.plan.issues import Issue
-from graph.plan.reading import Reading
+from graph.plan.reading import ParsedPlan
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
 from graph.record.remaining import steps_left
@@ -48,12 +48,12 @@ class ReplanPolicy:
         """Whether to replan after each step; after the last round the plan runs on unchanged."""
         return self.replan == "every_step" and record.plan_state.rounds < self.max_rounds
 
-    def checked(self, reading: Reading, record: RunState) -> Reading:
+    def checked(self, reading: ParsedPlan, record: RunState) -> ParsedPlan:
         """Return the reading of a plan, refused if the plan exceeds the horizon."""
         if self.horizon is None or reading.plan is None:
             return reading
         new = steps_left(reading.plan, record.steps.results)
-        return Reading(None, (Issue(None, "steps", ONE_STEP),)) if len(new) > self.horizon else reading
+        return ParsedPlan(None, (Issue(None, "steps", ONE_STEP),)) if len(new) > self.horizon else reading
 
     def ended(self, ending: Ending, record: RunState) -> Ending:
         """Return the ending of a run; with a horizon, success requires that the planner declared the goal reached."""

@@ -19,21 +19,21 @@ class Amendment:
 
     @property
     def fault(self) -> str | None:
-        """The error in the amendment if it is empty or cannot be stored.
+        """The error in the amendment, if it is empty or cannot be stored.
 
         >>> Amendment(add=(" ",)).fault
         'say what changes: a constraint that comes or goes, or words for the planner'
         """
-        said = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
-        if not said or not all(text.strip() for text in said):
+        texts = (*self.add, *self.withdraw, *([] if self.feedback is None else [self.feedback]))
+        if not texts or not all(text.strip() for text in texts):
             return "say what changes: a constraint that comes or goes, or words for the planner"
-        if not all(map(is_utf8, said)):
+        if not all(map(is_utf8, texts)):
             return "text with half a surrogate pair cannot be kept; give clean text"
         return None
 
     @classmethod
     def read(cls, text: str) -> "Amendment":
-        """Read what `to_text` wrote."""
+        """Parse the output of `to_text`."""
         raw = json.loads(text)
         return cls(tuple(raw["add"]), tuple(raw["withdraw"]), raw["feedback"], raw["by"])
 
@@ -50,7 +50,7 @@ class Amendment:
         return tuple(dict.fromkeys([*(one for one in constraints if one not in self.withdraw), *self.add]))
 
     def draft(self, constraints: Sequence[str]) -> Draft:
-        """Return the event of the amendment; `constraints` are those so far."""
+        """Return the event of the amendment; `constraints` are those before it."""
         steered = Steered(
             constraints=self.applied(constraints),
             added=self.add,

@@ -22,9 +22,9 @@ def artifacts_named(events: Iterable[Event]) -> list[str]:
 
 
 def without_constants(messages: Sequence[JsonValue], constants: Mapping[str, int]) -> list[JsonValue]:
-    """Return a prompt's messages with texts that many prompts share replaced by their numbers.
+    """Return a prompt's messages with shared texts replaced by their numbers.
 
-    Such a message has `parts` in place of its `content`: texts, and numbers of constants.
+    A replaced message has `parts` instead of `content`: texts, and numbers of constants.
 
     >>> without_constants([{"type": "human", "content": "use abc now"}], {"abc": 0})
     [{'type': 'human', 'parts': ['use ', 0, ' now']}]
@@ -43,7 +43,7 @@ def _in_parts(message: JsonValue, constants: Mapping[str, int]) -> JsonValue:
 
 
 def with_constants(messages: Sequence[Any], constants: Sequence[str]) -> list[Any]:
-    """Return a prompt's messages with the constants in their places."""
+    """Return a prompt's messages with the constants filled in."""
     return [_whole(message, constants) for message in messages]
 
 
@@ -51,12 +51,12 @@ def _whole(message: Any, constants: Sequence[str]) -> Any:
     if not isinstance(message, Mapping) or "parts" not in message:
         return message
     content = "".join(part if isinstance(part, str) else constants[part] for part in message["parts"])
-    told = {name: value for name, value in message.items() if name not in ("type", "parts")}
-    return {"type": message["type"], "content": content, **told}
+    others = {name: value for name, value in message.items() if name not in ("type", "parts")}
+    return {"type": message["type"], "content": content, **others}
 
 
 def with_artifacts(payload: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return an event's payload with other artifacts in the place of those whose ids are given."""
+    """Return an event's payload with artifacts replaced by those of the given ids."""
     changed = dict(payload)
     if isinstance(payload.get("artifact"), Mapping) and payload["artifact"].get("id") in others:
         changed["artifact"] = dict(others[payload["artifact"]["id"]])
@@ -73,11 +73,11 @@ def with_artifacts(payload: Mapping[str, Any], others: Mapping[str, Mapping[str,
 
 
 def with_values(payload: Mapping[str, Any], contents: Mapping[str, str]) -> dict[str, Any]:
-    """Return an event's payload with the JSON that artifacts hold in the place of prompts and tools.
+    """Return an event's payload with prompts and tools filled in from their artifacts.
 
     Args:
-        payload: Of an event.
-        contents: Artifact's id -> the JSON text that it holds.
+        payload: The payload of an event.
+        contents: Artifact id -> its JSON text.
     """
     changed = dict(payload)
     for field in TOLD_IN_PARTS:
@@ -87,8 +87,8 @@ def with_values(payload: Mapping[str, Any], contents: Mapping[str, str]) -> dict
             changed[field] = {**others, "value": json.loads(contents[artifact["id"]])}
     constants = [contents[one["id"]] for one in _constants(payload) if one["id"] in contents]
     if constants and len(constants) == len(_constants(payload)) and "value" in changed["prompt"]:
-        told = with_constants(changed["prompt"]["value"], [json.loads(text) for text in constants])
-        changed["prompt"] = {**changed["prompt"], "value": told}
+        messages = with_constants(changed["prompt"]["value"], [json.loads(text) for text in constants])
+        changed["prompt"] = {**changed["prompt"], "value": messages}
         del changed["prompt"]["constants"]
     if "configured" in payload:
         changed["configured"] = with_values(payload["configured"], contents)
@@ -96,7 +96,7 @@ def with_values(payload: Mapping[str, Any], contents: Mapping[str, str]) -> dict
 
 
 def held_artifact(payload: Mapping[str, Any], field: str) -> Mapping[str, Any] | None:
-    """Return the artifact that stands in a field in place of its value, or None."""
+    """Return the artifact that a field holds instead of a value, or None."""
     holder = payload.get(field)
     if not isinstance(holder, Mapping) or not isinstance(holder.get("artifact"), Mapping):
         return None

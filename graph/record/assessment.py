@@ -28,8 +28,8 @@ class Assessment:
         unmet += [str(self.opinion)] if self.opinion is not None and self.opinion.met is not True else []
         return f"its result will not do: {'; '.join(unmet)}"
 
-    def told(self, step: str, revision: int, again: bool) -> Draft:
-        """Return the event; `again` means that the step is tried once more."""
+    def event(self, step: str, revision: int, again: bool) -> Draft:
+        """Return the event; `again` means that the step is tried again."""
         checked = StepChecked(
             met=self.met,
             checks=tuple(self.findings),

@@ -9,11 +9,11 @@ from graph.record.events import NO_CONFIGURATION, Configuration, Configured, Run
 
 @dataclass(frozen=True)
 class Assignment:
-    """The goal of a run, its constraints as amended, and what it was started with.
+    """The goal of a run, its amended constraints, and the settings at its start.
 
-    `setup` is what the run needs to be resumed elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`;
-    records of earlier versions have none, and their setup may be a client's. `history` has earlier turns of the
-    thread, `forked_from` names the run that this one began as a fork of.
+    `setup` is the data to resume the run elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`; older
+    records have no `setup_by`, and a client may have written their setup. `history` has earlier turns of the thread,
+    `forked_from` names the run that this one is a fork of.
     """
 
     thread: str = ""
@@ -27,7 +27,7 @@ class Assignment:
     forked_from: str | None = None
 
     def run_started(self, data: RunStarted) -> "Assignment":
-        """Return the assignment as the run was started with it; settings on record stay if it brings none."""
+        """Return the assignment at the start of the run; settings already on record stay if the event has none."""
         return Assignment(
             thread=data.thread,
             n=data.n,
@@ -48,5 +48,5 @@ class Assignment:
         return replace(self, configuration=data.configuration)
 
     def steered(self, data: Steered) -> "Assignment":
-        """Return the assignment with the constraints that hold from now on."""
+        """Return the assignment with the amended constraints."""
         return replace(self, constraints=data.constraints)

@@ -18,15 +18,15 @@ UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work"}
 """Singular forms that are not the plural without its last letter."""
 
 FRACTIONS = ("cost_usd", "wall_s")
-WHOLE, NUMBER = "is no whole number of at least 0", "is no number of at least 0"
-CALLS = "is an object: tool -> how often it may be called"
+WHOLE, NUMBER = "must be an integer >= 0", "must be a number >= 0"
+CALLS = "must be an object: tool -> most calls"
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a run, None for no limit; `calls` limits single tools by name.
+    """Limits of a run; None means no limit. `calls` limits single tools by name.
 
-    `tokens` counts prompts and answers, `wall_s` seconds in which the run is worked on.
+    `tokens` counts prompts and answers, `wall_s` the working time of the run in seconds.
     """
 
     model_calls: int | None = None
@@ -56,7 +56,7 @@ class Budget:
         return Budget(**plain, calls={tool: _lower(self.calls.get(tool), other.calls.get(tool)) for tool in tools})
 
     def beyond(self, hard: "Budget") -> list[str]:
-        """Return the limits that are higher than a hard one, or unset if that one is set."""
+        """Return the limits that exceed a hard limit, or are unset although the hard limit is set."""
         given = {name: self.of(name) for name in hard.names}
         return [name for name, limit in given.items() if limit is None or limit > (hard.of(name) or 0)]
 
@@ -71,7 +71,7 @@ NO_BUDGET = Budget()
 
 @dataclass(frozen=True)
 class Price:
-    """What a model's tokens cost, in US dollars per million."""
+    """The price of a model, in US dollars per million tokens."""
 
     input: float
     output: float
@@ -99,18 +99,18 @@ class Usage:
     calls: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, name: str) -> float:
-        """Return what was spent of one limit: a field's name, or `calls.<tool>`."""
+        """Return the usage that one limit counts: a field's name, or `calls.<tool>`."""
         found: float = self.calls.get(name[6:], 0) if name.startswith("calls.") else getattr(self, name)
         return found
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Usage":
-        """Read what `to_json` wrote; a number that a redaction changed counts as 0."""
+        """Parse the output of `to_json`; a number that a redaction changed counts as 0."""
         plain = {name: raw[name] for name in UNIT if isinstance(raw.get(name), int | float)}
         return cls(**plain, calls=dict(raw.get("calls", {})))
 
     def plus(self, *, calls: Mapping[str, int] | None = None, **more: float) -> "Usage":
-        """Return the usage after something more was spent."""
+        """Return the sum of two usages."""
         changed = dict(vars(self))
         for name, amount in more.items():
             changed[name] += amount
@@ -121,7 +121,7 @@ class Usage:
         return Usage(**changed)
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything but the zeros."""
+        """Return all non-zero fields."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: dict(value) if name == "calls" else value for name, value in found.items() if value}
 
@@ -130,9 +130,9 @@ NO_USAGE = Usage()
 
 
 def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
-    """Parse a budget from plain data; return it with (field, error) for each fault, which makes it invalid."""
+    """Parse a budget from plain data; return it with (field, error) for each fault. A budget with faults is invalid."""
     if not isinstance(raw, Mapping):
-        return NO_BUDGET, [("budget", f"is an object with some of {', '.join(UNIT)}, calls")]
+        return NO_BUDGET, [("budget", f"must be an object with some of {', '.join(UNIT)}, calls")]
     faults, plain = [], {}
     for name, limit in raw.items():
         if name == "calls" and isinstance(limit, Mapping):
@@ -140,7 +140,7 @@ def read_budget(raw: Any) -> tuple[Budget, list[tuple[str, str]]]:
         elif name == "calls" and limit is not None:
             faults.append((name, CALLS))
         elif name not in UNIT and name != "calls":
-            faults.append((str(name), f"is no limit of a budget; it has {', '.join(UNIT)}, calls"))
+            faults.append((str(name), f"is not a limit of a budget; the limits are {', '.join(UNIT)}, calls"))
         elif limit is not None and not _is_limit(name, limit):
             faults.append((name, NUMBER if name in FRACTIONS else WHOLE))
         elif limit is not None:
@@ -161,7 +161,7 @@ def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
 
 
 def limit_in_words(name: str, budget: Budget, usage: Usage) -> str:
-    """Return how a limit stands, for a sentence.
+    """Return the usage of a limit, for a sentence.
 
     >>> limit_in_words("calls.send", Budget(calls={"send": 2}), Usage(calls={"send": 2}))
     '2 of 2 calls of send'
@@ -170,21 +170,21 @@ def limit_in_words(name: str, budget: Budget, usage: Usage) -> str:
 
 
 def spent_in_words(budget: Budget, usage: Usage) -> str:
-    """Return all that was spent or is bounded.
+    """Return all usage and limits, for a sentence.
 
     >>> spent_in_words(Budget(tool_calls=5), Usage(tool_calls=2, tokens=700, calls={"send": 2}))
     '700 tokens, 2 of 5 tool calls'
     """
-    told = [name for name in UNIT if usage.of(name) or name in budget.names]
-    told += [name for name in budget.names if name not in UNIT]
+    names = [name for name in UNIT if usage.of(name) or name in budget.names]
+    names += [name for name in budget.names if name not in UNIT]
     return ", ".join(
         limit_in_words(name, budget, usage) if name in budget.names else unit_in_words(name, usage.of(name))
-        for name in told
+        for name in names
     )
 
 
 def unit_in_words(name: str, amount: float) -> str:
-    """Return an amount of what a limit counts.
+    """Return an amount with its unit.
 
     >>> unit_in_words("cost_usd", 0.25), unit_in_words("calls.send", 2), unit_in_words("steps", 1)
     ('0.25 US dollars', '2 calls of send', '1 step')

@@ -28,13 +28,12 @@ class AskedCall:
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call that was started, and its outcome; `item` counts from 0 if its step is done for each of a list.
+    """A started tool call and its outcome; `item` is the index of the list item, if the step runs once per item.
 
-    `unmet` says why its step failed although the call succeeded: its result does not meet the step's criteria.
-    `settled` means that a person said that it happened, `run` names the run if it is another one of the thread.
-    `asked` is set if it ended with questions to a person.
-    `begun_seq` and `ended_seq` are the numbers of its events, `begun_at` is the time of the first in Unix
-    seconds, `args_artifact` holds arguments that are too large.
+    `unmet` is the reason why the step failed although the call succeeded: the result does not meet the criteria.
+    `settled` means that a person confirmed the call, `asked` is set if it ended with questions to a person. `run` names
+    the run if it is another one of the thread. `begun_seq` and `ended_seq` are the numbers of the call's events,
+    `begun_at` is its start in Unix seconds, and `args_artifact` the id of the artifact of large arguments.
     """
 
     key: str
@@ -58,13 +57,13 @@ class Call:
     asked: AskedCall | None = None
 
     def ended(self, result: StepResult, seq: int, *, nothing_happened: bool) -> "Call":
-        """Return the call with its outcome; `seq` is the number of the event that holds it."""
+        """Return the call with its outcome; `seq` is the number of the event of the outcome."""
         # a long run has many calls: `replace` would take as long as all the rest of reading one
         return Call(**{**vars(self), "result": result, "ended_seq": seq, "nothing_happened": nothing_happened})
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether it may have had an effect without the outcome that was wanted, as far as the record shows."""
+        """Whether the call may have had an effect without the expected outcome, as far as the record shows."""
         done = self.result is not None and self.result.status == "succeeded" and self.unmet is None
         return not (self.repeatable or done or self.nothing_happened)
 
@@ -75,15 +74,15 @@ class Call:
 
     @property
     def is_the_step(self) -> bool:
-        """Whether its result is the step's."""
+        """Whether the result of the call is the result of the step."""
         return self.number == 0 and self.item is None
 
 
 @dataclass(frozen=True)
 class HeldCall:
-    """A call that waits for a person to see it.
+    """A call held for review.
 
-    `labels` has the source of each argument that is untrusted, `before` names runs in which the same call happened.
+    `labels` has the trust label of each untrusted argument, `before` names runs in which the same call happened.
     """
 
     key: str
@@ -97,7 +96,7 @@ class HeldCall:
 
 @dataclass(frozen=True)
 class WaitingCall:
-    """A call that waits until a person has settled the calls named by `keys`, which may have had its effect."""
+    """A call that waits until a person settles the calls named by `keys`, which may have had the same effect."""
 
     step: str
     keys: tuple[str, ...]

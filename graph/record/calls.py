@@ -11,11 +11,12 @@ from graph.record.results import StepResult
 
 @dataclass
 class Calls:
-    """The calls of a run by their idempotency keys; changed by events only.
+    """The calls of a run by idempotency key; changed by events only.
 
-    `latest` has the key of the last call that was started, for each step, item and number of a call, `keys_of` the
-    keys of all calls of a step. `elsewhere` are calls of other runs that calls of this one waited for, or that it
-    inherited as a fork (`inherited` has their keys), `responses` the answers of models by the keys of their calls.
+    `latest` has the key of the last started call of each step, item and call number, `keys_of` the keys of all calls of
+    a step. `elsewhere` has calls of other runs that block calls of this run, or that a fork
+    inherited (`inherited` has their keys), `responses` the answers of models by call
+    key.
     """
 
     by_key: dict[str, Call] = field(default_factory=dict)
@@ -26,7 +27,7 @@ class Calls:
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def find(self, key: str) -> Call | None:
-        """Return a call of this run, or one of another run that a call of this one waited for."""
+        """Return a call of this run, or a call of another run that blocked one of this run."""
         return self.by_key.get(key) or self.elsewhere.get(key)
 
     def finished(self, key: str) -> Call | None:
@@ -36,7 +37,7 @@ class Calls:
         return call if done else None
 
     def of_step(self, step: str) -> list[Call]:
-        """Return the calls of a step, those started first at the front."""
+        """Return the calls of a step, in the order of their start."""
         return [self.by_key[key] for key in self.keys_of.get(step, ())]
 
     def may_have_acted(self, step: str, item: int | None) -> bool:
@@ -44,7 +45,7 @@ class Calls:
         return any(call.item == item and not (call.repeatable or call.nothing_happened) for call in self.of_step(step))
 
     def is_latest(self, call: Call) -> bool:
-        """Return whether a call is the last one of this run that was started as the work of its step."""
+        """Return whether a call is the last one of this run that was started for its step."""
         return call.is_the_step and not call.run and self.latest.get((call.step, None, 0)) == call.key
 
     def call_started(self, event: Event, data: CallStarted) -> None:
@@ -71,7 +72,7 @@ class Calls:
         )
 
     def call_finished(self, event: Event, data: CallFinished) -> Call:
-        """Give the call of this step, item and number that was started last its outcome, and return it."""
+        """Set the outcome of the last started call of this step, item and number, and return the call."""
         started = self.by_key[self.latest[event.step or "", data.item, data.call]]
         ended = started.ended(data.result, event.seq, nothing_happened=data.nothing_happened)
         self.by_key[started.key] = ended
@@ -89,29 +90,29 @@ class Calls:
             self.by_key[key] = replace(call, asked=replace(call.asked, forms=forms))
 
     def criteria_met(self, step: str) -> None:
-        """Take back that results of a step's calls did not meet its criteria: the step has succeeded."""
+        """Clear the unmet criteria of a step's calls, because the step has succeeded."""
         for call in self.of_step(step):
             if call.unmet is not None:
                 self.by_key[call.key] = replace(call, unmet=None)
 
     def criteria_unmet(self, step: str, error: str | None, seq: int) -> None:
-        """Let the calls of a step be made again if they are repeatable, and mark the others as unmet."""
+        """Forget the repeatable calls of a step, so that they are made again, and mark the others as unmet."""
         for call in self.of_step(step):
             if call.repeatable and call.number == 0:
                 self.by_key[call.key] = replace(call, result=None)
             elif not call.repeatable and not call.nothing_happened:
                 self.by_key[call.key] = replace(call, unmet=error, ended_seq=seq)
 
-    def settled(self, said: SettledCall) -> Call:
-        """Return an uncertain call as a person settled it: it happened, with this result, or it may be made."""
-        calls = self.elsewhere if said.run is not None else self.by_key
-        call = calls[said.key]
-        if said.happened:
-            call = replace(call, result=StepResult("succeeded", said.result), settled=True, unmet=None)
+    def settled(self, settled_call: SettledCall) -> Call:
+        """Return an uncertain call as settled by a person: it happened, with this result, or it may be made again."""
+        calls = self.elsewhere if settled_call.run is not None else self.by_key
+        call = calls[settled_call.key]
+        if settled_call.happened:
+            call = replace(call, result=StepResult("succeeded", settled_call.result), settled=True, unmet=None)
         else:
             asked = replace(call.asked, resumed=False, anew=True) if call.asked is not None else None
             call = replace(call, nothing_happened=True, asked=asked)
-        calls[said.key] = call
+        calls[settled_call.key] = call
         return call
 
     def call_inherited(self, step: str, data: CallInherited) -> None:
@@ -138,13 +139,13 @@ class Calls:
         )
 
     def found_elsewhere(self, calls: Iterable[Call]) -> None:
-        """Add calls of other runs; one that is known stays as it is, unless it was started again since."""
+        """Add calls of other runs; a known call is kept, unless it was started again since."""
         for call in calls:
             known = self.elsewhere.get(call.key)
             if known is None or known.begun_seq != call.begun_seq:
                 self.elsewhere[call.key] = call
 
     def model_finished(self, data: ModelFinished) -> None:
-        """Keep the response of a model; a failed call has none."""
+        """Store the response of a model; a failed call has no response."""
         if data.response is not None:
             self.responses[data.key] = data.response

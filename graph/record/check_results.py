@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from graph.errors import ExpressionError, listed
-from graph.plan.checks import OF, Check, describe_check, is_number, kind_of
+from graph.plan.checks import OF, Check, check_kind, describe_check, is_number
 from graph.plan.expressions import evaluate
 from graph.plan.inline_schema import schema_errors
 from graph.plan.issues import storable
@@ -37,16 +37,16 @@ class CheckResult:
     seen: str
 
     def __str__(self) -> str:
-        """Return the finding as people read it."""
+        """Return the result of the check as text for people."""
         return f"{describe_check(self.check)}: {self.seen}"
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "CheckResult":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["check"], raw["met"], raw["seen"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return the finding as the ledger has it."""
+        """Return the result of the check as the ledger has it."""
         return {"check": dict(self.check), "met": self.met, "seen": self.seen}
 
 
@@ -59,13 +59,13 @@ class Opinion:
     why: str
 
     def __str__(self) -> str:
-        """Return the opinion as people read it."""
+        """Return the opinion as text for people."""
         word = {True: "is met", False: "is not met", None: "was not judged"}[self.met]
         return f"criterion {self.criterion!r} {word}: {self.why}"
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Opinion":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["criterion"], raw["met"], raw["why"])
 
     def to_json(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class Opinion:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What checks look at: the result, how often each tool was called with success, and files."""
+    """The evidence for checks: the result, the number of successful calls by tool, and files."""
 
     result: JsonValue
     called: Mapping[str, int]
@@ -88,7 +88,7 @@ def findings(checks: Sequence[Check], evidence: Evidence) -> tuple[CheckResult, 
 
 
 def _finding(check: Check, evidence: Evidence) -> CheckResult:
-    kind = kind_of(check)
+    kind = check_kind(check)
     wanted: Any = check[kind]
     if kind == "called":
         met, seen = _called(wanted, evidence.called)
@@ -149,7 +149,7 @@ def _cites(least: Any, part: JsonValue) -> Seen:
 
 
 def _citations(part: JsonValue) -> Iterator[str]:
-    """Yield the places that a text names, or that stand as `source` with `line` or `page`."""
+    """Yield the sources that a text cites, or that are in `source` fields beside `line` or `page`."""
     if isinstance(part, str):
         yield from (found.rstrip(".,;:") for found in all_matches(CITATION, part))
     elif isinstance(part, list):
@@ -168,7 +168,7 @@ def _cut(text: str, most: int = SEEN_CHARACTERS) -> str:
 
 
 def _text(part: JsonValue) -> str:
-    """Return a text as it is, anything else as JSON: as a reference stands within a text."""
+    """Return text unchanged, and anything else as JSON, like a reference within text."""
     return part if isinstance(part, str) else to_text(part)
 
 
@@ -180,4 +180,4 @@ LOOKERS: Mapping[str, Callable[[Any, JsonValue], Seen]] = {
     "non_empty": _non_empty,
     "cites": _cites,
 }
-"""What a check looks at -> whether a part of the result is as it is wanted, and what was seen."""
+"""Kind of check -> function that returns whether a part of the result meets it, and the evidence."""

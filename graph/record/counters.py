@@ -54,7 +54,7 @@ GAUGES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Counters:
-    """Counts over all runs, and gauges as they are now."""
+    """Counters over all runs, and gauges."""
 
     counts: Mapping[tuple[str, Labels], float]
     gauges: Mapping[tuple[str, Labels], float]
@@ -73,7 +73,7 @@ class RunCounter:
         self._tools: dict[tuple[str | None, int | None, int], str] = {}
 
     def count(self, events: Iterable[Event]) -> Counts:
-        """Return what these events add to the counts."""
+        """Return the increments of the counters for these events."""
         self._counts = Counter()
         for event in events:
             with suppress(UnknownEventError, *CHANGED):

@@ -35,13 +35,13 @@ def ending_of(
 ) -> Ending:
     """Return the end of a run that cannot start another step.
 
-    `partial` means that there is an answer although steps are missing; without an answer the run `failed`.
+    The status is `partial` if there is an answer although steps are missing, and `failed` without an answer.
 
     Args:
         plan: The plan in force.
         results: Step id -> its result.
         values: Step id -> the value of each step that succeeded.
-        dropped: Failed steps that revisions left out or changed, and that nothing in the plan makes up for.
+        dropped: Failed steps that revisions removed or changed without a replacement.
         lacking: Step id -> missing parts of a succeeded step, such as items that failed.
     """
     skipped = skipped_in(plan, results)
@@ -71,7 +71,7 @@ def answer_of(plan: Plan, values: Mapping[str, JsonValue], skipped: Collection[s
     Without an answer in the plan, the answer is the result of the steps that no step depends on but skipped ones.
 
     Raises:
-        UnresolvedReferenceError: The plan's answer refers to a part that its results do not have.
+        UnresolvedReferenceError: The plan's answer refers to a missing part of a result.
     """
     if plan.answer is not None:
         try:

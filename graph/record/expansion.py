@@ -1,4 +1,4 @@
-"""Steps that are refined when they are ready: a planner's steps take the place of one, under its name."""
+"""Refining steps when they are ready: a planner's steps replace one step, under ids that begin with its id."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.kinds.table import kind_spec
 from graph.plan.normalization import unwrap
-from graph.plan.reading import Reading, finish, read_steps
+from graph.plan.reading import ParsedPlan, finish, read_steps
 from graph.plan.references import renamed
 from graph.plan.schedule import last_steps, waits_for
 from graph.plan.schema import Plan, Step
@@ -35,8 +35,7 @@ def to_refine(plan: Plan, record: RunState) -> list[Step]:
 class Refinement:
     """Reads a planner's refinement of one step.
 
-    `succeeded` are the steps whose results may be referred to, `deepest` how many refined steps may lie within one
-    another.
+    `succeeded` are the steps whose results may be referred to, `deepest` is the limit of nested refinements.
     """
 
     plan: Plan
@@ -46,14 +45,16 @@ class Refinement:
     max_steps: int
     deepest: int
 
-    def read(self, raw: Any) -> Reading:
-        """Return the plan with the step's own plan in its place, or every fault.
+    def read(self, raw: Any) -> ParsedPlan:
+        """Return the plan with the step's refinement in place of the step, or all issues.
 
-        The steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and puts their results together.
+        The new steps are called `<step>_1`, `<step>_2`, ...; the step itself stays, and combines their results.
         """
         part, notes = unwrap(raw, self.tools)
         if not isinstance(part, dict) or set(part) - {"steps", "answer"}:
-            return Reading(None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),))
+            return ParsedPlan(
+                None, (Issue(None, "plan", 'a plan is an object with "steps" and "answer", nothing else'),)
+            )
         drafts, issues = read_steps(part.get("steps"), self.tools, self.max_steps - len(self.plan.steps) + 1)
         issues += graph_issues(drafts, part.get("answer"), frozenset(self.succeeded))
         issues += [Issue(d.id, "refine", self._too_deep) for d in drafts if d.fields.get("refine") and self._is_deep]
@@ -61,8 +62,8 @@ class Refinement:
         if reading.plan is None:
             return reading
         if not reading.plan.steps and reading.plan.answer is None:
-            return Reading(None, (Issue(None, "steps", "the plan is empty: give steps, or an answer"),))
-        return Reading(self._put_in(reading.plan), notes=reading.notes)
+            return ParsedPlan(None, (Issue(None, "steps", "the plan is empty: give steps, or an answer"),))
+        return ParsedPlan(self._put_in(reading.plan), notes=reading.notes)
 
     @property
     def _too_deep(self) -> str:

@@ -13,9 +13,9 @@ UNTOLD = ("id", "depends_on", "success_criteria", "parent", "replaces")
 
 
 def fingerprint(step: Step, result: StepResult) -> str:
-    """Return the fingerprint of a failure: work and error, without ids, numbers and the like in errors.
+    """Return the fingerprint of a failure: work and error, without ids, numbers and the like in the error.
 
-    To a model its objective is the work; a call is the same in whatever words it is asked for.
+    The work of a model step is its objective; that of a tool step its call, in any wording of the objective.
     """
     error = re.sub(r"\w*\d\w*", "", str(result.error))[:ERROR_CHARACTERS]
     untold = UNTOLD if step.tool is None else (*UNTOLD, "objective")
@@ -24,18 +24,18 @@ def fingerprint(step: Step, result: StepResult) -> str:
 
 
 def failures_of(plan: Plan, record: RunState) -> dict[str, str]:
-    """Return step id -> fingerprint, for the steps of the revision in force that failed under it."""
+    """Return step id -> fingerprint, for the steps that failed under the revision in force."""
     failed = [step for step in plan.steps if record.steps.failed_in(step.id, record.plan_state.revision)]
     return {step.id: fingerprint(step, record.steps.results[step.id]) for step in failed}
 
 
 def stall_of(record: RunState, current: Plan, revised: Plan | None) -> str | None:
-    """Return the reason why a revision of `current` makes no progress, None if it may.
+    """Return the reason why a revision of `current` makes no progress; None if it may make progress.
 
     Args:
-        record: The run, with the failures that earlier revisions answered.
+        record: The run, with the failures that earlier revisions responded to.
         current: The plan in which they occurred.
-        revised: The replanner's plan, None if it is unusable.
+        revised: The replanner's plan; None if it is invalid.
     """
     failures = failures_of(current, record)
     again = [step for step, mark in failures.items() if mark in record.plan_state.failures]

@@ -1,4 +1,4 @@
-"""Calls of other runs of a thread, as far as a run has to know of them before it makes the same call."""
+"""Calls of other runs of a thread that a run must know before it makes the same call."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,11 +10,11 @@ from graph.record.run_state import RunState
 
 
 def calls_to_know(records: Iterable[RunState]) -> list[Call]:
-    """Return the calls that may not be repeated and are uncertain, or that a person confirmed as having happened.
+    """Return the non-repeatable calls that are uncertain, or that a person confirmed as having happened.
 
     Args:
-        records: Runs of one thread, in order. One may have settled a call of another: that holds for the call as it was
-            begun then, and not for one that was begun anew since.
+        records: Runs of one thread, in order. A run that settled a call of another settled the call as started then,
+            not a later start of it.
     """
     runs = list(records)
     found = {
@@ -32,7 +32,7 @@ def calls_to_know(records: Iterable[RunState]) -> list[Call]:
 
 
 def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:
-    """Return the calls of other runs that an event names, about a call that waits for them or comes after them."""
+    """Return the calls of other runs that an event names, as earlier calls of the call it is about."""
     happened = isinstance(waiting, StepHeld)
     return [
         Call(
@@ -57,5 +57,5 @@ def other_calls(waiting: StepHeld | StepUncertain) -> list[Call]:
 
 
 def _failed(error: str | None) -> StepResult | None:
-    """Return the result of a call that raised, None for one without a known outcome."""
+    """Return the result of a call that raised; None for a call without a known outcome."""
     return StepResult("failed", error=error) if error is not None else None

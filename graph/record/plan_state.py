@@ -13,16 +13,16 @@ from graph.record.replacement import Replaced
 
 @dataclass
 class PlanState:
-    """The revision in force of a run's plan, and what the next one has to answer; changed by events only.
+    """The plan in force of a run, and the data that its next revision responds to; changed by events only.
 
-    `approved_plan` is the plan that was approved last, `planned` has the ids of all steps that were ever planned,
-    `would_replace` sentences on files that the plan would replace, `tainted` steps that were planned with untrusted
-    content. `replaced` are failed steps that revisions left out or changed, `replaced_before` those as a plan was
-    approved last. `replans` counts revisions that answer a failure, `rounds` plans that were made step by step.
-    `digests` are those of all revisions, `failures` the fingerprints of failures that were answered, and `stalled`
-    says why the plan makes no progress. `feedback` is a person's, `steered` says what the user has changed since the
-    last plan, `issues` are those of the plan refused last. `revised_at` has revisions by their checkpoints, `reopened`
-    counts how often the run went on after an end.
+    `approved_plan` is the plan approved last, `planned` has the ids of all steps ever planned, `would_replace`
+    sentences on files that the plan would replace, `tainted` the steps planned with untrusted content. `replaced` has
+    the failed steps that revisions removed or changed, `replaced_before` the same at the last approval. `replans`
+    counts revisions after failures, `rounds` those of planning step by step. `digests` are those of all revisions,
+    `failures` the fingerprints of failures that revisions responded to, and `stalled` the reason why the plan makes no
+    progress. `feedback` is a person's, `steered` the user's amendment since the last plan, `issues` are those of the
+    plan refused last. `revised_at` has revisions by checkpoint, `reopened` counts the
+    continuations after an end.
     """
 
     revision: int = 0
@@ -49,7 +49,7 @@ class PlanState:
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """Ids of the failed steps that nothing in the plan makes up for."""
+        """Ids of the failed steps that the plan neither keeps nor replaces."""
         return tuple(dict.fromkeys(one.step for one in self.replaced if not one.is_made_up_for))
 
     @property
@@ -58,7 +58,7 @@ class PlanState:
         return f":retry {self.reopened}" if self.reopened else ""
 
     def may_call(self, step: str, tool: str) -> bool:
-        """Return whether a step of this id, if the plan has one, is a call of this tool."""
+        """Return whether a step of this id, if the plan has one, calls this tool."""
         steps = (self.plan or {}).get("steps", ())
         return all(one.get("tool") == tool for one in steps if one["id"] == step)
 
@@ -89,11 +89,11 @@ class PlanState:
         self.issues = ()
 
     def plan_refused(self, data: PlanRefused) -> None:
-        """Keep what is wrong with a plan that cannot run."""
+        """Set the issues of a refused plan."""
         self.issues = data.issues
 
     def decided(self, data: Decided) -> None:
-        """Keep what was approved, or the feedback that asks for another plan."""
+        """Set the approved plan, or the feedback that asks for another plan."""
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
         if data.decision == "feedback":
@@ -101,14 +101,14 @@ class PlanState:
             self.awaits_plan = True
 
     def amended(self, data: Steered) -> None:
-        """Keep what the user changed since the last plan, for the next one."""
+        """Set the user's amendment since the last plan, for the next one."""
         words = amendment_words(data.added, data.withdrawn, data.feedback)
         self.steered = f"{self.steered}; {words}" if self.steered else words
         if data.feedback:
             self.feedback.append(data.feedback)
 
     def call_happened(self, call: Call) -> None:
-        """Take back that a step failed, if its work was this call: nothing has to make up for it."""
+        """Remove a failed step from the replaced ones if its work was this call: it needs no replacement then."""
         self.replaced = _without(self.replaced, call)
         self.replaced_before = _without(self.replaced_before, call)
 

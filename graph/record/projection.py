@@ -41,7 +41,7 @@ from graph.record.run_state import RunState
 
 
 def project(events: Iterable[Event]) -> RunState:
-    """Read a run's events, in order, into its record.
+    """Return the state of a run from its events, in order.
 
     Raises:
         UnknownEventError: A newer release wrote one of them.
@@ -50,12 +50,12 @@ def project(events: Iterable[Event]) -> RunState:
 
 
 def known(events: Iterable[Event]) -> list[Event]:
-    """Return the events that this release can read: enough to look at a run, never to work on it."""
+    """Return the events that this release can read: enough to show a run, not to execute it."""
     return [event for event in events if event.data_if_known is not None]
 
 
 def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
-    """Read the events that follow those a record was read from into it, and return it.
+    """Apply later events to a run's state, and return it.
 
     Raises:
         UnknownEventError: A newer release wrote one of them.
@@ -74,7 +74,7 @@ def apply_events(record: RunState, events: Iterable[Event]) -> RunState:
 
 
 def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C901, PLR0912, PLR0915  (a case for each kind)
-    """Give an event to the values that it changes; an event that changes several has a function of its own below."""
+    """Apply an event to the values that it changes; functions below handle events that change several values."""
     match data:  # those first of which a run has most
         case CallStarted():
             record.calls.call_started(event, data)
@@ -170,18 +170,18 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.review_state.decided(event, data)
     record.plan_state.decided(data)
     record.spending.decided(data)
-    for said in data.settled:
-        _settle(record, said)
+    for settled in data.settled:
+        _settle(record, settled)
     for key, forms in data.replies.items():
         record.calls.replied(key, forms)
     for step, value in data.given.items():
         record.steps.given(step, value, event.at)
 
 
-def _settle(record: RunState, said: SettledCall) -> None:
-    """Settle an uncertain call; if it happened, its result is the step's, unless the id has other work by now."""
-    call = record.calls.settled(said)
-    if not said.happened or call.result is None:
+def _settle(record: RunState, settled: SettledCall) -> None:
+    """Settle an uncertain call; if it happened, its result is the step's, unless the step now has other work."""
+    call = record.calls.settled(settled)
+    if not settled.happened or call.result is None:
         return
     if call.is_the_step and not call.run:
         record.plan_state.call_happened(call)

@@ -1,9 +1,9 @@
 """Removal of a value from a run's events, and of the digests over it, which could be used to guess it.
 
-The value is found as it is written, as people are shown it (on one line, with escapes, in a chat's Markdown), and as
-JSON text inside of text writes it, several times over. Where a text was cut, a beginning or an end of the value at the
-cut is found too. Digests are not salted, so each one that may rest on the value gives way to a random name, everywhere
-the same, so that it can still be seen what belongs together.
+The value is found in its plain form, in the forms shown to people (on one line, with escapes, in a chat's Markdown),
+and as a JSON string, nested several times. A beginning or an end of the value is found where a text was cut. Digests
+are not salted, so each digest that may cover the value is replaced by a random name, the same one everywhere, which
+still shows which data belongs together.
 """
 
 import json
@@ -58,7 +58,7 @@ class Unredactable(ValueError):
 
 @dataclass(frozen=True)
 class Redactor:
-    """Takes one value out of texts and JSON, and digests by what they are to be called; `names` maps those."""
+    """Removes one value from texts and JSON, and replaces digests by the names in `names`."""
 
     value: str
     names: Mapping[str, str] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Redactor:
 
     @cached_property
     def forms(self) -> tuple[str, ...]:
-        """The ways in which the value may be written, those with more signs first."""
+        """The forms of the value, the longest first."""
         forms = [self.value, *_shown(self.value)]
         for _ in range(NESTED):
             forms += [json.dumps(form, ensure_ascii=ascii_only)[1:-1] for form in forms for ascii_only in (True, False)]
@@ -90,7 +90,7 @@ class Redactor:
         return text
 
     def json(self, value: Any) -> Any:
-        """Return JSON without the value; a number that is written like it becomes a text."""
+        """Return JSON without the value; a number with the same spelling becomes text."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, dict):
@@ -102,9 +102,9 @@ class Redactor:
         return value
 
     def may_echo_in(self, text: str) -> bool:
-        """Whether a text that was written anew, as chats show answers, may hold the value in a form that is not known.
+        """Whether a rewritten text, such as an answer in a chat, may hold the value in an unknown form.
 
-        Its letters in their order tell.
+        It may if it has all letters of the value in order.
         """
         letters = _letters(self.value)
         return len(letters) >= CUT_CHARACTERS and letters in _letters(self._without_forms(text))
@@ -119,7 +119,7 @@ def _letters(text: str) -> str:
 
 
 def _shown(value: str) -> list[str]:
-    """Return a value as people are shown it, by this version and by the first one."""
+    """Return a value in the form that people are shown, by this version and by the first one."""
     shown = [show(value) for show in (escaped, visible, document, one_line, folded, text_markdown, answer_markdown)]
     return [*shown, " ".join(_UNSEEN_BEFORE.sub("", value).split())]
 
@@ -127,12 +127,12 @@ def _shown(value: str) -> list[str]:
 def names_for(
     events: Sequence[Event], holds: Callable[[Event], bool], new_name: Callable[[str], str]
 ) -> dict[str, str]:
-    """Return digest -> name, for the digests of a run that may rest on a value.
+    """Return digest -> name, for the digests of a run that may cover a value.
 
     Args:
         events: The run.
-        holds: Whether an event holds the value, be it in an artifact that it names.
-        new_name: Makes a digest's name.
+        holds: Whether an event, or an artifact that it names, holds the value.
+        new_name: Returns a new name.
     """
     held = [event for event in events if holds(event)]
     if not held:
@@ -151,7 +151,7 @@ def redacted_payload(payload: Mapping[str, Any], redactor: Redactor) -> dict[str
     """Return an event's payload without the value.
 
     Raises:
-        Unredactable: The value is a word that the record itself uses.
+        Unredactable: The value is a word that the record's format uses.
     """
     changed: dict[str, Any] = redactor.json(dict(payload))
     if set(changed) != set(payload):
@@ -171,7 +171,7 @@ def _settings(payload: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _without_beginnings(text: str, forms: Sequence[str], mark: str, cut: re.Pattern[str]) -> str:
-    """Return the text without beginnings of the value, in any form, that stand where the text was cut."""
+    """Return the text without beginnings of the value, in any form, at the places where the text was cut."""
     heads = {form[:CUT_CHARACTERS] for form in forms}
     kept, start = [], 0
     while places := [place for head in heads if (place := text.find(head, start)) >= 0]:
@@ -183,13 +183,13 @@ def _without_beginnings(text: str, forms: Sequence[str], mark: str, cut: re.Patt
 
 
 def _common(text: str, place: int, form: str) -> int:
-    """Return how many characters the text from a place on shares with the form."""
+    """Return the number of characters that the text from an index on shares with the form."""
     most = min(len(form), len(text) - place)
     return next((count for count in range(most) if text[place + count] != form[count]), most)
 
 
 def _digests(payload: Mapping[str, Any]) -> Iterator[str]:
-    """Yield our own digests in a payload."""
+    """Yield the digests of this package in a payload."""
     for name, value in payload.items():
         if name not in CONTENT:
             yield from _within(value)

@@ -1,7 +1,7 @@
-"""Failed steps that a revision leaves out or changes, and whether something makes up for them.
+"""Failed steps that a revision removes or changes, and the steps that replace them.
 
-A step makes up for a failed one if it has the same id, or says that it replaces it. A failed step that may act is made
-up for only by one that may act too, with the same tools, or after a person has approved a plan whose review says so.
+A step replaces a failed one if it has the same id, or names it in `replaces`. A failed step with effects is replaced
+only by a step with effects and the same tools, or after a person approved a plan whose review states the replacement.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,22 +17,22 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.record.results import StepResult
 
-Standing = Literal["made_up", "asked", "open"]
+ReplacementStatus = Literal["made_up", "asked", "open"]
 """`asked`: it is made up for as soon as a person approves the plan."""
 
 
 @dataclass(frozen=True)
 class Replaced:
-    """A failed step, the tools with effects that it could call, the steps in its place, and what they are worth."""
+    """A failed step, the tools with effects that it could call, its replacements, and their status."""
 
     step: str
     tools: tuple[str, ...]
     by: tuple[str, ...] = ()
-    standing: Standing = "open"
+    standing: ReplacementStatus = "open"
 
     @property
     def is_made_up_for(self) -> bool:
-        """Whether the steps in its place make up for it once they have succeeded."""
+        """Whether the replacements make up for the failed step once they have succeeded."""
         return self.standing == "made_up"
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -41,12 +41,14 @@ class Replaced:
 
     @classmethod
     def of(cls, payload: Mapping[str, Any]) -> "Replaced":
-        """Read it from the ledger; what a redaction changed makes up for nothing."""
-        standing: Standing = payload["standing"] if payload["standing"] in get_args(Standing) else "open"
+        """Parse the output of `to_json`; an unknown status, which a redaction may leave, counts as `open`."""
+        standing: ReplacementStatus = (
+            payload["standing"] if payload["standing"] in get_args(ReplacementStatus) else "open"
+        )
         return cls(payload["step"], tuple(payload["tools"]), tuple(payload["by"]), standing)
 
     def approved(self) -> "Replaced":
-        """Return the replaced step after a person has approved the plan."""
+        """Return the failed step after a person has approved the plan."""
         return Replaced(self.step, self.tools, self.by, "made_up") if self.standing == "asked" else self
 
 
@@ -57,14 +59,14 @@ def replaced_in(
     earlier: Sequence[Replaced],
     tools: Mapping[str, ToolSpec],
 ) -> list[Replaced]:
-    """Return the failed steps that a plan leaves out or changes, with those that earlier plans did.
+    """Return the failed steps that a plan removes or changes, and those that earlier plans did.
 
     Args:
         plan: The new plan.
-        before: The plan that was approved last, which is the one that ran.
+        before: The plan approved last, which is the one that ran.
         results: Step id -> its result.
         earlier: The replaced steps of `before`.
-        tools: The tools as they are now.
+        tools: The current tools.
     """
     ran = before or Plan()
     failed = [step for step in ran.steps if step.id in results and results[step.id].status == "failed"]
@@ -125,7 +127,7 @@ def _judged(step: str, acting: tuple[str, ...], by: Sequence[Step], tools: Mappi
 
 
 def _acting(step: Step, tools: Mapping[str, ToolSpec]) -> tuple[str, ...]:
-    """Return the tools with effects that a step may call; one that is yet to be planned may call all, unless named."""
+    """Return the tools with effects that a step may call; a step to be refined may call all, unless it names some."""
     names = step.tool_names or (tuple(tools) if kind_spec(step.kind).done_by == "planner" else ())
     return tuple(sorted(name for name in set(names) if name in tools and tools[name].acts))
 

@@ -11,9 +11,9 @@ StepStatus = Literal["pending", "running", "succeeded", "failed", "blocked", "sk
 
 @dataclass(frozen=True)
 class StepResult:
-    """The status of a step, with its value, inlined or as an artifact, or its error.
+    """The status of a step, with its value, inline or as an artifact, or its error.
 
-    Times are Unix seconds. `value` is meaningful for a succeeded step only, where null is a value like any other.
+    Times are Unix seconds. `value` is meaningful only for a succeeded step; null is a valid value.
     """
 
     status: StepStatus

@@ -20,7 +20,7 @@ from graph.record.events import (
 
 @dataclass(frozen=True)
 class Approval:
-    """A decision that lets a plan run: which digest, under which terms, by a `person`, `unseen`, or by the `policy`."""
+    """A decision that lets a plan run: digest, terms, and its author: a `person`, `unseen`, or the `policy`."""
 
     seq: int
     digest: str
@@ -30,8 +30,8 @@ class Approval:
 
 
 @dataclass(frozen=True)
-class Request:
-    """A review request that was shown; `skip` answers stored at its checkpoint were given before it."""
+class ReviewRequest:
+    """A review request; `skip` is the number of answers stored at its checkpoint before it."""
 
     number: int
     subject: str
@@ -43,16 +43,16 @@ class Request:
 
 @dataclass
 class ReviewState:
-    """The open request of a run, its approval, and the calls that a person is asked about; changed by events only.
+    """The open request of a run, its approval, and the calls that wait for a person; changed by events only.
 
-    `request` is None if none is open, `requests` is the number of the last one. `held` and `uncertain` have, by its
-    key, each call that waited for a person to see it, or for others to be settled; `seen` are the keys of held calls
-    that a person has seen, `refused` the digests of refusals on record. `decided_at` has decisions by their
-    checkpoints, `decision_before_seq` is the event number of the decision before the last.
+    `request` is None if none is open, `requests` is the number of the last one. `held` and `uncertain` have, by key,
+    the calls that waited for review, or for other calls to be settled; `seen` has the keys of held calls that a person
+    has seen, `refused` the digests of recorded refusals. `decided_at` has decisions by checkpoint,
+    `decision_before_seq` is the event number of the decision before the last.
     """
 
     approval: Approval | None = None
-    request: Request | None = None
+    request: ReviewRequest | None = None
     requests: int = 0
     held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
@@ -66,10 +66,10 @@ class ReviewState:
         """Open a request."""
         self.requests = data.request
         checkpoint = data.checkpoint or ""
-        self.request = Request(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
+        self.request = ReviewRequest(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
 
     def decided(self, event: Event, data: Decided) -> None:
-        """Close the request; a new budget alone binds the approval in force to other terms."""
+        """Close the request; a raised budget binds the approval in force to new terms."""
         self.close()
         self.decision_before_seq, self.last_decision_seq = self.last_decision_seq, event.seq
         self.decided_at[data.checkpoint or ""] = data
@@ -89,7 +89,7 @@ class ReviewState:
         self.request = None
 
     def step_held(self, event: Event, data: StepHeld) -> None:
-        """Add a call that a person is to see."""
+        """Add a call held for review."""
         before = tuple(dict.fromkeys(_made(call) for call in data.before if call.run is not None))
         held = HeldCall(data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before)
         self.held[data.key] = held
@@ -100,7 +100,7 @@ class ReviewState:
         self.uncertain[data.key] = WaitingCall(event.step or "", keys, data.revision)
 
     def call_refused(self, event: Event, data: CallRefused) -> None:
-        """Keep that a call was refused, so that the same refusal is written once."""
+        """Add a refused call, so that the same refusal is recorded once."""
         self.refused.add(refusal_digest(event.step, data))
 
 

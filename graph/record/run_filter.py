@@ -7,9 +7,9 @@ from dataclasses import dataclass
 class RunFilter:
     """Conditions that all runs of a page meet; unset ones are ignored.
 
-    `status` is one of the statuses that a run shows, `since` the earliest start in Unix seconds, `text` a part of
-    the goal or of the thread's name, in any case of ASCII letters at least. The page holds at most `limit` runs,
-    the latest first, and begins behind the run named `before`.
+    `status` is a run status, `since` the earliest start in Unix seconds, `text` a part of the goal or of the thread's
+    name; the case of ASCII letters is ignored. The page has at most `limit` runs, the latest first, and begins after
+    the run named `before`.
     """
 
     status: str | None = None

@@ -14,10 +14,10 @@ from graph.record.steps import Steps
 
 @dataclass
 class RunState:
-    """Everything the nodes need to know of a run; `project` and `apply_events` fill it, everything else only reads it.
+    """The state of a run that nodes need; only `project` and `apply_events` change it.
 
-    `control_seq` is the number of the last event that changes what is allowed, `last_kind` the kind of the last one
-    that is not aside. `checkpoints` are those at which something was written. Times are Unix seconds.
+    `control_seq` is the number of the last event that changes what is allowed, `last_kind` the kind of the last event
+    that is not aside. `checkpoints` are those at which events were written. Times are Unix seconds.
     """
 
     assignment: Assignment = field(default_factory=Assignment)
@@ -36,12 +36,12 @@ class RunState:
 
     @property
     def id(self) -> str:
-        """The run's name: thread and number."""
+        """The name of the run: thread and number."""
         return run_name(self.assignment.thread, self.assignment.n)
 
     @property
     def status(self) -> str:
-        """The status as far as the ledger shows it; whether a process works on the run now, it does not."""
+        """The status as far as the ledger shows it, which does not include whether a process executes the run."""
         if self.ended:
             return self.ended.status
         if self.review_state.request:
@@ -55,7 +55,7 @@ class RunState:
 
     @property
     def waiting_calls(self) -> list[HeldCall]:
-        """Calls of the plan in force that wait for a person to see their arguments."""
+        """Calls of the plan in force that are held for review."""
         review = self.review_state
         return [
             held
@@ -86,18 +86,18 @@ class RunState:
         return {step: calls for step, calls in found.items() if calls}
 
     def begins_anew(self, step: str, item: int | None) -> int:
-        """Return how often a model begins a step, or an item of it, anew after it had failed for good.
+        """Return how often a model starts a step, or an item of it, again after a final failure.
 
-        It does not if a call had an effect, or may have had one: another conversation might have it again.
+        Never, if a call had an effect, or may have had one, because another conversation might repeat it.
         """
         return 0 if self.calls.may_have_acted(step, item) else self.steps.times_failed(step, item)
 
     def _is_to_do(self, step: str, revision: int) -> bool:
-        """Whether a step that waits since this revision still has to be done, by the plan in force."""
+        """Whether a step that has waited since this revision still has to run under the plan in force."""
         plan = self.plan_state
         return not plan.awaits_plan and revision == plan.revision and not self.steps.is_settled(step)
 
 
 def run_name(thread: str, n: int) -> str:
-    """Return the name by which people and commands know a run."""
+    """Return the name of a run for people and commands."""
     return f"{thread}.{n}"

@@ -19,7 +19,7 @@ from graph.record.events import (
 
 @dataclass(frozen=True)
 class BudgetExhausted:
-    """A limit of the budget that was reached, and the steps that were left."""
+    """A reached limit of the budget, and the remaining steps."""
 
     limit: str
     left: tuple[str, ...]
@@ -29,9 +29,9 @@ class BudgetExhausted:
 class Spending:
     """The budget of a run and its usage; changed by events only.
 
-    `begun` are the steps that count as started, `reserved` is set aside for model calls without an end on record and
-    counts as spent. `shortage` is the limit that was reached since the last decision. `replanner_is_due` means that
-    the replanner could not be asked when it was due, because of the budget.
+    `begun` are the steps that count as started. `reserved` is the reserve of model calls without a recorded end, and
+    counts as spent. `shortage` is the limit reached since the last decision. `replanner_is_due` means that the budget
+    did not allow the replanner's call when it was due.
     """
 
     budget: Budget = NO_BUDGET
@@ -42,7 +42,7 @@ class Spending:
     replanner_is_due: bool = False
 
     def run_started(self, data: RunStarted) -> None:
-        """Take the budget that the run was started with."""
+        """Set the budget that the run was started with."""
         self.budget = data.budget
 
     def run_reopened(self, data: RunReopened) -> None:
@@ -52,29 +52,29 @@ class Spending:
             self.budget = data.budget
 
     def plan_revised(self, data: PlanRevised) -> None:
-        """Count a replan, if the revision answers a failure."""
+        """Count a replan, if the revision responds to a failure."""
         self.replanner_is_due = False
         self.usage = self.usage.plus(replans=int(data.answers_failure))
 
     def decided(self, data: Decided) -> None:
-        """Take a new budget, if there is one; any decision ends a shortage."""
+        """Set a raised budget, if there is one; any decision ends a shortage."""
         self.shortage = None
         if data.budget is not None:
             self.budget = data.budget
 
     def budget_reached(self, data: BudgetReached) -> None:
-        """Keep which limit was reached."""
+        """Set the limit that was reached."""
         self.shortage = BudgetExhausted(data.limit, data.left)
         self.replanner_is_due = data.by == "replanner"
 
     def call_started(self, event: Event, data: CallStarted) -> None:
-        """Count a tool call, and its step if this is the first thing done for it."""
+        """Count a tool call, and its step if this is its first call."""
         first = data.call == 0 and event.step not in self.begun
         self.begun.add(event.step or "")
         self.usage = self.usage.plus(tool_calls=1, steps=int(first), calls={data.tool: 1})
 
     def model_started(self, event: Event, data: ModelStarted) -> None:
-        """Count a model call, its step if this is the first thing done for it, and what is set aside for the call."""
+        """Count a model call, its step if this is its first call, and the reserve of the call."""
         first = event.step is not None and event.step not in self.begun
         if event.step is not None:
             self.begun.add(event.step)
@@ -84,7 +84,7 @@ class Spending:
         self.usage = self.usage.plus(model_calls=1, steps=int(first), tokens=tokens, cost_usd=cost_usd)
 
     def model_finished(self, data: ModelFinished) -> None:
-        """Count what a model call cost, in place of what was set aside for it."""
+        """Count the cost of a model call in place of its reserve."""
         self.worked(data.worked_s)
         aside = self.reserved.pop(data.key, {})
         tokens = data.usage.total_tokens if data.usage is not None else 0
@@ -93,6 +93,6 @@ class Spending:
         )
 
     def worked(self, worked_s: float | None) -> None:
-        """Set the time in seconds for which the run has worked so far; None leaves it as it is."""
+        """Set the working time of the run so far, in seconds; None leaves it unchanged."""
         if worked_s:
             self.usage = replace(self.usage, wall_s=worked_s)

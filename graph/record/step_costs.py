@@ -15,7 +15,7 @@ PLANNING = "planning"
 
 @dataclass(frozen=True)
 class StepCost:
-    """Calls, tokens, and US dollars, which are None if the price of a model call is not known."""
+    """Calls, tokens, and US dollars; the latter are None if the price of a model call is unknown."""
 
     tool_calls: int = 0
     model_calls: int = 0
@@ -23,7 +23,7 @@ class StepCost:
     cost_usd: float | None = 0.0
 
     def with_model_call(self, call: ModelFinished) -> "StepCost":
-        """Return the cost with one model call more."""
+        """Return the cost with one more model call."""
         tokens = call.usage.total_tokens if call.usage is not None else 0
         known = self.cost_usd is not None and call.cost_usd is not None
         cost_usd = (self.cost_usd or 0) + (call.cost_usd or 0) if known else None
@@ -48,7 +48,7 @@ class StepCost:
 
 
 def step_costs(events: Iterable[Event]) -> dict[str, StepCost]:
-    """Return step id -> cost, in the order of first calls; `planning` has the calls that belong to no step."""
+    """Return step id -> cost, in the order of first calls; `planning` has the calls of no step."""
     found: dict[str, StepCost] = {}
     for event in events:
         before = found.get(event.step or PLANNING, StepCost())

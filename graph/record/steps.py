@@ -24,13 +24,12 @@ UNCHECKED = "its result has not been checked yet"
 
 @dataclass
 class Steps:
-    """The results of a run's steps, by their ids; changed by events only.
+    """The results of a run's steps by id; changed by events only.
 
-    `result_revision` has the revision under which a step got its result. `unchecked` are results that still have to
-    meet their step's criteria. `inputs` are digests of the inputs of model steps, `labels` say whether a result is
-    trusted, `missing` names what a step that succeeded does without. `retries` counts how often the revision in force
-    tried a step again, `failed` how often a step, or an item of it, failed for good. `supplied` are
-    steps whose results a person gave, or that a fork inherited.
+    `result_revision` has the revision under which a step got its result. `unchecked` has results whose criteria are not
+    checked yet. `inputs` are digests of the inputs of model steps, `labels` the trust labels of results, `missing` the
+    missing parts of succeeded steps. `retries` counts further attempts under the revision in force, `failed` final
+    failures of a step or of an item. `supplied` has steps whose results a person gave, or a fork inherited.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -46,7 +45,7 @@ class Steps:
 
     @property
     def succeeded(self) -> frozenset[str]:
-        """Ids of the steps that succeeded; counted once between two results."""
+        """Ids of the steps that succeeded; cached until the next result."""
         if self._succeeded is None:
             self._succeeded = frozenset(step for step, result in self.results.items() if result.status == "succeeded")
         return self._succeeded
@@ -60,16 +59,16 @@ class Steps:
         return step in self.results and self.results[step].status == "skipped"
 
     def failed_in(self, step: str, revision: int) -> bool:
-        """Return whether the step failed under this revision, and so waits for another one."""
+        """Return whether the step failed under this revision, and so waits for another revision."""
         failed = step in self.results and self.results[step].status == "failed"
         return failed and self.result_revision.get(step) == revision
 
     def times_failed(self, step: str, item: int | None) -> int:
-        """Return how often a step failed for good, together with how often this item of it did."""
+        """Return the number of final failures of a step and of this item of it."""
         return self.failed[step, None] + (self.failed[step, item] if item is not None else 0)
 
     def plan_revised(self, data: PlanRevised, before: int) -> None:
-        """Count retries anew; after a refinement, what failed under revision `before` waits on for a replan."""
+        """Reset the retries; after a refinement, steps that failed under revision `before` still wait for a replan."""
         self.retries = Counter()
         if data.cause == "refined":
             failed = [step for step in self.results if self.failed_in(step, before)]
@@ -79,7 +78,7 @@ class Steps:
                 del self.results[step]  # other work under this id was not what the person skipped
 
     def work_finished(self, step: str, data: CallFinished | StepFinished, revision: int) -> bool:
-        """Set a step's result, or hold it until it has been checked; return whether the step has succeeded."""
+        """Set a step's result, or hold it until its criteria are checked; return whether the step has succeeded."""
         result = data.result
         self.result_revision[step] = revision
         self.unchecked.pop(step, None)
@@ -89,7 +88,7 @@ class Steps:
         return self._set(step, result)
 
     def step_finished(self, step: str, data: StepFinished) -> bool:
-        """Set the result of a step that is more than one call; return whether the step has succeeded."""
+        """Set the result of a step of more than one call; return whether the step has succeeded."""
         succeeded = self.work_finished(step, data, data.revision)
         self.inputs[step] = data.inputs
         if data.result.status == "failed":
@@ -100,7 +99,7 @@ class Steps:
         return succeeded
 
     def step_checked(self, step: str, data: StepChecked) -> bool:
-        """Set a step's result once its criteria have been checked; return whether the step has succeeded."""
+        """Set a step's result after its criteria were checked; return whether the step has succeeded."""
         result = self.unchecked.pop(step, None) or self.results.get(step) or StepResult("succeeded")
         self.result_revision[step] = data.revision
         if data.met:
@@ -117,7 +116,7 @@ class Steps:
         self.labels[step] = USER
 
     def settled(self, step: str, result: StepResult) -> None:
-        """Set the result that a person gave for a step's uncertain call; it is checked like any other."""
+        """Set the result that a person gave for a step's uncertain call; its criteria are checked like any other's."""
         self._set(step, result)
         self.unchecked[step] = result
         self.labels[step] = USER

@@ -39,11 +39,11 @@ CHANGED = (KeyError, TypeError, ValueError, AttributeError)
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run as its events describe it; they do not show if a process works on it.
+    """A summary of a run from its events, which do not show whether a process executes it.
 
-    A waiting run `waits_for` a person, and `asks` names the requests that are open, such as `run_plan`. `people` are
-    those who decided or steered. `steps` counts the steps of the plan in force, `succeeded` those of them that
-    succeeded. Times are Unix seconds; `ended_at` and `waiting_since` are None if they do not apply.
+    A waiting run `waits_for` a person, and `asks` names the open requests, such as `run_plan`. `people` are those who
+    decided or steered. `steps` counts the steps of the plan in force, `succeeded` the succeeded ones. Times are Unix
+    seconds; `ended_at` and `waiting_since` are None if they do not apply.
     """
 
     thread: str
@@ -70,7 +70,7 @@ class RunSummary:
 
     @property
     def id(self) -> str:
-        """The run's name: thread and number."""
+        """The name of the run: thread and number."""
         return run_name(self.thread, self.n)
 
 
@@ -102,7 +102,7 @@ class Summarizer:
     _damaged: bool = False
 
     def apply(self, events: Iterable[Event]) -> "Summarizer":
-        """Fold the events that follow those folded so far, and return the summarizer."""
+        """Fold later events into the summary, and return the summarizer."""
         for event in events:
             self._seq, self._updated_at = event.seq, event.at
             self._last_kind = self._last_kind if event.kind in ASIDE else event.kind
@@ -116,7 +116,7 @@ class Summarizer:
 
     @property
     def summary(self) -> RunSummary:
-        """The run as it stands after the events folded so far."""
+        """The run after the events folded so far."""
         waiting = self._status == "waiting"
         return RunSummary(
             thread=self.thread,
@@ -203,7 +203,7 @@ class Summarizer:
             self._step_of[data.key] = event.step or ""
 
     def _came_to(self, event: Event, data: CallFinished | StepFinished) -> None:
-        """Count a step's result, or keep it apart until its criteria have been checked."""
+        """Count a step's result, or hold it until its criteria are checked."""
         step, succeeded = event.step or "", data.result.status == "succeeded"
         self._succeeded.discard(step)
         self._unchecked.discard(step)

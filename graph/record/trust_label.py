@@ -1,8 +1,8 @@
-"""Trust labels: where a value comes from, and so whether it may steer what happens.
+"""Trust labels: the sources of a value, and so whether it may determine effects.
 
-Labels follow references, and what a model writes after it has read untrusted data is untrusted. Of a tool that does not
-say whether its output may be trusted, the person who approves a plan vouches for the results that the plan hands on by
-reference, as the review says; not for what a model makes of them in a call that is known to have an effect.
+Labels follow references, and everything that a model writes after reading untrusted data is untrusted. If a tool does
+not declare whether its output may be trusted, the person who approves a plan vouches for results that the plan passes
+on by reference, as the review states; not for text that a model makes of them for a call with a known effect.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,19 +20,19 @@ ORDER: tuple[Trust, ...] = ("user", "trusted", "undeclared", "untrusted")
 
 @dataclass(frozen=True)
 class TrustLabel:
-    """How far a value may be believed, and the names of the tools that made it so; a plan may stand in for them."""
+    """The trust in a value, and the names of the tools that lowered it; a plan may be among them."""
 
     trust: Trust = "user"
     sources: tuple[str, ...] = ()
 
     @property
     def untrusted(self) -> bool:
-        """Whether the value may steer no effect unseen."""
+        """Whether the value may not determine an effect without review."""
         return self.trust == "untrusted"
 
     @property
     def by_model(self) -> "TrustLabel":
-        """The label of arguments written by a model that has read this value; no approval vouches for them."""
+        """The label of arguments by a model that has read this value; no approval vouches for them."""
         return TrustLabel("untrusted", self.sources) if self.trust == "undeclared" else self
 
     def to_json(self) -> dict[str, JsonValue]:
@@ -41,7 +41,7 @@ class TrustLabel:
 
     @classmethod
     def of(cls, payload: Mapping[str, JsonValue]) -> "TrustLabel":
-        """Read a label from the ledger; one that a redaction changed is the least trusted."""
+        """Read a label from the ledger; a redacted one is the least trusted."""
         sources = payload.get("sources")
         trust = next((word for word in ORDER if word == payload["trust"]), ORDER[-1])
         return cls(trust, tuple(map(str, sources if isinstance(sources, list) else ())))
@@ -53,9 +53,9 @@ PLAN = TrustLabel("untrusted", ("a plan made after reading untrusted results",))
 
 
 def joined(labels: Iterable[TrustLabel]) -> TrustLabel:
-    """Return the label of what is made from several values: the least trusted of them.
+    """Return the label of a value made from several values: the least trusted one.
 
-    Sources that say nothing of themselves stay named beside untrusted ones: a model that read them made the value too.
+    Sources without declared trust stay named beside untrusted ones, because a model that read them contributed too.
 
     >>> joined([USER, TrustLabel("untrusted", ("web",)), TrustLabel("trusted", ("clock",))])
     TrustLabel(trust='untrusted', sources=('web',))
@@ -72,12 +72,12 @@ def label_of_tool(tool: ToolSpec) -> TrustLabel:
 
 
 def argument_labels(step: Step, results: Mapping[str, TrustLabel], *, tainted: bool = False) -> dict[str, TrustLabel]:
-    """Return argument -> label, for the arguments that a plan gives a step.
+    """Return argument -> label, for the arguments of a step in the plan.
 
     Args:
         step: The step.
         results: Step id -> label of its result, for the steps it refers to.
-        tainted: Whether a model wrote the step after it had read untrusted results.
+        tainted: Whether a model wrote the step after reading untrusted results.
     """
     own = PLAN if tainted else USER
     return {

@@ -1,4 +1,4 @@
-"""Results as JSON: a tool's output is brought to JSON once, or refused; it is never changed in silence."""
+"""Results as JSON: a tool's output is converted to JSON once or refused, never changed in silence."""
 
 import dataclasses
 import hashlib
@@ -30,7 +30,7 @@ def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
     Tuples become lists; pydantic models and dataclasses objects; dates, decimals, UUIDs and paths their usual text.
 
     Raises:
-        ResultError: It holds something that JSON cannot carry unchanged.
+        ResultError: The output holds a value that JSON cannot represent unchanged.
     """
     if depth > MAX_DEPTH:
         raise ResultError(path[:80], f"is nested deeper than {MAX_DEPTH}, or holds itself")
@@ -56,20 +56,20 @@ def to_text(value: JsonValue) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Artifact:
-    """A result too large or too wide for the state, kept by content: `id` is the SHA-256 of its JSON text."""
+    """A result too large or too wide for the state, addressed by content: `id` is the SHA-256 of its JSON text."""
 
     id: str
     size: int
     preview: str
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Return what state and ledger hold of it; `size` is in bytes."""
+        """Return the description of the artifact in state and ledger; `size` is in bytes."""
         return {"id": self.id, "size": self.size, "digest": f"sha256:{self.id}", "preview": self.preview}
 
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """A value, and its artifact if it is not inlined."""
+    """A value to store, and its artifact if it is not inline."""
 
     value: JsonValue
     text: str
@@ -77,16 +77,16 @@ class Kept:
 
     @property
     def named(self) -> dict[str, JsonValue]:
-        """How an event names an artifact that many runs share: by its id alone."""
+        """The reference to an artifact that many runs share: its id alone."""
         return {"id": self.artifact.id} if self.artifact else {}
 
     def fields(self) -> dict[str, Any]:
-        """Return `{"value": ...}` or `{"artifact": ...}`: how results, state and ledger hold it."""
+        """Return `{"value": ...}` or `{"artifact": ...}`, the form in results, state and ledger."""
         return {"artifact": self.artifact.to_json()} if self.artifact else {"value": self.value}
 
 
 def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
-    """Decide how a normalised value is kept: inline up to `inline_bytes` of JSON, else as an artifact."""
+    """Return a normalised value to store: inline up to `inline_bytes` of JSON, else as an artifact."""
     text = to_text(value)
     data = text.encode()
     wide = _holds_wide_integer(value)
@@ -97,14 +97,14 @@ def keep(value: JsonValue, inline_bytes: int = INLINE_BYTES) -> Kept:
 
 
 def keep_constant(value: JsonValue) -> Kept:
-    """Keep a value shared by many runs: as an artifact of any size, so that it is stored once."""
+    """Return a value that many runs share, to store once: as an artifact of any size."""
     text = to_text(value)
     data = text.encode()
     return Kept(value, text, Artifact(hashlib.sha256(data).hexdigest(), len(data), ""))
 
 
 def keep_anything(value: Any) -> Kept:
-    """Keep any object; one that is not JSON is kept as text."""
+    """Return any object to store; one that is not JSON is stored as text."""
     try:
         return keep(normalise(value))
     except ResultError:
@@ -119,7 +119,7 @@ def _text(value: str, path: str) -> str:
 
 def _number(value: int | float, path: str) -> JsonValue:
     if isinstance(value, float) and not isfinite(value):
-        raise ResultError(path, f"is {value}, which JSON has no number for; return null or text instead")
+        raise ResultError(path, f"is {value}, which JSON cannot represent; return null or text")
     if isinstance(value, float):
         return float(value)
     if value.bit_length() > MAX_BITS:  # beyond 4,300 digits Python itself reads and writes none
@@ -147,7 +147,7 @@ def _other(value: Any, path: str, depth: int) -> JsonValue:
         raise ResultError(path, f"is an error: {type(value).__name__}: {value}")
     if isinstance(value, bytes | bytearray | memoryview):
         raise ResultError(path, "is bytes; return text, such as base64, or write a file and return its path")
-    raise ResultError(path, f"is a {type(value).__name__}, which is no JSON value; return plain data")
+    raise ResultError(path, f"is a {type(value).__name__}, which is not JSON; return plain data")
 
 
 def _holds_wide_integer(value: JsonValue) -> bool:

@@ -31,7 +31,7 @@ Names = dict[str, str]
 
 
 @dataclass(frozen=True)
-class Difference:
+class Divergence:
     """The first divergence of a replay: the recorded event, the replayed one, and the path of the differing field.
 
     `seq` is the number of the recorded event. One side is None if only the other goes on. `why` adds a reason.

@@ -87,7 +87,7 @@ def plan_in_state(event: Event) -> Any:
 
 
 @dataclass(frozen=True)
-class Given:
+class GraphInput:
     """One input of the graph; `unseen` marks a decision made in advance, without seeing the request.
 
     `checkpoint` is the checkpoint to continue from, the latest by default. `changes` come with a retry.
@@ -99,17 +99,17 @@ class Given:
     changes: Changes = NO_CHANGES
 
     @classmethod
-    def answer(cls, value: Any, unseen: bool) -> "Given":
+    def answer(cls, value: Any, unseen: bool) -> "GraphInput":
         """Return an answer to a request."""
         return cls(Command(resume=value), unseen)
 
     @classmethod
-    def message(cls, words: str) -> "Given":
+    def message(cls, words: str) -> "GraphInput":
         """Return a message in the chat."""
         return cls({"messages": [HumanMessage(words)]})
 
 
-def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> Given:
+def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> GraphInput:
     """Return the input of a retry, with the changes that came with it.
 
     Args:
@@ -128,10 +128,10 @@ def retry_on_record(reopened: RunReopened, following: Sequence[Event]) -> Given:
             case PlanRevised(author="state" | "caller", plan=plan):
                 given["plan"] = plan
         break
-    return Given(given, changes=Changes(limits, feedback))
+    return GraphInput(given, changes=Changes(limits, feedback))
 
 
-def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifacts: Artifacts) -> Given | None:
+def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifacts: Artifacts) -> GraphInput | None:
     """Return the recorded answer to a request, or None if there was none.
 
     Args:
@@ -143,11 +143,11 @@ def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifa
     for event in coming[:3]:
         match event.data_if_known:
             case ReviewRequested(answer=Content() as answer, unseen=unseen):
-                return Given.answer(held(answer, artifacts), unseen)
+                return GraphInput.answer(held(answer, artifacts), unseen)
             case PlanRevised(author="person"):
                 plan = event.data_if_known.plan
             case Decided(by="person" | "unseen" as by, decisions=decisions):
-                return Given.answer(_decisions(decisions, request, plan), by == "unseen")
+                return GraphInput.answer(_decisions(decisions, request, plan), by == "unseen")
             case Configured():
                 continue
             case _:

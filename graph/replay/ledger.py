@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from graph.errors import LedgerError, MessageWaitingError
-from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
+from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.transcript import Transcript
 from graph.record.artifacts import with_values
 from graph.record.call import Call
 from graph.record.events import BudgetReached, CallStarted, Draft, Event, ModelStarted, StepHeld, StepUncertain
 from graph.record.other_runs import other_calls
 from graph.record.values import Kept
-from graph.replay.comparison import WORLD, Difference
+from graph.replay.comparison import WORLD, Divergence
 from graph.replay.recording import Recording
 
 NAME = "(replay)"
@@ -31,7 +31,7 @@ class ReplayStopped(LedgerError):
 class _Unwritten(Exception):
     """Events that are not on record, although others of the same pass over the plan are yet to come."""
 
-    def __init__(self, difference: Difference) -> None:
+    def __init__(self, difference: Divergence) -> None:
         self.difference = difference
         super().__init__()
 
@@ -49,9 +49,9 @@ class ReplayLedger:
 
     def __init__(self, transcript: Transcript, recording: Recording, *, may_differ: bool = False) -> None:
         self.recording = recording
-        self.stopped: Difference | None = None
+        self.stopped: Divergence | None = None
         self.dead = False
-        self.first: Difference | None = None
+        self.first: Divergence | None = None
         self.refusal: Callable[[Draft], str | None] = lambda _: None
         self.halt: str | None = None
         self.started: dict[str, int] = {}
@@ -112,14 +112,14 @@ class ReplayLedger:
         *,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,  # noqa: ARG002  (a replay has one owner)
-        heed: bool = False,
+        require_empty_inbox: bool = False,
     ) -> int:
         """Compare events with the record and keep them; block on events that the recorded process died before writing.
 
         A step whose work came no further on record while others did waits until those have.
         """
         try:
-            self._write(drafts, artifacts, heed)
+            self._write(drafts, artifacts, require_empty_inbox)
         except _Unwritten as unwritten:
             self.stopped = self.stopped or unwritten.difference
             await asyncio.get_running_loop().create_future()
@@ -136,7 +136,7 @@ class ReplayLedger:
         after: int,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        lets_go: bool = False,  # noqa: ARG002  (a replay has one owner)
+        and_release: bool = False,  # noqa: ARG002  (a replay has one owner)
     ) -> list[Event]:
         """Write events, under a lease or owning the run just for that, and return those after the `after`-th."""
         if isinstance(by, RunKey):
@@ -145,7 +145,7 @@ class ReplayLedger:
         await self.append(by, drafts, artifacts=artifacts, control_seq=control_seq)
         return await self.events(by.run, after)
 
-    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:  # noqa: ARG002
+    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:  # noqa: ARG002
         """Return the message that was left for the run at this place of the record."""
         self._alive()
         if self.recording.next is not self.recording.barrier or self.free:
@@ -205,14 +205,14 @@ class ReplayLedger:
         if self.dead:
             raise ReplayStopped
 
-    def _write(self, drafts: Sequence[Draft], artifacts: Sequence[Kept], heed: bool = False) -> None:
+    def _write(self, drafts: Sequence[Draft], artifacts: Sequence[Kept], require_empty_inbox: bool = False) -> None:
         self._alive()
         self._artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
-        drafts = [draft.told_as(with_values(draft.payload, self._artifacts)) for draft in drafts]
+        drafts = [draft.with_payload(with_values(draft.payload, self._artifacts)) for draft in drafts]
         compared = [draft for draft in drafts if not self.recording.is_aside(draft)]
         places, difference = self.recording.place(compared) if not self.free else ([], None)
         if difference is not None:
-            self._differ(difference, places, heed)
+            self._differ(difference, places, require_empty_inbox)
             places = []
         if self.free and (halt := next(filter(None, map(self.refusal, drafts)), None)):
             self.halt, self.dead = halt, True
@@ -223,9 +223,9 @@ class ReplayLedger:
         self.recording.play(places)
         self.changed.set()
 
-    def _differ(self, difference: Difference, places: Sequence[int], heed: bool) -> None:
+    def _differ(self, difference: Divergence, places: Sequence[int], require_empty_inbox: bool) -> None:
         """Take up a message that was left for the run, leave the record, or go no further."""
-        if heed and self.recording.messages_ahead():
+        if require_empty_inbox and self.recording.messages_ahead():
             raise MessageWaitingError(self.name, f"{self._run.thread}.{self._run.n}")
         if difference.recorded is None:
             self.recording.play(places)  # the record ends in the middle of one transaction

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from graph.calls.threads import run_sync
 from graph.chat_models.roles import role_model
-from graph.chat_models.settings import Given
+from graph.chat_models.settings import ModelSpec
 from graph.errors import ExportError
 from graph.ledger.transcript import Transcript
 from graph.record_service import transcript_in, whole
@@ -13,29 +13,29 @@ from graph.replay.report import Replay
 from graph.runs import Runs
 
 STRANGE = (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError)
-"""Errors raised by events of another shape than ours."""
+"""Errors raised while events of an unexpected shape are replayed."""
 
 
-async def replayed_run(runs: Runs, name: str, planner: Given | None = None) -> Replay:
-    """Replay a run from its record alone and return the first difference; no tool is called.
+async def replayed_run(runs: Runs, name: str, planner: ModelSpec | None = None) -> Replay:
+    """Replay a run from its record alone and return the first divergence; no tool is called.
 
     Args:
         runs: Runs of the ledger that holds the run.
         name: Its id, or its thread.
-        planner: A model that plans instead of the one on record.
+        planner: A model to plan in place of the recorded one.
 
     Raises:
         UnknownRunError: There is no such run.
         LedgerCorruptError: The record is damaged.
         InputError: The record's version is not supported.
-        ConfigError: The planner cannot be made.
+        ConfigError: The planner is invalid.
     """
     transcript = await runs.ledger.transcript(await runs.find(name))
     return await _played(whole(transcript, runs.ledger.name), planner)
 
 
-async def replayed_file(path: Path, planner: Given | None = None) -> Replay:
-    """Play the run in an exported file again; see `replayed_run`. No database is needed.
+async def replayed_file(path: Path, planner: ModelSpec | None = None) -> Replay:
+    """Replay the run in an exported file, without a database; see `replayed_run`.
 
     Raises:
         ExportError: The file is not an exported run, or is damaged.
@@ -43,11 +43,11 @@ async def replayed_file(path: Path, planner: Given | None = None) -> Replay:
     transcript = await run_sync(lambda: transcript_in(path))
     try:
         return await _played(transcript, planner)
-    except STRANGE as error:  # anybody can write a file whose chain is whole, with any events in it
+    except STRANGE as error:  # a forged file may have an intact chain with any events
         why = f"begins a record that this program did not write ({type(error).__name__})"
         raise ExportError(str(path), 2, why) from error
 
 
-async def _played(transcript: Transcript, planner: Given | None) -> Replay:
+async def _played(transcript: Transcript, planner: ModelSpec | None) -> Replay:
     other = await run_sync(lambda: role_model(planner)) if planner is not None else None
     return await replayed(transcript, other)

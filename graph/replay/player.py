@@ -13,7 +13,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from graph.builder import Graph
-from graph.caller import Caller, calling
+from graph.caller import Caller, invoked_by
 from graph.calls.threads import is_waiting
 from graph.chat_models.role_model import RoleModel
 from graph.errors import InputError, RunPausedError
@@ -34,12 +34,12 @@ from graph.record.events import (
     StepSkipped,
     ValueRedacted,
 )
-from graph.replay.comparison import Difference
+from graph.replay.comparison import Divergence
 from graph.replay.divergence import OffRecord
 from graph.replay.graph_factory import staged
 from graph.replay.inputs import (
     NOT_ASKED,
-    Given,
+    GraphInput,
     answer_on_record,
     first_input,
     inherited_on_record,
@@ -55,8 +55,8 @@ from graph.replay.scheduler import Scheduler
 from graph.saver import strict_serializer
 
 PLANNER = frozenset({"planner"})
-CONTINUE = Given.message("continue")
-APPROVE = Given.answer({"decisions": [{"type": "approve"}]}, unseen=False)
+CONTINUE = GraphInput.message("continue")
+APPROVE = GraphInput.answer({"decisions": [{"type": "approve"}]}, unseen=False)
 LOOK_AHEAD = 4
 
 
@@ -99,8 +99,8 @@ class Player:
         redacted = any(event.kind == "redacted" for event in self._events)
         return Replay(self._transcript.run, len(self._recording.events), self._recording.count, found, after, redacted)
 
-    async def _played(self) -> Difference | None:
-        given: Given | None = await self._beginning()
+    async def _played(self) -> Divergence | None:
+        given: GraphInput | None = await self._beginning()
         suspect, count = None, -1
         while self._recording.next is not None and given is not None:
             stopped = await self._invoke(given)
@@ -112,38 +112,38 @@ class Player:
                 suspect, count = stopped, self._recording.count
                 given = await self._next_input()
             else:
-                suspect = suspect or stopped or Difference(self._recording.next.seq, self._recording.next, None)
+                suspect = suspect or stopped or Divergence(self._recording.next.seq, self._recording.next, None)
                 given = await self._one_back() if given.checkpoint is None else None
         return suspect if self._recording.next is not None else None
 
-    async def _one_back(self) -> Given | None:
+    async def _one_back(self) -> GraphInput | None:
         """Return to the executor's start: its process may have died before the checkpoint of its end."""
         if self._recording.next is None or self._recording.next.kind != "executing":
             return None
         async for state in self._graph.aget_state_history(self._config):
             if "executor" in state.next:
-                return Given(checkpoint=state.config["configurable"]["checkpoint_id"])
+                return GraphInput(checkpoint=state.config["configurable"]["checkpoint_id"])
         return None
 
-    async def _beginning(self) -> Given:
+    async def _beginning(self) -> GraphInput:
         fork = state_of_fork(self._events, self._transcript.artifacts)
         if fork is None:
-            return Given(first_input(self._events, self._transcript.artifacts))
+            return GraphInput(first_input(self._events, self._transcript.artifacts))
         await self._graph.aupdate_state(self._config, fork, as_node="planner")
-        return Given()
+        return GraphInput()
 
-    async def _next_input(self) -> Given:
+    async def _next_input(self) -> GraphInput:
         """Return the graph's next input, after skipping events written by other processes."""
         while (event := self._recording.next) is not None and _is_by_others(event):
             self._ledger.skip()
         if event is None:
-            return Given()
+            return GraphInput()
         if isinstance(event.data_if_known, Configured):
             self._graph = self._staged(event.data_if_known.configuration)
         if isinstance(event.data_if_known, RunReopened):
             return retry_on_record(event.data_if_known, self._recording.ahead(LOOK_AHEAD)[1:])
         if isinstance(event.data_if_known, Steered):
-            return Given.message(f"steer: {event.data_if_known.added[0]}")
+            return GraphInput.message(f"steer: {event.data_if_known.added[0]}")
         coming = [event for event in self._recording.ahead(LOOK_AHEAD) if event.kind != "configured"]
         state = await self._graph.aget_state(self._config)
         plan = plan_in_state(coming[0])
@@ -152,18 +152,18 @@ class Player:
             await self._graph.aupdate_state(self._config, {"plan": plan})
             coming = coming[coming[0].kind == "plan_revised" :][:1]
         elif not state.interrupts:
-            return Given()
+            return GraphInput()
         request = state.interrupts[0].value if state.interrupts else NOT_ASKED
         answer = answer_on_record(coming, request, self._transcript.artifacts)
         is_shown_again = not swapped and coming[0].kind == "review_requested"
-        return answer or (CONTINUE if is_shown_again else Given())
+        return answer or (CONTINUE if is_shown_again else GraphInput())
 
-    async def _invoke(self, given: Given) -> Difference | None:
+    async def _invoke(self, given: GraphInput) -> Divergence | None:
         """Run the graph until it stops; return the difference that stopped it, or None if it stopped by itself."""
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
-        with calling(Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited)):
+        with invoked_by(Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited)):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, config, durability="sync")
             )
@@ -203,7 +203,7 @@ def _is_by_others(event: Event) -> bool:
     return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied)
 
 
-def _about_plans(found: Difference) -> str | None:
+def _about_plans(found: Divergence) -> str | None:
     """Return the difference of two plans if the first divergence is a plan."""
     recorded = found.recorded.data_if_known if found.recorded is not None else None
     replayed = found.replayed.data if found.replayed is not None else None

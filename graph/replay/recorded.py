@@ -13,8 +13,8 @@ from pydantic import JsonValue
 from graph.calls.bound_tool import NOTHING, BoundTool
 from graph.calls.prompt import prompt_of
 from graph.calls.toolbox import Toolbox
-from graph.chat_models.answer import Answer, Attempt
-from graph.chat_models.chat import Request
+from graph.chat_models.answer import FailedRequest, ModelAnswer
+from graph.chat_models.chat import ModelRequest
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.plan.canonical import digest
@@ -102,17 +102,17 @@ class RecordedModel(RoleModel):
         """How all that may answer are called."""
         return self.called
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Return the answer on record, or fail as it failed."""
         finished = (await self.outcome(digest(prompt_of(request.messages)))).data
         assert isinstance(finished, ModelFinished)
-        told = [attempt.to_json() for attempt in finished.attempts]
+        attempts = [attempt.to_json() for attempt in finished.attempts]
         if finished.model is None:
-            raise ModelCallError(self.name, told)
+            raise ModelCallError(self.name, attempts)
         answer = _Unkept(content="", words=_why(finished, self.role)) if finished.response is None else None
         message = answer or AIMessage.model_validate(finished.response)
         usage = finished.usage.to_json() if finished.usage is not None else {}
-        return Answer(message, finished.model, usage, tuple(Attempt(**attempt) for attempt in told))
+        return ModelAnswer(message, finished.model, usage, tuple(FailedRequest(**attempt) for attempt in attempts))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class SubstituteModel(RoleModel):
         """Return the same under the names of the models on record."""
         return replace(self, called=called)
 
-    async def ask(self, request: Request) -> Answer:
+    async def ask(self, request: ModelRequest) -> ModelAnswer:
         """Ask the other model."""
         self.busy.append(None)
         try:

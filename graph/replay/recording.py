@@ -26,7 +26,7 @@ from graph.record.events import (
     StepChecked,
     ValueRedacted,
 )
-from graph.replay.comparison import Difference, Names, differing
+from graph.replay.comparison import Divergence, Names, differing
 
 STEP_KINDS = frozenset(
     (
@@ -90,12 +90,12 @@ class Recording:
         data = event.data if isinstance(event, Draft) else event.data_if_known
         return isinstance(data, ModelStarted | ModelFinished) and data.role in self._aside
 
-    def place(self, drafts: Sequence[Draft]) -> tuple[list[int], Difference | None]:
+    def place(self, drafts: Sequence[Draft]) -> tuple[list[int], Divergence | None]:
         """Return the recorded places of events written in one transaction, up to the first that has none."""
         found: list[int] = []
         for draft in drafts:
             at = self._place_of(draft, set(found))
-            if isinstance(at, Difference):
+            if isinstance(at, Divergence):
                 return found, at
             found.append(at)
         return found, None
@@ -170,25 +170,25 @@ class Recording:
     def _barrier_place(self) -> int:
         return self._barriers[self._front] if self._front < len(self.events) else len(self.events)
 
-    def _place_of(self, draft: Draft, taken: set[int]) -> int | Difference:
+    def _place_of(self, draft: Draft, taken: set[int]) -> int | Divergence:
         front = next(
             (at for at in range(self._front, len(self.events)) if not self._played[at] and at not in taken), None
         )
         if front is None:
-            return Difference(self._seq(len(self.events)), None, draft, why="the record ends here")
+            return Divergence(self._seq(len(self.events)), None, draft, why="the record ends here")
         end = self._barriers[front]
         places = self._places[draft.kind, draft.step]
         free = [at for at in places if front <= at < end and not self._played[at] and at not in taken]
-        first: Difference | None = None
+        first: Divergence | None = None
         for at in free if draft.kind in STEP_KINDS else []:
             path = self._differing(at, draft)
             if path is None:
                 return at
-            first = first or Difference(self._seq(at), self.events[at], draft, path)
+            first = first or Divergence(self._seq(at), self.events[at], draft, path)
         if first is not None:
             return first
         path = self._differing(front, draft)
-        return front if path is None else Difference(self._seq(front), self.events[front], draft, path)
+        return front if path is None else Divergence(self._seq(front), self.events[front], draft, path)
 
     def _differing(self, place: int, draft: Draft) -> str | None:
         event = self.events[place]

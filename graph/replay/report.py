@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from graph.replay.comparison import Difference
+from graph.replay.comparison import Divergence
 from graph.sanitize import escaped
 
 
@@ -19,7 +19,7 @@ class Replay:
     run: str
     events: int
     played: int
-    difference: Difference | None = None
+    difference: Divergence | None = None
     after: str | None = None
     redacted: bool = False
 

@@ -12,7 +12,7 @@ STILL_S = 0.3
 TICKS = 50
 """How many turns of the event loop work that waits for nothing is given."""
 
-Work = asyncio.Task[object]
+CallTask = asyncio.Task[object]
 
 
 class Scheduler:
@@ -34,7 +34,7 @@ class Scheduler:
         places = self._ledger.asked[prompt_digest]
         return await self._outcome(places.pop(0) if places else None)
 
-    async def conduct(self, work: Work, is_busy: Callable[[], bool]) -> None:
+    async def conduct(self, work: CallTask, is_busy: Callable[[], bool]) -> None:
         """Give each call its outcome in its turn, until the work is done or stands still.
 
         Args:
@@ -50,7 +50,7 @@ class Scheduler:
                 self._ledger.dead = True
                 return
 
-    def _give(self, work: Work) -> None:
+    def _give(self, work: CallTask) -> None:
         event = self._recording.next
         paused = event.data_if_known if event is not None else None
         interrupted = isinstance(paused, Paused) and paused.reason == INTERRUPTED
@@ -59,7 +59,7 @@ class Scheduler:
         for place in [*self._waiting] if self._ledger.free else [self._recording.front]:
             self._release(place)
 
-    async def _moves(self, work: Work, is_busy: Callable[[], bool]) -> bool:
+    async def _moves(self, work: CallTask, is_busy: Callable[[], bool]) -> bool:
         """Wait until something happens; return whether it did."""
         change = asyncio.create_task(self._ledger.changed.wait())
         try:

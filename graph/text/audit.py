@@ -17,9 +17,9 @@ from graph.text.event_text import SECTIONS, EventText, Section, event_text
 
 @dataclass(frozen=True)
 class Audit:
-    """The events of a run; `artifacts` maps ids in the events to JSON texts.
+    """The events of a run; `artifacts` has the JSON texts of artifacts by id.
 
-    Costs and unjudged criteria are added if it `is_whole`.
+    A whole audit (`is_whole`) also has costs and unjudged criteria.
     """
 
     run: str
@@ -30,14 +30,14 @@ class Audit:
     def only(self, *sections: Section) -> "Audit":
         """Return the audit restricted to sections; start, end and unknown events are always included."""
         wanted = set(sections or SECTIONS)
-        told = [event for event in self.events if wanted & set(event_text(event).sections)]
-        return Audit(self.run, told, self.artifacts, is_whole=self.is_whole and wanted == set(SECTIONS))
+        chosen = [event for event in self.events if wanted & set(event_text(event).sections)]
+        return Audit(self.run, chosen, self.artifacts, is_whole=self.is_whole and wanted == set(SECTIONS))
 
     def lines(self) -> Iterator[str]:
-        """Yield the audit by line: time of day, number and sentence of each event, followed by its details."""
+        """Yield the audit line by line: time of day, number and sentence of each event, then its details."""
         day = ""
         for event in self.events:
-            words, today = self._told(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
+            words, today = self._event_text(event), time.strftime("%Y-%m-%d", time.localtime(event.at))
             if today != day:
                 yield today
                 day = today
@@ -49,16 +49,16 @@ class Audit:
             yield "cost per step"
             yield from (f"{'':15}{escaped(step)}: {cost}" for step, cost in costs.items())
         if unjudged := unjudged_steps(_last_plan(self.events), self.events):
-            yield f"success criteria that nobody judged: {', '.join(unjudged)}"
+            yield f"success criteria not judged: {', '.join(unjudged)}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the complete events, each with its text, and their artifacts."""
         events = []
         for event in self.events:
-            words = self._told(event)
-            said = {"sections": list(words.sections), "told": [words.sentence, *words.details]}
+            words = self._event_text(event)
+            text = {"sections": list(words.sections), "told": [words.sentence, *words.details]}
             shown = {"seq": event.seq, "kind": event.kind, "step": event.step, "at": event.at}
-            events.append({**shown, "payload": dict(event.payload), **said})
+            events.append({**shown, "payload": dict(event.payload), **text})
         return {
             "run": self.run,
             "events": events,
@@ -70,7 +70,7 @@ class Audit:
         costs = {step: cost.to_json() for step, cost in step_costs(self.events).items()}
         return {"costs": costs, "unjudged": unjudged_steps(_last_plan(self.events), self.events)}
 
-    def _told(self, event: Event) -> EventText:
+    def _event_text(self, event: Event) -> EventText:
         return event_text(replace(event, payload=with_values(event.payload, self.artifacts)))
 
     def __str__(self) -> str:

@@ -13,11 +13,11 @@ SAID_CHARACTERS = 10_000
 
 def ending_text(status: str, reason: str, answer: JsonValue) -> str:
     """Return the ending of a run as text: the answer, with the reason unless the run succeeded."""
-    told = _answer_in_words(answer)
+    answer_text = _answer_in_words(answer)
     if status == "succeeded":
-        return told
+        return answer_text
     end = fenced(f"{status}: {escaped(reason)}")
-    return end if answer is None else f"{end}\n\n{told}"
+    return end if answer is None else f"{end}\n\n{answer_text}"
 
 
 def _answer_in_words(answer: JsonValue) -> str:

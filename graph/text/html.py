@@ -1,6 +1,6 @@
-"""What notebooks show beside pictures: facts and tables as HTML, in the colours and letters of the page.
+"""HTML in notebooks beside pictures: facts and tables, in the colours and fonts of the page.
 
-Everything from outside is escaped twice: first what cannot be seen (`graph.sanitize`), then what would be markup.
+Untrusted text is escaped twice: invisible characters first (`graph.sanitize`), then markup.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,14 +30,14 @@ COLOURS: Mapping[str, str] = {
 
 
 def words(text: str) -> str:
-    r"""Return a text from outside as HTML; of a long one the beginning, and how much more there is.
+    r"""Return untrusted text as HTML; a long one is cut, with the number of omitted letters.
 
     >>> words("<b>\u202e")
     '&lt;b&gt;\\u{202e}'
     """
     more = len(text) - SHOWN_CHARACTERS
-    told = document(text[:SHOWN_CHARACTERS]) + (f"… ({more} more letters)" if more > 0 else "")
-    return escape(told).replace("\n", "<br>")
+    shown = document(text[:SHOWN_CHARACTERS]) + (f"… ({more} more letters)" if more > 0 else "")
+    return escape(shown).replace("\n", "<br>")
 
 
 def badge(status: str) -> str:
@@ -49,12 +49,12 @@ def badge(status: str) -> str:
 
 def facts(rows: Iterable[tuple[str, str]]) -> str:
     """Return facts one below the other: (name, HTML); the lines of a text stay lines."""
-    told = "".join(
+    cells = "".join(
         f'<tr><th style="{_CELL};font-weight:600;white-space:nowrap">{escape(name)}</th>'
         f'<td style="{_CELL};white-space:pre-wrap;overflow-wrap:anywhere" dir="auto">{html}</td></tr>'
         for name, html in rows
     )
-    return f'<table style="{_TABLE}">{told}</table>'
+    return f'<table style="{_TABLE}">{cells}</table>'
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

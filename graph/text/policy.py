@@ -1,4 +1,4 @@
-"""A policy's consequences for the known tools, in sentences: denials, requests to a person, and limits."""
+"""A policy's consequences for the known tools, in sentences: denials, review triggers, and limits."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""The revisions of a run's plan: who wrote them and why, and what they change."""
+"""The revisions of a run's plan: author, reason and changes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ COLUMNS = ("revision", "at", "by", "why", "difference")
 
 @dataclass(frozen=True)
 class Revision:
-    """One revision: its number, when it came (Unix seconds), from whom, why, and how it differs from the one before."""
+    """One revision: number, time (Unix seconds), author, reason, and the difference from the one before."""
 
     number: int
     at: float
@@ -44,18 +44,18 @@ class Revisions(Sequence[Revision]):
 
 
 def revisions_in(events: Sequence[Event]) -> Revisions:
-    """Return the revisions that events tell of."""
+    """Return the revisions in events."""
     return Revisions(tuple(_revision(event) for event in events if event.kind == "plan_revised"))
 
 
 def _revision(event: Event) -> Revision:
-    told = event.payload
-    diff = told.get("diff") or {}
+    payload = event.payload
+    diff = payload.get("diff") or {}
     return Revision(
-        number=told["revision"],
+        number=payload["revision"],
         at=event.at,
-        author=str(told.get("author") or ""),
-        reason=str(told.get("reason") or ""),
+        author=str(payload.get("author") or ""),
+        reason=str(payload.get("reason") or ""),
         diff=PlanDiff(
             added=tuple(diff.get("added", ())),
             changed=tuple(diff.get("changed", ())),

@@ -1,4 +1,4 @@
-"""Runs in a notebook: what is wanted and what came of it beside the picture, and lists of runs as tables."""
+"""Runs in a notebook: facts of a run beside its picture, and lists of runs as tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MOST_ERRORS = 20
 
 @dataclass(frozen=True)
 class RunView:
-    """What is seen of a run: `statuses` and `results` by step id, no picture without a plan."""
+    """The facts of a run to show: `statuses` and `results` by step id; without a plan there is no picture."""
 
     name: str
     goal: str
@@ -43,11 +43,11 @@ class RunView:
 
     def _facts(self) -> list[tuple[str, str]]:
         reason = f" {words(self.reason)}" if self.reason else ""
-        told = [("run", words(self.name)), ("goal", words(self.goal))]
-        told += [("respect", words(constraint)) for constraint in self.constraints]
-        told += [("status", badge(self.status) + reason)]
-        told += [("answer", words(_in_words(self.answer)))] if self.answer is not None else []
-        return told + [(f"{step} {word}", words(error)) for step, word, error in self._errors()]
+        rows = [("run", words(self.name)), ("goal", words(self.goal))]
+        rows += [("respect", words(constraint)) for constraint in self.constraints]
+        rows += [("status", badge(self.status) + reason)]
+        rows += [("answer", words(_in_words(self.answer)))] if self.answer is not None else []
+        return rows + [(f"{step} {word}", words(error)) for step, word, error in self._errors()]
 
     def _text(self) -> str:
         reason = f" ({self.reason})" if self.reason else ""
@@ -63,7 +63,7 @@ class RunView:
 
 
 def runs_bundle(runs: Sequence[RunSummary], following: str | None) -> Bundle:
-    """Return a list of runs as a table; `following` is where the next page begins."""
+    """Return a list of runs as a table; `following` is the value of `before` for the next page."""
     rows = [
         (run.id, run.status, f"{run.succeeded}/{run.steps}" if run.revision else "-", local(run.updated_at), run.goal)
         for run in runs

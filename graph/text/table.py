@@ -19,7 +19,7 @@ Bundle = dict[str, str]
 
 
 def table_bundle(columns: Sequence[str], rows: Sequence[Sequence[str]], more: str = "") -> Bundle:
-    """Return rows of words from outside below the names of their columns, and a line of ours below them."""
+    """Return rows of untrusted texts under column names, and a line of text below the table."""
     html = table(columns, [[_cell(name, cell) for name, cell in zip(columns, row, strict=True)] for row in rows])
     lines = _lines([columns, *([cut_middle(one_line(cell), TEXT_COLUMNS) for cell in row] for row in rows)])
     return {

@@ -19,7 +19,7 @@ def timeline_svg(statuses: Mapping[str, str], results: Mapping[str, StepResult])
 
     Args:
         statuses: Step id -> status, for every step of the plan, in its order.
-        results: Step id -> what came of it, for steps that have begun.
+        results: Step id -> result, for steps that have begun.
 
     >>> timeline_svg({"a": "pending"}, {}).startswith("<svg")
     True
@@ -57,9 +57,9 @@ def _row(place: int, step: str, word: str, result: StepResult | None, begin_s: f
     ended_at = result.ended_at if result.ended_at is not None else result.started_at
     x = LEFT + WIDTH * (result.started_at - begin_s) / span_s
     width = max(WIDTH * (ended_at - result.started_at) / span_s, 2.0)
-    told = f"{step}: {word}, {ended_at - result.started_at:.3f} s" + (f", {result.error}" if result.error else "")
+    title = f"{step}: {word}, {ended_at - result.started_at:.3f} s" + (f", {result.error}" if result.error else "")
     return (
-        f"{name}<g><title>{escape(plain(told))}</title>"
+        f"{name}<g><title>{escape(plain(title))}</title>"
         f'<rect x="{x:.1f}" y="{y + 3}" width="{width:.1f}" height="16" rx="3" fill="{colour}"/></g>'
         f'<text x="{min(x + width + 6, LEFT + WIDTH + 6):.1f}" {status}'
     )

@@ -140,9 +140,9 @@ def test_the_budget_of_a_run_is_the_one_it_was_started_with(cli: Cli, folder: Pa
     [
         ("tool_calls", "is not NAME=VALUE"),
         ("tool_calls=many", "'many' is not a number"),
-        ("tool_calls=1.5", "tool_calls is no whole number"),
-        ("tool_call=1", "tool_call is no limit of a budget"),
-        ("tool_calls=-1", "tool_calls is no whole number of at least 0"),
+        ("tool_calls=1.5", "tool_calls must be an integer"),
+        ("tool_call=1", "tool_call is not a limit of a budget"),
+        ("tool_calls=-1", "tool_calls must be an integer >= 0"),
     ],
 )
 def test_a_budget_that_is_none_is_a_sentence(cli: Cli, entry: str, words: str) -> None:

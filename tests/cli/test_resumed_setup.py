@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.testing import Result
 
 from graph import AsyncAgent
-from graph.caller import Caller, calling
+from graph.caller import Caller, invoked_by
 from graph.cli.resumed_setup import setup_to_resume
 from graph.cli.run_lookup import find_run
 from graph.cli.screen import Screen
@@ -53,7 +53,7 @@ def begun(folder: Path, thread: str, *, record: Mapping[str, Any] | None = None,
     async def begin() -> None:
         options = Setup.default().options()
         async with AsyncAgent.open(folder / DATABASE, **options) as agent:
-            with calling(Caller(thread, {"setup": record or {}})):
+            with invoked_by(Caller(thread, {"setup": record or {}})):
                 plan = json.loads((folder / "plan.json").read_text())
                 config: Any = {"configurable": {"thread_id": thread, **configurable}}
                 await agent.graph.ainvoke({"goal": "g", "plan": plan}, config)

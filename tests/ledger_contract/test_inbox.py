@@ -67,15 +67,15 @@ def test_a_message_holds_up_only_those_who_heed_it(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore, poster: RunStore) -> list[str]:
         other = await ledger.open_run("t", [STARTED])
         async with ledger.owned(run) as lease, ledger.owned(other) as elsewhere:
-            await ledger.append(lease, [NOTE], heed=True)
+            await ledger.append(lease, [NOTE], require_empty_inbox=True)
             await poster.post(run, "pause")
             with pytest.raises(MessageWaitingError) as caught:
-                await ledger.append(lease, [NOTE, NOTE], heed=True)
+                await ledger.append(lease, [NOTE, NOTE], require_empty_inbox=True)
             assert caught.value.run == "t.1" and isinstance(caught.value, StaleRunError)
-            await ledger.append(elsewhere, [NOTE], heed=True)
+            await ledger.append(elsewhere, [NOTE], require_empty_inbox=True)
             await ledger.append(lease, [drafted("executing", {})])
             await ledger.take_messages(lease)
-            await ledger.append(lease, [NOTE], heed=True)
+            await ledger.append(lease, [NOTE], require_empty_inbox=True)
         return await kinds(ledger, run)
 
     assert with_run(driver, work, count=2) == ["run_started", "paused", "executing", "paused"]

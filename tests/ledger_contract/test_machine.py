@@ -2,29 +2,25 @@
 
 import asyncio
 import json
-import tempfile
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    RuleBasedStateMachine,
     initialize,
     invariant,
     precondition,
     rule,
     run_state_machine_as_test,
 )
-from ledger_drivers import DRIVERS, NEVER_S, Driver, departed
+from ledger_drivers import DRIVERS, NEVER_S, departed
+from ledger_model import LedgerModel
 
 from graph.errors import LeaseLostError, LedgerCorruptError, MessageWaitingError, StaleRunError
 from graph.ledger.lease import Pace
-from graph.ledger.protocol import Lease, Message, RunKey
-from graph.record.events import CONTROL, Draft
+from graph.ledger.protocol import Message, RunKey
+from graph.record.events import Draft
 from graph.record.values import keep
 from graph.testing import drafted
 
@@ -35,51 +31,8 @@ HAS_PROC = Path("/proc/self/stat").exists()
 COLUMNS = ["kind", "step", "at", "payload", "salt", "digest", "link"]
 
 
-class LedgerMachine(RuleBasedStateMachine):
-    """Ledgers on one database beside plain lists of what it must hold: events, leases given out, messages left."""
-
-    make: Callable[[Path], Driver]
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.loop = asyncio.new_event_loop()
-        self.folder = tempfile.TemporaryDirectory()
-        self.driver = type(self).make(Path(self.folder.name))
-        self.ledger = self.driver.open(pace=Pace(NEVER_S))  # those who are said to be gone must not beat
-        self.ledgers = [self.ledger]
-        self.texts: set[str] = set()
-        self.runs: dict[RunKey, list[Draft]] = {}
-        self.leases: dict[RunKey, list[Lease]] = {}
-        self.inbox: dict[RunKey, list[Message]] = {}
-        self.owners: dict[RunKey, AbstractAsyncContextManager[Lease]] = {}
-        self.displaced: list[tuple[RunKey, AbstractAsyncContextManager[Lease]]] = []
-
-    def do(self, work: Any) -> Any:
-        return self.loop.run_until_complete(work)
-
-    def teardown(self) -> None:
-        for owner in [*self.owners.values(), *(owner for _, owner in self.displaced)]:
-            self.do(owner.__aexit__(None, None, None))
-        for ledger in self.ledgers:
-            self.do(ledger.close())
-        self.loop.close()
-        self.folder.cleanup()
-
-    def control_seq(self, run: RunKey) -> int:
-        return max((seq for seq, draft in enumerate(self.runs[run], 1) if draft.kind in CONTROL), default=0)
-
-    def take(self, run: RunKey) -> None:
-        owner = self.ledger.owned(run)
-        lease = self.do(owner.__aenter__())
-        assert lease.run == run and lease.token == len(self.leases[run]) + 1
-        self.leases[run].append(lease)
-        self.owners[run] = owner
-
-    def lease_of(self, run: RunKey) -> Lease:
-        """Return the lease in force of a run, which somebody else may have had before."""
-        if run not in self.owners:
-            self.take(run)
-        return self.leases[run][-1]
+class LedgerMachine(LedgerModel):
+    """Work on the ledgers in any order."""
 
     @initialize()
     def open_one(self) -> None:
@@ -120,12 +73,16 @@ class LedgerMachine(RuleBasedStateMachine):
         self.do(self.displaced.pop(place)[1].__aexit__(None, None, None))
 
     @precondition(lambda self: any(len(leases) > 1 for leases in self.leases.values()))
-    @rule(data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans(), heed=st.booleans())
-    def append_under_an_old_lease(self, data: st.DataObject, written: list[Draft], guarded: bool, heed: bool) -> None:
+    @rule(
+        data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans(), require_empty_inbox=st.booleans()
+    )
+    def append_under_an_old_lease(
+        self, data: st.DataObject, written: list[Draft], guarded: bool, require_empty_inbox: bool
+    ) -> None:
         old = data.draw(st.sampled_from([lease for leases in self.leases.values() for lease in leases[:-1]]))
         guard = self.control_seq(old.run) if guarded else None
         with pytest.raises(LeaseLostError):
-            self.do(self.ledger.append(old, written, control_seq=guard, heed=heed))
+            self.do(self.ledger.append(old, written, control_seq=guard, require_empty_inbox=require_empty_inbox))
         with pytest.raises(LeaseLostError):
             self.do(self.ledger.take_messages(old))
 
@@ -144,15 +101,15 @@ class LedgerMachine(RuleBasedStateMachine):
         self.inbox[run] = []
 
     @rule(data=st.data(), written=st.lists(drafts, max_size=3))
-    def append_and_heed(self, data: st.DataObject, written: list[Draft]) -> None:
+    def append_if_no_message_waits(self, data: st.DataObject, written: list[Draft]) -> None:
         run = data.draw(st.sampled_from(list(self.runs)))
         lease = self.lease_of(run)
         if self.inbox[run]:
             with pytest.raises(MessageWaitingError):
-                self.do(self.ledger.append(lease, written, heed=True))
+                self.do(self.ledger.append(lease, written, require_empty_inbox=True))
         else:
             self.runs[run] += written
-            assert self.do(self.ledger.append(lease, written, heed=True)) == len(self.runs[run])
+            assert self.do(self.ledger.append(lease, written, require_empty_inbox=True)) == len(self.runs[run])
 
     @rule(data=st.data(), written=st.lists(drafts, max_size=3), guarded=st.booleans())
     def append(self, data: st.DataObject, written: list[Draft], guarded: bool) -> None:

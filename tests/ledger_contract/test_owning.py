@@ -1,4 +1,4 @@
-"""Owning a run: under a lease alone are events written, and what is read with it is read in one transaction."""
+"""Owning a run: events are written only under the lease in force."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
 
 from graph.errors import LeaseLostError, LedgerCorruptError, LedgerError, LedgerUnavailableError, StaleRunError
-from graph.ledger.protocol import Lease, News, RunKey
+from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.run_store import RunStore
 from graph.record.events import Draft
 from graph.record.values import keep
@@ -25,17 +25,6 @@ def test_a_run_that_is_not_there_is_owned_by_nobody(driver: Driver) -> None:
     with_run(driver, work)
 
 
-def test_a_run_that_cannot_be_begun_is_not_there(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> list[RunKey]:
-        with pytest.raises(LedgerError):
-            async with ledger.begun("t", [STARTED, drafted("paused", {"x": "\ud800"})]):
-                pytest.fail("it was begun")
-        assert await ledger.last_run("t") == run
-        return await ledger.runs()
-
-    assert with_run(driver, work) == [RunKey("t", 1)]
-
-
 @pytest.mark.parametrize("bad", [[drafted("paused", {"x": float("nan")})], [NOTE]], ids=["unstorable", "stale"])
 def test_a_write_that_is_refused_leaves_the_run_as_it_was(driver: Driver, bad: list[Draft]) -> None:
     async def work(run: RunKey, ledger: RunStore) -> list[str]:
@@ -50,16 +39,6 @@ def test_a_write_that_is_refused_leaves_the_run_as_it_was(driver: Driver, bad: l
         return await kinds(ledger, run)
 
     assert with_run(driver, work) == ["run_started", "paused"]
-
-
-def test_an_opening_that_cannot_be_written_takes_no_run(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> None:
-        with pytest.raises(LedgerError):
-            async with ledger.owned_and_read(run, 1, [drafted("paused", {"x": "\ud800"})]):
-                pytest.fail("it was opened")
-        assert not await ledger.is_worked_on(run) and await kinds(ledger, run) == ["run_started"]
-
-    with_run(driver, work)
 
 
 def test_a_run_is_worked_on_while_it_is_owned(driver: Driver) -> None:
@@ -105,7 +84,13 @@ def test_an_outdated_token_writes_nothing(driver: Driver) -> None:
         async with ledger.owned(run) as old:
             await ledger.append(old, [NOTE])
         async with another.owned(run) as new:
-            for more in ({}, {"artifacts": [kept]}, {"control_seq": 0}, {"control_seq": 9}, {"heed": True}):
+            for more in (
+                {},
+                {"artifacts": [kept]},
+                {"control_seq": 0},
+                {"control_seq": 9},
+                {"require_empty_inbox": True},
+            ):
                 with pytest.raises(LeaseLostError) as caught:
                     await ledger.append(old, [NOTE, NOTE], **more)
                 assert caught.value.run == "t.1"
@@ -167,83 +152,10 @@ def test_a_caller_that_is_cancelled_while_it_claims_a_run_does_not_keep_it(drive
     assert not any(with_run(driver, work))
 
 
-def test_a_run_that_is_begun_is_owned_from_its_first_event_on(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
-        async with ledger.begun("t", [STARTED]) as owned:
-            assert owned.lease.run == RunKey("t", 2)
-            assert [(event.kind, event.payload["n"]) for event in owned.news.events] == [("run_started", 2)]
-            assert not owned.news.has_messages
-            assert [await other.is_worked_on(owned.lease.run), await other.is_worked_on(run)] == [True, False]
-            assert await ledger.append(owned.lease, [NOTE]) == 2
-        assert not await other.is_worked_on(owned.lease.run)
-
-    with_run(driver, work, count=2)
-
-
-def test_who_takes_a_run_reads_what_came_since_in_the_same_transaction(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
-        await other.write(run, [NOTE, NOTE], after=1)
-        await other.post(run, "pause")
-        async with ledger.owned_and_read(run, after=2) as owned:
-            assert [event.seq for event in owned.news.events] == [3]
-            assert owned.news.has_messages
-            assert await ledger.news(owned.lease, 3) == News([], has_messages=True)
-            await ledger.take_messages(owned.lease)
-            assert await ledger.news(owned.lease, 2) == News(owned.news.events, has_messages=False)
-        async with other.owned(run):
-            with pytest.raises(LeaseLostError):
-                await ledger.news(owned.lease, 3)
-
-    with_run(driver, work, count=2)
-
-
-def test_a_run_is_opened_with_events_only_if_it_is_as_it_was_read(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
-        async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
-            assert owned.opened and [event.kind for event in owned.news.events] == ["paused"]
-        async with ledger.owned_and_read(run, 1, [NOTE]) as owned:
-            assert not owned.opened and [event.seq for event in owned.news.events] == [2]
-        await other.post(run, "pause")
-        async with ledger.owned_and_read(run, 2, [NOTE]) as owned:
-            assert not owned.opened and owned.news == News([], has_messages=True)
-        assert await kinds(other, run) == ["run_started", "paused"]
-
-    with_run(driver, work, count=2)
-
-
-def test_a_run_that_lost_its_last_events_is_not_opened(driver: Driver) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> None:
-        await ledger.write(run, [NOTE], after=1)
-        driver.cut(run, 1)
-        for after in (1, 2):
-            with pytest.raises(LedgerCorruptError):
-                async with ledger.owned_and_read(run, after, [NOTE]):
-                    pytest.fail("it was opened")
-
-    with_run(driver, work)
-
-
-@pytest.mark.parametrize("take", ["owned_and_read", "latest", "write"])
-def test_what_is_read_with_something_else_is_checked_as_well(driver: Driver, take: str) -> None:
-    async def work(run: RunKey, ledger: RunStore) -> None:
-        driver.change(run, 1, "payload", "{}")
-        with pytest.raises(LedgerCorruptError):
-            if take == "owned_and_read":
-                async with ledger.owned_and_read(run):
-                    pytest.fail("it was taken")
-            elif take == "latest":
-                await ledger.latest("t")
-            else:
-                await ledger.write(run, [NOTE], after=0)
-        assert not await ledger.is_worked_on(run)
-
-    with_run(driver, work)
-
-
 def test_a_run_that_is_given_back_with_events_is_free_at_once_and_the_lease_writes_nothing_more(driver: Driver) -> None:
     async def work(run: RunKey, ledger: RunStore, other: RunStore) -> list[str]:
         async with ledger.owned(run) as old:
-            await ledger.write(old, [NOTE], after=1, lets_go=True)
+            await ledger.write(old, [NOTE], after=1, and_release=True)
             assert not await other.is_worked_on(run)
             with pytest.raises(LeaseLostError):
                 await ledger.append(old, [NOTE])
@@ -259,7 +171,7 @@ def test_a_run_stays_owned_when_the_events_it_is_to_be_given_back_with_are_refus
     async def work(run: RunKey, ledger: RunStore, other: RunStore) -> None:
         async with ledger.owned(run) as lease:
             with pytest.raises(StaleRunError):
-                await ledger.write(lease, [NOTE], after=1, control_seq=9, lets_go=True)
+                await ledger.write(lease, [NOTE], after=1, control_seq=9, and_release=True)
             assert await other.is_worked_on(run)
             assert [event.seq for event in await ledger.write(lease, [NOTE], after=1)] == [2]
         assert not await other.is_worked_on(run)
@@ -271,7 +183,7 @@ def test_a_caller_that_is_cancelled_while_it_gives_a_run_back_does_not_keep_it(d
     async def work(run: RunKey, ledger: RunStore) -> list[bool]:
         async def own() -> None:
             async with ledger.begun("t", [STARTED]) as owned:
-                await ledger.write(owned.lease, [NOTE], after=1, lets_go=True)
+                await ledger.write(owned.lease, [NOTE], after=1, and_release=True)
 
         said = []
         for yields in range(60):

@@ -13,8 +13,8 @@ from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from graph.chat_models.answer import Answer, flaw_of
-from graph.chat_models.chat import Request
+from graph.chat_models.answer import ModelAnswer, flaw_of
+from graph.chat_models.chat import ModelRequest
 from graph.chat_models.roles import role_model
 from graph.errors import ModelCallError
 from graph.prompts.planner import PLANNER
@@ -36,9 +36,9 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-def ask(given: Any, clock: PassingClock | None = None, **request: Any) -> Answer:
+def ask(given: Any, clock: PassingClock | None = None, **request: Any) -> ModelAnswer:
     model = replace(role_model(given), clock=(clock or PassingClock()).clock)
-    return asyncio.run(model.ask(Request(QUESTION, **request)))
+    return asyncio.run(model.ask(ModelRequest(QUESTION, **request)))
 
 
 STREAMING = {"streaming": True}
@@ -252,7 +252,7 @@ def test_what_a_server_does_not_take_is_left_out_and_not_sent_again(replies: Any
     for _ in range(2):
         (replies.stream if streaming else replies.say)("ok")
     model = role_model(replies.settings(options={"streaming": True} if streaming else {}))
-    request = Request(QUESTION, schema=None if streaming else SCHEMA)
+    request = ModelRequest(QUESTION, schema=None if streaming else SCHEMA)
 
     first = asyncio.run(model.ask(request))
     second = asyncio.run(model.ask(request))
@@ -273,7 +273,7 @@ def test_cancelling_closes_the_connection(replies: Any) -> None:
     replies.hangs = True
 
     async def cancel() -> None:
-        task = asyncio.create_task(role_model(replies.settings()).ask(Request(QUESTION)))
+        task = asyncio.create_task(role_model(replies.settings()).ask(ModelRequest(QUESTION)))
         while not replies.requests:
             await asyncio.sleep(0.01)
         task.cancel()
@@ -289,6 +289,6 @@ def test_a_model_answers_in_one_event_loop_after_another(aimock: Any) -> None:
     aimock.answers("planner", *[aimock.says("hello")] * 4)
     model = role_model(aimock.settings())
 
-    answers = [asyncio.run(model.ask(Request(QUESTION))) for _ in range(4)]
+    answers = [asyncio.run(model.ask(ModelRequest(QUESTION))) for _ in range(4)]
 
     assert [answer.attempts for answer in answers] == [()] * 4

@@ -158,15 +158,15 @@ GUARDS = (
     Guard(
         "what was read makes a plan untrusted",
         "run_events.py",
-        "new = (read.untrusted or heard)",
-        "new = heard",
+        "new = (read.untrusted or in_chat)",
+        "new = in_chat",
         "an allowed write",
         "side_effects",
     ),
     Guard(
         "what was said before makes a plan untrusted",
         "run_events.py",
-        "new = (read.untrusted or heard)",
+        "new = (read.untrusted or in_chat)",
         "new = read.untrusted",
         "an order from an earlier answer",
         "side_effects",

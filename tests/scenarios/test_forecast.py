@@ -10,7 +10,7 @@ from graph.calls.toolbox import Toolbox
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy_file import policy_from
-from graph.policy.policy_preview import forecast
+from graph.policy.policy_preview import preview_policy
 from graph.testing import LoggedTools, on_thread, step
 
 Build = Callable[..., Any]
@@ -44,7 +44,7 @@ def test_the_calls_that_are_shown_are_those_that_were_forecast(
     specs = Toolbox(own).specs
     plan = read_plan({"steps": steps}, specs).plan
     assert plan is not None
-    told = forecast(plan, ExecutionTerms(specs, "side_effects", policy_from(POLICY)))
+    told = preview_policy(plan, ExecutionTerms(specs, "side_effects", policy_from(POLICY)))
     expected = {finding.step for finding in told if "its call of" in finding.why}
 
     graph = build({"steps": steps}, tools=own, approval="side_effects", policy=POLICY)

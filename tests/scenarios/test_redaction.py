@@ -117,7 +117,7 @@ def test_the_run_is_shown_and_told_as_before_with_a_mark_in_the_place_of_the_val
     assert (after.status, after.step_status) == (before.status, before.step_status)
     assert after.results["a"].value == "saw say [redacted] twice"
     told = str(agent.audit(name))
-    assert "a value was taken out of events 1, 2, 3" in told and "no [redacted]" in told
+    assert "a value was removed from events 1, 2, 3" in told and "no [redacted]" in told
     assert len(agent.log(name)) == len(agent.audit(name).events)
 
 

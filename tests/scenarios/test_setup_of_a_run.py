@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from graph import Agent, build_graph
 from graph.builder import Graph
-from graph.caller import Caller, caller_on, calling
+from graph.caller import Caller, caller_on, invoked_by
 from graph.errors import InputError
 from graph.ledger.opening import open_ledger
 from graph.runs import Runs
@@ -69,7 +69,7 @@ def test_what_an_older_record_says_is_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_graph_that_a_tool_invokes_has_no_facade() -> None:
-    with calling(Caller.facade("outer", SETUP, unseen=True)):
+    with invoked_by(Caller.facade("outer", SETUP, unseen=True)):
         outer, inner = caller_on("outer"), caller_on("inner")
 
     assert (outer.started["setup"], outer.unseen) == (SETUP, True)

@@ -76,7 +76,7 @@ def test_a_large_answer_is_told_by_its_beginning_and_nothing_in_the_file_rests_o
         agent.redact("t", "n299 n299", reason="r")
         redacted = agent.value("t")
 
-    assert f'{len(to_text(answer))} bytes, made of the results: {{"s0":' in told
+    assert f'{len(to_text(answer))} bytes, derived from the results: {{"s0":' in told
     assert "[redacted]" in redacted["s299"] and redacted["s7"] == answer["s7"]
     size_bytes(tmp_path / "runs.db")
     assert of_answer.encode() not in (tmp_path / "runs.db").read_bytes()

@@ -143,7 +143,7 @@ def test_a_variant_that_means_one_thing_needs_no_repair_and_is_told_on_record(
     state = app.invoke({"goal": "g"}, on_thread())
 
     assert (state["plan"], len(app.model.prompts)) == (PLAN, 1)
-    assert any("read otherwise than written" in line and note in line for line in told_lines(saver))
+    assert any("normalised" in line and note in line for line in told_lines(saver))
 
 
 def test_an_answer_at_once_that_was_read_otherwise_is_told_too(build: Build, saver: Any) -> None:

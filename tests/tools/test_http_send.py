@@ -139,7 +139,7 @@ def test_a_redirect_after_the_deed_is_an_answer(site: Any, send: BaseTool) -> No
         (b"x" * 1_000_001, {"Content_Type": "text/plain"}, "larger than"),
         (b"half", {"Content_Length": "100"}, "the connection broke"),
         (b"\x89PNG\x00", {"Content_Type": "image/png"}, "image/png"),
-        (b"{", {"Content_Type": "application/json"}, "is none"),
+        (b"{", {"Content_Type": "application/json"}, "is not valid"),
         (b"x", {"Content_Encoding": "br"}, "packed"),
     ],
 )

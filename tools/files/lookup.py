@@ -6,7 +6,7 @@ from tools.errors import NoSuchFile
 from tools.files.root import Root, names_like
 
 
-def holding(roots: Sequence[Root], path: str) -> Root:
+def root_containing(roots: Sequence[Root], path: str) -> Root:
     """Return the first folder that has something at a path.
 
     Raises:

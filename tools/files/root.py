@@ -193,7 +193,7 @@ def fault_of(found: os.stat_result) -> str | None:
     if stat.S_ISDIR(found.st_mode):
         return "is a folder"
     if not stat.S_ISREG(found.st_mode):
-        return "is no regular file"
+        return "is not a regular file"
     if found.st_nlink > 1:
         return f"is one of {found.st_nlink} hard links, so it may be a file from elsewhere"
     return None

@@ -42,7 +42,7 @@ class Wanted:
 
 
 @dataclass
-class Reading:
+class LogSelection:
     """Statistics of one log, and the first of its wanted records."""
 
     source: str
@@ -96,13 +96,13 @@ class Reading:
         return f"from {shown(self.first)} on" if self.cut else f"{shown(self.first)} to {shown(self.last)}"
 
 
-def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) -> Reading:
+def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) -> LogSelection:
     """Read a log; if it is damaged or too large, up to there, with the reason.
 
     Raises:
         SourceNotReadable: Nothing of it can be read.
     """
-    reading = Reading(source)
+    reading = LogSelection(source)
     try:
         with opened(file, most) as content:
             _read(reading, content, wanted)
@@ -115,7 +115,7 @@ def read_log(source: str, file: Path, wanted: Wanted, most: int = MOST_BYTES) ->
     return reading
 
 
-def in_order(readings: list[Reading], limit: int) -> Iterator[dict[str, Any]]:
+def in_order(readings: list[LogSelection], limit: int) -> Iterator[dict[str, Any]]:
     """Yield the first records of several logs as JSON, in order of time, as long as they are not too large together."""
     found = [(reading.source, record) for reading in readings for record in reading.records]
     characters = 0
@@ -127,10 +127,10 @@ def in_order(readings: list[Reading], limit: int) -> Iterator[dict[str, Any]]:
         yield shown_record
 
 
-def _read(reading: Reading, content: LogBytes, wanted: Wanted) -> None:
+def _read(reading: LogSelection, content: LogBytes, wanted: Wanted) -> None:
     found = format_of(content)
     if found is None:
-        raise SourceNotReadable(reading.source, "it is no text")
+        raise SourceNotReadable(reading.source, "it is not text")
     reading.format, parse = found
     try:
         for entry in parse(content):

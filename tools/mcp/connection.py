@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from tools.call_progress import Listener
+from tools.call_progress import ProgressListener
 from tools.call_questions import CallReplies, InputNeeded
 from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
@@ -53,7 +53,11 @@ class Connection:
             await self._session.end()
 
     async def call(
-        self, offer: Offer, args: dict[str, Any], listener: Listener | None = None, replies: CallReplies | None = None
+        self,
+        offer: Offer,
+        args: dict[str, Any],
+        listener: ProgressListener | None = None,
+        replies: CallReplies | None = None,
     ) -> Any:
         """Check that a tool is unchanged, call it, and return its value.
 
@@ -79,7 +83,12 @@ class Connection:
         return value
 
     async def _go_on(
-        self, session: Session, offer: Offer, args: dict[str, Any], listener: Listener | None, replies: CallReplies
+        self,
+        session: Session,
+        offer: Offer,
+        args: dict[str, Any],
+        listener: ProgressListener | None,
+        replies: CallReplies,
     ) -> Any:
         """Go on with a call that asked; if the server has forgotten it, begin again if that is harmless."""
         if not replies.anew:

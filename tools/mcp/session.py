@@ -5,7 +5,7 @@ import logging
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
-from tools.call_progress import CallProgress, Listener
+from tools.call_progress import CallProgress, ProgressListener
 from tools.call_questions import CallQuestion, CallReplies, InputNeeded
 from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
@@ -92,7 +92,11 @@ class Session:
         return found
 
     async def call(
-        self, tool: str, args: dict[str, Any], listener: Listener | None = None, replies: CallReplies | None = None
+        self,
+        tool: str,
+        args: dict[str, Any],
+        listener: ProgressListener | None = None,
+        replies: CallReplies | None = None,
     ) -> Any:
         """Call a tool and return its value; the listener is told of the progress that the server reports.
 
@@ -111,7 +115,7 @@ class Session:
             answer = await client.call_tool(
                 tool,
                 args,
-                progress_callback=self._told(listener),
+                progress_callback=self._progress_callback(listener),
                 input_responses=responses(replies) if replies is not None else None,
                 request_state=replies.state if replies is not None else None,
                 allow_input_required=True,
@@ -138,14 +142,14 @@ class Session:
         told = [CallQuestion(one.id, hide(one.text), hide(one.schema)) for one in needed.questions]
         return InputNeeded(tuple(told), needed.state)
 
-    def _told(self, listener: Listener | None) -> "ProgressFnT | None":
+    def _progress_callback(self, listener: ProgressListener | None) -> "ProgressFnT | None":
         if listener is None:
             return None
 
-        async def told(progress: float, total: float | None, message: str | None) -> None:
+        async def callback(progress: float, total: float | None, message: str | None) -> None:
             listener(CallProgress(progress, total, self._server.hide(message) if message else None))
 
-        return told
+        return callback
 
     def _words(self, error: Exception) -> str:
         return str(self._server.hide(str(error)))[:WORDS]

@@ -46,7 +46,7 @@ def statement_fault(sql: str) -> str | None:
     before = _BEFORE.match(sql)
     word = _WORD.match(sql, before.end() if before else 0)
     if word is None:
-        return "it is no SQL statement; write one SELECT"
+        return "it is not an SQL statement; write one SELECT"
     if word.group().upper() not in _READING:
         return f"only SELECT, WITH and VALUES may be asked, not {word.group().upper()!r}"
     return None
@@ -77,7 +77,7 @@ def select(
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_INTERRUPT":
             raise Fault(f"it takes longer than {time_s:g} s; narrow it with WHERE or a smaller join") from error
-        raise Fault(_said(connection, error)) from error
+        raise Fault(_error_text(connection, error)) from error
     except OverflowError as error:
         raise Fault("a number in params is beyond 64 bits; give it as text") from error
 
@@ -147,7 +147,7 @@ def _distinct(names: list[str]) -> list[str]:
     return given
 
 
-def _said(connection: sqlite3.Connection, error: sqlite3.Error) -> str:
+def _error_text(connection: sqlite3.Connection, error: sqlite3.Error) -> str:
     """Return the message of an error; if a name is wrong, with the existing names."""
     words = str(error)
     if "no such table" in words or "no such column" in words or "ambiguous" in words:

@@ -17,7 +17,7 @@ _MOST_BYTES_OF_AN_ERROR = 20_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class WebResponse:
     """A response; `fault` is the reason if `body` is incomplete."""
 
     url: httpx.URL
@@ -44,7 +44,7 @@ class Answer:
         return f"{self.status} {HTTPStatus(self.status).phrase}" if known else str(self.status)
 
 
-async def exchange(send: Send, request: httpx.Request, most_bytes: int) -> Answer:
+async def exchange(send: Send, request: httpx.Request, most_bytes: int) -> WebResponse:
     """Send a request and read the answer; of a failure's body, its beginning.
 
     Args:
@@ -68,7 +68,7 @@ async def exchange(send: Send, request: httpx.Request, most_bytes: int) -> Answe
         body, fault = await _body(response, most)
     finally:
         await response.aclose()
-    return Answer(request.url, response.status_code, response.headers, body, fault)
+    return WebResponse(request.url, response.status_code, response.headers, body, fault)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def public_only(host: str, address: Address, port: int) -> str | None:
     """Return why an address must not be connected to, or None for a public one at a port of the web."""
     if (kind := kind_of(address)) != "public":
         return f"{leading(host, address)} a {kind} address; only public ones may be used"
-    return None if port in PORTS else f"port {port} is none of {', '.join(map(str, PORTS))}"
+    return None if port in PORTS else f"port {port} is not allowed; use one of {', '.join(map(str, PORTS))}"
 
 
 def leading(host: str, address: Address) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from tools.errors import SourceNotReadable, WorkStopped
 from tools.extras import missing_extra
 from tools.web.charset import text_of
-from tools.web.exchange import Answer
+from tools.web.exchange import WebResponse
 from tools.workers.process import Bounds, in_child
 
 EXTRACTION_S = 20
@@ -33,7 +33,7 @@ class Page:
     published: str | None = None
 
 
-def read_page(answer: Answer, time_s: int = EXTRACTION_S) -> Page:
+def read_page(answer: WebResponse, time_s: int = EXTRACTION_S) -> Page:
     """Return the page in a response; blocks until it is read.
 
     Args:
@@ -51,7 +51,7 @@ def read_page(answer: Answer, time_s: int = EXTRACTION_S) -> Page:
         raise SourceNotReadable(url, _other_kind(kind))
     text = text_of(answer.body, answer.headers.get("content-type", ""))
     if "\0" in text:
-        raise SourceNotReadable(url, f"it says {kind} and is no text")
+        raise SourceNotReadable(url, f"it is not text, although declared as {kind}")
     page = _main_part(url, text, time_s) if kind in _HTML else Page(text)
     if not page.text.strip():
         raise SourceNotReadable(url, "it holds no words; they may come by a script. Use another source")

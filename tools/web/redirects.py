@@ -5,14 +5,14 @@ from collections.abc import Callable
 import httpx
 
 from tools.errors import NotConnected, RequestFailed, UrlRefused
-from tools.web.exchange import Answer, Send, exchange
+from tools.web.exchange import Send, WebResponse, exchange
 from tools.web.urls import checked_url
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS = 5
 
 
-def redirected(answer: Answer) -> httpx.URL | None:
+def redirected(answer: WebResponse) -> httpx.URL | None:
     """Return the target of a redirect, or None if the response is not one.
 
     Raises:
@@ -29,7 +29,9 @@ def redirected(answer: Answer) -> httpx.URL | None:
     return checked_url(str(target))
 
 
-async def follow(send: Send, url: httpx.URL, request: Callable[[httpx.URL], httpx.Request], most_bytes: int) -> Answer:
+async def follow(
+    send: Send, url: httpx.URL, request: Callable[[httpx.URL], httpx.Request], most_bytes: int
+) -> WebResponse:
     """Return the answer at the end of the redirects.
 
     Args:

@@ -11,7 +11,7 @@ from tools.errors import NothingHappened, RequestFailed, UrlRefused
 from tools.url_display import display_url
 from tools.web.allowed_hosts import AllowList, Method
 from tools.web.charset import text_of
-from tools.web.exchange import Answer, exchange, within
+from tools.web.exchange import WebResponse, exchange, within
 from tools.web.guard import Guard, Resolver, system_addresses
 from tools.web.redirects import follow
 from tools.web.statuses import advice
@@ -78,7 +78,7 @@ class Service:
                 request = request_for(method, target, {**headers, **entry.headers}, content)
                 answer = await exchange(transport.handle_async_request, request, MOST_BYTES)
         if answer.status in _NOT_DONE:
-            said = self._said(answer)
+            said = self._answer_text(answer)
             rejected = f"{display_url(url)} rejected the request with {answer.phrase}"
             raise NothingHappened(f"{rejected}: {said}" if said else rejected)
         if not answer.is_success and answer.status not in _DONE_ELSEWHERE:
@@ -86,7 +86,7 @@ class Service:
         body, fault = self._body(answer)
         return {**self._start(answer), "body": body, "omitted": fault}
 
-    def _start(self, answer: Answer) -> dict[str, Any]:
+    def _start(self, answer: WebResponse) -> dict[str, Any]:
         telling = {name: answer.headers[name][:_LONGEST_HEADER] for name in _TELLING if name in answer.headers}
         return {
             "url": self.allowed.without_secrets(str(answer.url)),
@@ -95,7 +95,7 @@ class Service:
             "headers": {name: self.allowed.without_secrets(value) for name, value in telling.items()},
         }
 
-    def _body(self, answer: Answer) -> tuple[Any, str | None]:
+    def _body(self, answer: WebResponse) -> tuple[Any, str | None]:
         """Return JSON or text, and the reason if there is none."""
         if answer.fault:
             return None, answer.fault
@@ -105,19 +105,19 @@ class Service:
             try:
                 return _json(text), None
             except (ValueError, RecursionError):
-                return None, f"its body says {kind[:80]} and is none"
+                return None, f"its body is not valid {kind[:80]}"
         if "\0" in text or "\ufffd" in text:
             return None, f"its body is {kind[:80] or 'no text'}, and only text and JSON can be returned"
         return text, None
 
-    def _said(self, answer: Answer) -> str:
+    def _answer_text(self, answer: WebResponse) -> str:
         location = answer.headers.get("location")
         words = f"it has moved to {location}" if location else text_of(answer.body, "")
         said = self.allowed.without_secrets(" ".join(words.replace("\0", " ").split()))
         return said if len(said) <= _LONGEST_SAYING else f"{said[:_LONGEST_SAYING]}…"
 
-    def _refusal(self, answer: Answer) -> RequestFailed:
-        next_move, said = advice(answer.status, answer.headers), self._said(answer)
+    def _refusal(self, answer: WebResponse) -> RequestFailed:
+        next_move, said = advice(answer.status, answer.headers), self._answer_text(answer)
         reason = f"it answered {answer.phrase}; {next_move}"
         return RequestFailed(str(answer.url), f"{reason}; it said: {said}" if said else reason)
 

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from tools.errors import NotConnected, RequestFailed
 from tools.web.blocking import blocking
 from tools.web.charset import text_of
-from tools.web.exchange import Answer, exchange, within
+from tools.web.exchange import WebResponse, exchange, within
 from tools.web.searching import LATER, Found, NoAnswerError
 from tools.web.statuses import advice
 
@@ -60,21 +60,21 @@ class Tavily:
             raise self._refusal(answer)
         return self._found(answer)
 
-    async def _asked(self, question: dict[str, Any]) -> Answer:
+    async def _asked(self, question: dict[str, Any]) -> WebResponse:
         headers = {"authorization": f"Bearer {self.key.get_secret_value()}", "accept-encoding": "gzip"}
         async with httpx.AsyncClient(timeout=_SECONDS) as client:
             request = client.build_request("POST", self.url, json=question, headers=headers)
             with within(_SECONDS, self.url):
                 return await exchange(partial(client.send, stream=True), request, _MOST_BYTES)
 
-    def _found(self, answer: Answer) -> list[Found]:
+    def _found(self, answer: WebResponse) -> list[Found]:
         try:
             results = json.loads(self._text(answer))["results"]
             return [Found(*(str(each.get(name) or "") for name in ("title", "url", "content"))) for each in results]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise NoAnswerError(f"Tavily's response is not a list of results: {self._saying(answer)}") from None
 
-    def _refusal(self, answer: Answer) -> NoAnswerError:
+    def _refusal(self, answer: WebResponse) -> NoAnswerError:
         if answer.is_success:
             return NoAnswerError(f"Tavily's answer is not whole: {answer.fault}")
         if answer.status in _REASONS:
@@ -83,10 +83,10 @@ class Tavily:
             return NoAnswerError("Tavily was asked too often", advice(answer.status, answer.headers))
         return NoAnswerError(f"Tavily answered {answer.phrase}: {self._saying(answer)}", LATER)
 
-    def _saying(self, answer: Answer) -> str:
+    def _saying(self, answer: WebResponse) -> str:
         return " ".join(self._text(answer).split())[:_LONGEST_SAYING]
 
-    def _text(self, answer: Answer) -> str:
+    def _text(self, answer: WebResponse) -> str:
         return self._clean(text_of(answer.body, answer.headers.get("content-type", "")))
 
     def _clean(self, text: str) -> str:

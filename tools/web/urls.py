@@ -26,14 +26,14 @@ def checked_url(text: str) -> httpx.URL:
     """
     url = _parsed(text.strip())
     if url.scheme not in ("http", "https"):
-        raise UrlRefused(text, "it is none of http and https")
+        raise UrlRefused(text, "its scheme is neither http nor https")
     if url.userinfo:
         raise UrlRefused(text, "it holds a user name or a password")
     host = host_of(url).removesuffix(".")
     if fault := _host_fault(host):
         raise UrlRefused(text, fault)
     if url.port is not None and not 0 < url.port <= _LAST_PORT:
-        raise UrlRefused(text, f"there is no port {url.port}")
+        raise UrlRefused(text, f"port {url.port} does not exist")
     return url.copy_with(host=str(ip_address(host)) if ":" in host else host, fragment=None)
 
 
@@ -50,7 +50,7 @@ def _parsed(text: str) -> httpx.URL:
     try:
         return httpx.URL(text)
     except httpx.InvalidURL as error:
-        raise UrlRefused(text, f"it is no URL ({error})") from error
+        raise UrlRefused(text, f"it is not a URL ({error})") from error
 
 
 def _host_fault(host: str) -> str | None:
@@ -60,7 +60,7 @@ def _host_fault(host: str) -> str | None:
         return "its address holds a zone" if "%" in host else None
     labels = host.split(".")
     if len(host) > _LONGEST_NAME or not all(_LABEL.fullmatch(label) for label in labels):
-        return "its host is no name"
+        return "its host is not a name"
     if _NUMBER.fullmatch(labels[-1]) and not _is_plain_ipv4(host):
         return "its host is a number; write an IPv4 address as four decimal numbers"
     return None

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graph.chat_models.offline.audit_goals import Audit
+from graph.chat_models.offline.audit_goals import AuditGoal
 from graph.plan.references import escape
 
 LOGS = {"read_logs": ("path", "min_level")}
@@ -62,7 +62,7 @@ and then sends the request above again.
 """
 
 
-def audit_plan(audit: Audit, without: str | None = None) -> dict[str, Any]:
+def audit_plan(audit: AuditGoal, without: str | None = None) -> dict[str, Any]:
     """Return the plan of an audit.
 
     Args:
@@ -111,7 +111,7 @@ def _source(step: str, group: str) -> dict[str, Any]:
     }
 
 
-def _report(step: str, group: str, source: str, audit: Audit) -> dict[str, Any]:
+def _report(step: str, group: str, source: str, audit: AuditGoal) -> dict[str, Any]:
     path = audit.path or "fix-draft.md"
     content = _DRAFT.replace("{G.", f"{{{group}_result.").replace("{S.", f"{{{source}_result.")
     return {

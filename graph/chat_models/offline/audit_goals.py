@@ -51,7 +51,7 @@ _PLACE = re.compile(
 
 
 @dataclass(frozen=True)
-class Audit:
+class AuditGoal:
     """A requested audit; without `logs`, the usual log files are read."""
 
     title: str
@@ -60,7 +60,7 @@ class Audit:
     path: str | None = None
 
 
-def audit_goal(goal: str) -> Audit | None:
+def audit_goal(goal: str) -> AuditGoal | None:
     """Return the audit that a goal asks for, or None if it asks for something else.
 
     >>> audit_goal("Find out why checkout fails with 500 and draft a fix").title
@@ -76,7 +76,7 @@ def audit_goal(goal: str) -> Audit | None:
         return None
     file = _TO_FILE.search(text)
     bare = text.replace(file[0], "") if file else text
-    return Audit(
+    return AuditGoal(
         title=_title(bare),
         logs=tuple(dict.fromkeys(_LOG.findall(text))),
         draft=bool(file or _DRAFT.search(text)) and not _NO_DRAFT.search(text),
@@ -84,7 +84,7 @@ def audit_goal(goal: str) -> Audit | None:
     )
 
 
-def apply_to_audit(audit: Audit, wish: str) -> Audit | None:
+def apply_to_audit(audit: AuditGoal, wish: str) -> AuditGoal | None:
     """Return the audit as a person wishes it, or None if any part of the wish cannot be met."""
     wish = one_line(wish, _MAX_CHARACTERS)
     understood = _LOG.findall(wish)

@@ -58,7 +58,7 @@ WORDS_OF_SIDES = frozenset(content_words(str((_SIDES_OF_NEWS, _SIDES_OF_HOW, _SI
 
 
 def brief_spec(goal: BriefGoal) -> BriefSpec:
-    """Return what a brief about a goal is made of, before constraints and feedback."""
+    """Return the specification of a brief about a goal, before constraints and feedback."""
     queries = (goal.topic,) if goal.question else queries_for(goal.topic)
     return BriefSpec(
         topic=goal.topic,

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.chat_models.offline import audit, brief, calculation, prose
-from graph.chat_models.offline.audit_goals import Audit, apply_to_audit, audit_goal
+from graph.chat_models.offline.audit_goals import AuditGoal, apply_to_audit, audit_goal
 from graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
 from graph.chat_models.offline.expression import expression_in
 from graph.chat_models.offline.goals import BriefGoal, brief_goal
@@ -31,7 +31,7 @@ def _sum(prompt: PromptDocument, expression: ast.expr) -> dict[str, Any] | str:
     return prose.describe_rules(missing) if missing else plan
 
 
-def _audit(prompt: PromptDocument, goal: Audit) -> dict[str, Any] | str:
+def _audit(prompt: PromptDocument, goal: AuditGoal) -> dict[str, Any] | str:
     if missing := prompt.missing(audit.NEEDED):
         return prose.describe_rules(missing)
     wanted = wished(goal, prompt, apply_to_audit, prose.WISHES_FOR_AUDITS)

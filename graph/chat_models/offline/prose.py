@@ -26,7 +26,7 @@ WISHES_FOR_SUMS = "of arithmetic, which has one way to be done, whole numbers; a
 
 
 def describe_rules(missing: Sequence[str] = ()) -> str:
-    """Return what the rules can plan; `missing` names tools that the goal would need."""
+    """Return a description of the rules; `missing` names tools that the goal would need."""
     intro = "This is the offline model: a built-in set of rules, no language model."
     if missing:
         tools = ", ".join(missing)
@@ -35,7 +35,7 @@ def describe_rules(missing: Sequence[str] = ()) -> str:
 
 
 def no_topic() -> str:
-    """Return that the goal of a brief has no topic."""
+    """Return the message that the goal of a brief has no topic."""
     return (
         "The offline rules can write a brief over the documents, but find no topic in this goal. "
         f"Say what it is to be about, such as: Summarise what the documents say about offshore wind. {_NAME_A_MODEL}"
@@ -43,7 +43,7 @@ def no_topic() -> str:
 
 
 def feedback_not_understood(feedback: str, understood: str) -> str:
-    """Return that the rules do not understand some feedback, and what they understand."""
+    """Return the refusal of feedback that the rules do not know, with the feedback that they know."""
     return (
         f"The offline rules cannot use this feedback: {_plain(feedback)}. They understand: {understood}. "
         f"Or edit the plan itself. {_NAME_A_MODEL}"
@@ -51,7 +51,7 @@ def feedback_not_understood(feedback: str, understood: str) -> str:
 
 
 def constraint_not_kept(constraint: str, understood: str) -> str:
-    """Return that the rules cannot keep to a constraint, and to which they could."""
+    """Return the refusal of a constraint that the rules cannot satisfy, with those that they can."""
     return (
         f"The offline rules cannot keep to this constraint: {_plain(constraint)}. They understand: {understood}. "
         f"Leave it out, or bring a plan. {_NAME_A_MODEL}"
@@ -59,7 +59,7 @@ def constraint_not_kept(constraint: str, understood: str) -> str:
 
 
 def explain_no_repair(errors: Mapping[str, str], why: str) -> str:
-    """Return what failed and why there is no other way; `errors` is step id -> error, and one of them may be why."""
+    """Return the failures, and why there is no repair; `errors` is step id -> error, and may hold the reason."""
     if why in errors.values():
         return f"The offline rules have no other way to go on: {_plain(why)}"
     steps: dict[str, list[str]] = {}

@@ -110,7 +110,7 @@ def _others_found_something(remaining: Remaining, failed: list[str]) -> bool:
 
 def _other_query(remaining: Remaining, failed: list[str]) -> str | None:
     """Return an untried query: one from feedback, else other words of the goal, or fewer of them."""
-    requested = [found["query"] for said in remaining.prompt.feedback if (found := SEARCH_FOR.search(said))]
+    requested = [found["query"] for wish in remaining.prompt.feedback if (found := SEARCH_FOR.search(wish))]
     goal = brief_goal(remaining.prompt.goal)
     topic = brief.about(goal.topic) if goal else remaining.prompt.goal
     tried = {word for step in failed for word in content_words(_query(remaining.steps[step]))}

@@ -1,11 +1,11 @@
-"""Constraints and feedback -> changes to what is left of a plan; what has run cannot be changed any more."""
+"""Applying constraints and feedback to the remaining steps of a plan; finished steps cannot change."""
 
 from dataclasses import replace
 from typing import Any
 
 from graph.chat_models.offline import brief, prose
 from graph.chat_models.offline.audit import read_step
-from graph.chat_models.offline.audit_goals import Audit, apply_to_audit, audit_goal
+from graph.chat_models.offline.audit_goals import AuditGoal, apply_to_audit, audit_goal
 from graph.chat_models.offline.constraints import BriefSpec, apply_to_brief
 from graph.chat_models.offline.expression import expression_in
 from graph.chat_models.offline.goals import brief_goal
@@ -19,17 +19,17 @@ JsonObject = dict[str, Any]
 
 
 def apply_wishes(remaining: Remaining) -> str | None:
-    """Bring what has not run in line with every wish; return the refusal of one that the rules do not know.
+    """Apply every constraint and all feedback to the remaining steps; return the refusal of an unknown one.
 
     Raises:
-        NoRepair: A wish comes too late, or the plan has no place for it.
+        NoRepair: A constraint comes too late, or the plan has no step for it.
     """
     prompt = remaining.prompt
     if expression_in(prompt.goal) is not None:
         kept = wished({"steps": [], "answer": 0}, prompt, checked, prose.WISHES_FOR_SUMS)
         return kept if isinstance(kept, str) else None
     if audit_goal(prompt.goal):
-        audit = Audit("", draft=_has(remaining, "write_report"))
+        audit = AuditGoal("", draft=_has(remaining, "write_report"))
         wanted = wished(audit, prompt, apply_to_audit, prose.WISHES_FOR_AUDITS)
         if isinstance(wanted, str):
             return wanted
@@ -48,7 +48,7 @@ def apply_wishes(remaining: Remaining) -> str | None:
 
 
 def _order_of(remaining: Remaining) -> BriefSpec:
-    """Return what the plan is made of, with the queries that its goal had before any wish."""
+    """Return the specification of the plan's brief, with the queries of its goal before any constraint."""
     goal = brief_goal(remaining.prompt.goal)
     if goal and goal.topic:
         spec = replace(brief.brief_spec(goal), path=None, sentences=None, brief=False)

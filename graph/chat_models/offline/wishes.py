@@ -1,4 +1,4 @@
-"""Constraints and feedback -> what is to be planned, or the one that the rules cannot keep to."""
+"""Applying constraints and feedback to a parsed goal, or naming the one that the rules cannot satisfy."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,19 +12,19 @@ Wanted = TypeVar("Wanted")
 def wished(
     wanted: Wanted, prompt: PromptDocument, change: Callable[[Wanted, str], Wanted | None], known: str
 ) -> Wanted | str:
-    """Return what is wanted, changed by every constraint and all feedback, or why it is refused.
+    """Return a parsed goal changed by every constraint and all feedback, or the refusal of one of them.
 
     Args:
-        wanted: What the goal asks for.
-        prompt: With the constraints and the feedback.
-        change: Returns what is wanted by a wish, None if a part of the wish cannot be met.
-        known: The wishes that can be met, in words.
+        wanted: The parsed goal.
+        prompt: The prompt with constraints and feedback.
+        change: Applies a constraint or feedback to the goal; returns None if a part of it cannot be satisfied.
+        known: The constraints that the rules know, in words.
     """
-    said: list[tuple[Callable[[str, str], str], str]] = [
+    explained: list[tuple[Callable[[str, str], str], str]] = [
         (prose.constraint_not_kept, wish) for wish in prompt.constraints
     ]
-    said += [(prose.feedback_not_understood, wish) for wish in prompt.feedback]
-    for refusal, wish in said:
+    explained += [(prose.feedback_not_understood, wish) for wish in prompt.feedback]
+    for refusal, wish in explained:
         changed = change(wanted, wish)
         if changed is None:
             return refusal(wish, known)

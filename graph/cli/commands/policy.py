@@ -17,7 +17,7 @@ from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
-from graph.policy.policy_preview import PolicyFinding, forecast
+from graph.policy.policy_preview import PolicyFinding, preview_policy
 from graph.text.policy import denials, stops, triggers
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def check(
             for issue in reading.issues:
                 screen.complain(f"the plan is invalid: {issue}")
             raise typer.Exit(USAGE)
-        findings = forecast(reading.plan, rules.terms)
+        findings = preview_policy(reading.plan, rules.terms)
         for finding in findings:
             screen.say(str(finding))
         if not findings:

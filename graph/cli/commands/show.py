@@ -106,7 +106,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
         yield "\ncost per step\n"
         yield from (f"{escaped(step)} {cost}" for step, cost in costs.items())
     if unjudged := unjudged_steps(run.plan, found.events):
-        yield f"\nsuccess criteria that nobody judged: {', '.join(unjudged)}"
+        yield f"\nsuccess criteria not judged: {', '.join(unjudged)}"
     if made := decisions(found):
         yield "\ndecisions\n"
         yield from map(decision_line, made)

@@ -47,7 +47,7 @@ def _content(file: Path) -> bytes:
 
 def _policy_named_in(file: Path) -> Path | None:
     """Return the policy named in a settings file; it has a digest of its own."""
-    named = settings_file(file).said.get("policy")
+    named = settings_file(file).values.get("policy")
     return file.parent / named if isinstance(named, str) and named else None
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.calls.meter import BudgetReached
+from graph.calls.meter import LimitReached
 from graph.calls.tool_call import CallHeld, CallUncertain
 from graph.errors import ResultError
 from graph.execution.for_each import ItemOutcome
@@ -43,7 +43,7 @@ async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> S
     attempt, loop = work.attempt(step, args), _loop(work, step, args)
     try:
         end = await _outcome(attempt, loop, loop.run(work.record.assignment.goal, work.before(step)))
-    except (CallHeld, CallUncertain, BudgetReached) as reason:
+    except (CallHeld, CallUncertain, LimitReached) as reason:
         return for_a_person(step.id, reason)
     return await work.assess(step, end, lambda unmet: _outcome(attempt, loop, loop.mend(unmet)))
 

@@ -16,7 +16,7 @@ async def start(work: StepWork, step: Step) -> Started:
 
     Raises:
         UnresolvedReferenceError: A reference has no value.
-        Refused, CallHeld, CallUncertain, BudgetReached: See `CallGate.admit`.
+        Refused, CallHeld, CallUncertain, LimitReached: See `CallGate.admit`.
     """
     assert step.tool is not None
     args = await evaluated(dict(step.args), lambda: step.filled_args(work.values))

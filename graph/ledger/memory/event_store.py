@@ -10,7 +10,7 @@ from graph.ledger.lease import PACE, Pace, claimed
 from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
 from graph.ledger.memory.store import Store, StoredRun
 from graph.ledger.ownership import Ownership
-from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
+from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import (
     check_control_seq,
@@ -54,13 +54,13 @@ class EventStore:
         async def begin(owner: str) -> tuple[Lease, Snapshot]:
             return await self._do(lambda: self._begin(thread, drafts, artifacts, owner))
 
-        async with self._ownership.holding(begin) as (lease, found):
+        async with self._ownership.hold(begin) as (lease, found):
             yield Owned(lease, self._news(lease.run, found, 0))
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for a while."""
-        async with self._ownership.owning(self._attempt(run, lambda _: None)) as (lease, _):
+        async with self._ownership.acquire(self._attempt(run, lambda _: None)) as (lease, _):
             yield lease
 
     @asynccontextmanager
@@ -74,7 +74,7 @@ class EventStore:
             self._write(stored, opening)
             return stored.found(after), True
 
-        async with self._ownership.owning(self._attempt(run, read)) as (lease, (found, opened)):
+        async with self._ownership.acquire(self._attempt(run, read)) as (lease, (found, opened)):
             yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
@@ -89,10 +89,12 @@ class EventStore:
         *,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        heed: bool = False,
+        require_empty_inbox: bool = False,
     ) -> int:
         """Write events, all or none."""
-        return await self._do(lambda: self._write(self._refused(lease, control_seq, heed), drafts, artifacts))
+        return await self._do(
+            lambda: self._write(self._refused(lease, control_seq, require_empty_inbox), drafts, artifacts)
+        )
 
     async def write(
         self,
@@ -102,12 +104,12 @@ class EventStore:
         after: int,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        lets_go: bool = False,
+        and_release: bool = False,
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         if isinstance(by, Lease):
-            found = await self._do(lambda: self._write_owned(by, drafts, after, artifacts, control_seq, lets_go))
-            if lets_go:
+            found = await self._do(lambda: self._write_owned(by, drafts, after, artifacts, control_seq, and_release))
+            if and_release:
                 self._ownership.held.discard(by)
             return self._checked(by.run, found, after)
         alone = await self._do(lambda: self._write_alone(by, drafts, after, artifacts, control_seq))
@@ -116,7 +118,7 @@ class EventStore:
         async with self.owned(by) as lease:
             return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
-    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def take() -> list[Message]:
@@ -195,11 +197,11 @@ class EventStore:
         after: int,
         artifacts: Sequence[Kept],
         control_seq: int | None,
-        lets_go: bool,
+        and_release: bool,
     ) -> Snapshot:
         stored = self._refused(lease, control_seq)
         self._write(stored, drafts, artifacts)
-        if lets_go:
+        if and_release:
             stored.release(lease.token)
         return stored.found(after)
 
@@ -221,13 +223,13 @@ class EventStore:
     def _write(self, stored: StoredRun, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> int:
         return self._store.write(self.name, self._key, stored, drafts, artifacts)
 
-    def _refused(self, lease: Lease, control_seq: int | None = None, heed: bool = False) -> StoredRun:
+    def _refused(self, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False) -> StoredRun:
         """Return the run of a lease; raise if the lease or its holder's last control event is outdated."""
         stored = self._store.run(self.name, lease.run)
         check_lease(self.name, lease, stored.look())
         if control_seq is not None:
             check_control_seq(self.name, lease.run, control_seq, stored.control_seq)
-        if heed:
+        if require_empty_inbox:
             check_inbox(self.name, lease.run, bool(stored.inbox))
         return stored
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from graph.ledger.chaining import of_run
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
-from graph.ledger.protocol import Answer, Lease, Message, News, Owned, RunKey, unanswered
+from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot, checked_events, checked_news
 from graph.ledger.refusals import check_control_seq, check_inbox, check_lease, lost_artifact
 from graph.ledger.seal import SealKey
@@ -51,13 +51,13 @@ class EventStore:
         async def begin(owner: str) -> tuple[Lease, Snapshot]:
             return await self._file.do(lambda db: self._begin(db, thread, drafts, artifacts, owner))
 
-        async with self._ownership.holding(begin) as (lease, found):
+        async with self._ownership.hold(begin) as (lease, found):
             yield Owned(lease, self._news(lease.run, found, 0))
 
     @asynccontextmanager
     async def owned(self, run: RunKey) -> AsyncIterator[Lease]:
         """Own a run for the length of the block; the writer's thread sends the heartbeat."""
-        async with self._ownership.owning(SqliteAttempt(self._file, run, lambda _db, _lease: None)) as (lease, _):
+        async with self._ownership.acquire(SqliteAttempt(self._file, run, lambda _db, _lease: None)) as (lease, _):
             yield lease
 
     @asynccontextmanager
@@ -72,7 +72,7 @@ class EventStore:
             return found_of(db, lease.run_id, after), True
 
         attempt = SqliteAttempt(self._file, run, read, full=not all(draft.safe for draft in opening))
-        async with self._ownership.owning(attempt) as (lease, (found, opened)):
+        async with self._ownership.acquire(attempt) as (lease, (found, opened)):
             yield Owned(lease, self._news(run, found, after), opened)
 
     async def news(self, lease: Lease, after: int) -> News:
@@ -91,13 +91,13 @@ class EventStore:
         *,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        heed: bool = False,
+        require_empty_inbox: bool = False,
     ) -> int:
         """Write events, all or none."""
         full = not all(draft.safe for draft in drafts)
 
         def write(db: sqlite3.Connection) -> int:
-            self._refuse(db, lease, control_seq, heed)
+            self._refuse(db, lease, control_seq, require_empty_inbox)
             return self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
 
         return await self._file.do(write, full=full)
@@ -110,7 +110,7 @@ class EventStore:
         after: int,
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
-        lets_go: bool = False,
+        and_release: bool = False,
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         full, alone = not all(draft.safe for draft in drafts), isinstance(by, RunKey)
@@ -121,14 +121,14 @@ class EventStore:
                 return None
             self._refuse(db, lease, control_seq)
             self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
-            if lets_go or alone:
+            if and_release or alone:
                 release(db, lease)
             return found_of(db, lease.run_id, after)
 
         found = await self._file.do(write, full=full)
         if isinstance(by, Lease):
             assert found is not None
-            if lets_go:
+            if and_release:
                 self._ownership.held.discard(by)
             return self._checked(by.run, found, after)
         if found is not None:
@@ -136,7 +136,7 @@ class EventStore:
         async with self.owned(by) as lease:
             return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
 
-    async def take_messages(self, lease: Lease, answer: Answer = unanswered) -> list[Message]:
+    async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
 
         def is_empty(db: sqlite3.Connection) -> bool:
@@ -221,10 +221,12 @@ class EventStore:
     def _news(self, run: RunKey, found: Snapshot, after: int) -> News:
         return checked_news(self.name, self._key, run, found, after)
 
-    def _refuse(self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, heed: bool = False) -> None:
+    def _refuse(
+        self, db: sqlite3.Connection, lease: Lease, control_seq: int | None = None, require_empty_inbox: bool = False
+    ) -> None:
         """Raise if the lease or its holder's last control event is outdated."""
         check_lease(self.name, lease, look(db, lease.run_id))
         if control_seq is not None:
             check_control_seq(self.name, lease.run, control_seq, control_seq_of(db, lease.run_id))
-        if heed:
+        if require_empty_inbox:
             check_inbox(self.name, lease.run, has_messages(db, lease.run_id))

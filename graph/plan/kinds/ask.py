@@ -1,20 +1,13 @@
 """A question that a person answers; the answer is the step's result."""
 
-from graph.plan.kinds.spec import KindSpec, Look, no_calls, no_faults, no_tools
+from graph.plan.kinds.person import person_spec
+from graph.plan.kinds.spec import StepStyle
 
-LOOK = Look("ask", "question to a person", "question", "parallelogram")
-
-SPEC = KindSpec(
+SPEC = person_spec(
+    "ask",
+    StepStyle("ask", "question to a person", "question", "parallelogram"),
     fields=("output",),
-    misplaced="does not go with ask",
-    tools=no_tools,
-    faults=no_faults,
-    done_by="person",
     prompt='"ask": "<question>" is answered by the user',
-    look=lambda _: LOOK,
-    doer=lambda _, __: "a person answers",
-    material=lambda step: str(step.ask),
-    work=lambda fields, _: f"a person, about {fields['ask']!r}",
-    calls=no_calls,
-    asks=lambda step: f"a question: {step.ask}",
+    doer="a person answers",
+    question="a question",
 )

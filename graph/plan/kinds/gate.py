@@ -1,20 +1,13 @@
 """A gate: the run waits for a person's consent."""
 
-from graph.plan.kinds.spec import KindSpec, Look, no_calls, no_faults, no_tools
+from graph.plan.kinds.person import person_spec
+from graph.plan.kinds.spec import StepStyle
 
-LOOK = Look("gate", "a person has to let it pass", "barrier", "hexagon")
-
-SPEC = KindSpec(
+SPEC = person_spec(
+    "gate",
+    StepStyle("gate", "a person has to let it pass", "barrier", "hexagon"),
     fields=(),
-    misplaced="does not go with gate",
-    tools=no_tools,
-    faults=no_faults,
-    done_by="person",
     prompt='"gate": "<what to look at>" waits for the user\'s consent',
-    look=lambda _: LOOK,
-    doer=lambda _, __: "a person agrees",
-    material=lambda step: str(step.gate),
-    work=lambda fields, _: f"a person, about {fields['gate']!r}",
-    calls=no_calls,
-    asks=lambda step: f"a gate: {step.gate}",
+    doer="a person agrees",
+    question="a gate",
 )

@@ -1,8 +1,8 @@
 """A step that combines earlier results: JSON with references, no work of its own."""
 
-from graph.plan.kinds.spec import KindSpec, Look, asks_nothing, no_calls, no_faults, no_tools
+from graph.plan.kinds.spec import KindSpec, StepStyle, asks_nothing, no_calls, no_faults, no_tools
 
-LOOK = Look("gather", "results put together", "junction", "trapezoid")
+LOOK = StepStyle("gather", "results put together", "junction", "trapezoid")
 
 SPEC = KindSpec(
     fields=("checks",),

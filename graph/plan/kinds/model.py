@@ -7,8 +7,8 @@ from graph.plan.draft import StepDraft
 from graph.plan.kinds.spec import (
     FOR_EACH_FIELDS,
     KindSpec,
-    Look,
     Show,
+    StepStyle,
     arguments,
     asks_nothing,
     calls_of_model,
@@ -16,8 +16,8 @@ from graph.plan.kinds.spec import (
 )
 from graph.plan.schema import Step
 
-WITH_TOOLS = Look("model", "model with tools", "spark", "stadium")
-WITHOUT_TOOLS = Look("reasoning", "model without tools", "thought", "rounded", dashed=True)
+WITH_TOOLS = StepStyle("model", "model with tools", "spark", "stadium")
+WITHOUT_TOOLS = StepStyle("reasoning", "model without tools", "thought", "rounded", dashed=True)
 
 
 def _tools(draft: StepDraft) -> list[str]:

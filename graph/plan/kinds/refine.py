@@ -1,8 +1,17 @@
 """A step that a planner expands into steps once its dependencies have succeeded."""
 
-from graph.plan.kinds.spec import KindSpec, Look, arguments, asks_nothing, calls_of_model, granted, no_faults, no_tools
+from graph.plan.kinds.spec import (
+    KindSpec,
+    StepStyle,
+    arguments,
+    asks_nothing,
+    calls_of_model,
+    granted,
+    no_faults,
+    no_tools,
+)
 
-LOOK = Look("refine", "planned in detail when it is due", "branches", "subroutine", dashed=True)
+LOOK = StepStyle("refine", "planned in detail when it is due", "branches", "subroutine", dashed=True)
 
 SPEC = KindSpec(
     fields=("tools", "checks"),

@@ -23,7 +23,7 @@ Show = Callable[[Any], str]
 
 
 @dataclass(frozen=True)
-class Look:
+class StepStyle:
     """How drawings show a step: `name` and `role` name its kind; a dashed frame means that its work is still open."""
 
     name: str
@@ -58,7 +58,7 @@ class KindSpec:
     faults: Callable[[StepDraft, Mapping[str, ToolSpec]], Iterable[tuple[str, str]]]
     done_by: DoneBy
     prompt: str | None
-    look: Callable[[Step], Look]
+    look: Callable[[Step], StepStyle]
     doer: Callable[[Step, Show], str]
     material: Callable[[Step], str | dict[str, JsonValue]]
     work: Callable[[Mapping[str, Any], Show], str]

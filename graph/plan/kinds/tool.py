@@ -5,10 +5,10 @@ from typing import Any
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
-from graph.plan.kinds.spec import FOR_EACH_FIELDS, KindSpec, Look, Show, arguments, asks_nothing
+from graph.plan.kinds.spec import FOR_EACH_FIELDS, KindSpec, Show, StepStyle, arguments, asks_nothing
 from graph.plan.schema import Step
 
-LOOK = Look("tool", "tool call", "gear", "rectangle")
+LOOK = StepStyle("tool", "tool call", "gear", "rectangle")
 
 
 def _tools(draft: StepDraft) -> list[str]:

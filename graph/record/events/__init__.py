@@ -1,6 +1,7 @@
-"""The lines of the ledger: one class for each kind of event, and events as they are written and read.
+"""The events of the ledger: a class for each kind of event, and events before they are written and after they are read.
 
-A new kind is a class in one of these files and a line of the union `EventData`; mypy then names what lacks it.
+A new kind is a class in one of these files and a member of the union `EventData`; mypy then names all code that must
+handle it.
 """
 
 from graph.record.events.by_person import ResultSupplied, StepSkipped

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.events.content import Arguments, result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.events.payload import Json, Payload, given, integer, number
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
 
 
 def _optional(raw: Json, name: str) -> int | None:
-    return whole(raw, name) if name in raw else None
+    return integer(raw, name) if name in raw else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallStarted(Payload):
-    """The intent of a call, written before it is made.
+    """The intent of a call, written before the call is made.
 
-    `call` is 0 for a step's own call and counts a model's calls from 1. `item` is the place in the list, from 0, if the
-    step is done for each of a list.
+    `call` is 0 for a step's own call, and counts a model's calls from 1. `item` is the index of the list item, if the
+    step runs once per item.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -56,13 +56,13 @@ class CallStarted(Payload):
         """See `Payload`."""
         return cls(
             key=raw["key"],
-            call=whole(raw, "call"),
+            call=integer(raw, "call"),
             item=_optional(raw, "item"),
             tool=raw["tool"],
             args=Arguments.from_json(raw),
             effect=raw.get("effect"),
             repeatable=raw["repeatable"],
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -71,8 +71,8 @@ class CallStarted(Payload):
 class CallFinished(Payload):
     """The outcome of the call of that number and item.
 
-    `nothing_happened`: it failed and surely had no effect. `unchecked`: its step has criteria, which come next.
-    `worked_s` is the working time of the run in seconds.
+    `nothing_happened`: the call failed without an effect. `unchecked`: the step's criteria are checked next. `worked_s`
+    is the working time of the run in seconds.
     """
 
     kind: ClassVar[Literal["call_finished"]] = "call_finished"
@@ -86,7 +86,7 @@ class CallFinished(Payload):
 
     @property
     def is_the_step(self) -> bool:
-        """Whether its result is the step's."""
+        """Whether the result of the call is the result of the step."""
         return self.call == 0 and self.item is None
 
     def own_json(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class CallFinished(Payload):
         """See `Payload`."""
         return cls(
             result=result_from_json(raw),
-            call=whole(raw, "call"),
+            call=integer(raw, "call"),
             item=_optional(raw, "item"),
             nothing_happened=raw.get("nothing_happened", False),
             unchecked=raw.get("unchecked", False),
@@ -118,7 +118,7 @@ class CallFinished(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallRefused(Payload):
-    """A step asked for a call that its grant, or the policy, does not allow."""
+    """A call that the step's grant or the policy does not allow."""
 
     kind: ClassVar[Literal["call_refused"]] = "call_refused"
 
@@ -138,17 +138,17 @@ class CallRefused(Payload):
             tool=raw["tool"],
             args=Arguments.from_json(raw),
             why=raw["why"],
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             checkpoint=raw.get("checkpoint"),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierCall:
-    """A call that another one waits for, or comes after.
+    """An earlier call that another call waits for, or repeats.
 
-    `run`, `step` and `seq` locate its intent if that is in another run, and `at` is its time in Unix seconds. `error`
-    is its failure, `unmet` the reason why its step failed although it succeeded.
+    `run`, `step` and `seq` locate its intent, if it is a call of another run, and `at` is its time in Unix seconds.
+    `error` is its failure, `unmet` the reason why its step failed although the call succeeded.
     """
 
     key: str
@@ -161,43 +161,55 @@ class EarlierCall:
 
     @classmethod
     def from_json(cls, raw: Json) -> "EarlierCall":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         get, seq, at = raw.get, _optional(raw, "seq"), number(raw.get("at"))
         return cls(raw["key"], get("run"), get("step"), seq, get("error"), get("unmet"), at)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as the ledger keeps it."""
-        told = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet, at=self.at)
-        return {"key": self.key, **told}
+        optional = given(run=self.run, step=self.step, seq=self.seq, error=self.error, unmet=self.unmet, at=self.at)
+        return {"key": self.key, **optional}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StepHeld(Payload):
-    """A call waits for a person to see it.
-
-    `labels` are those of its untrusted arguments, `before` names identical calls of other runs.
-    """
-
-    kind: ClassVar[Literal["step_held"]] = "step_held"
+class _BlockedCall(Payload):
+    """A call that waits for a person; never lost in a power cut, because the person is asked about it."""
 
     key: str
     tool: str
     args: Arguments
-    labels: Mapping[str, TrustLabel] = field(default_factory=dict)
     revision: int
-    before: tuple[EarlierCall, ...] = ()
 
     @property
     def safe(self) -> bool:
         """See `Payload`."""
         return False
 
+    def _call_json(self) -> dict[str, Any]:
+        return {"key": self.key, "tool": self.tool, **self.args.to_json()}
+
+    @staticmethod
+    def _call_from_json(raw: Json) -> dict[str, Any]:
+        plain = {"key": raw["key"], "tool": raw["tool"], "checkpoint": raw.get("checkpoint")}
+        return {**plain, "args": Arguments.from_json(raw), "revision": integer(raw, "revision")}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepHeld(_BlockedCall):
+    """A call is held for review.
+
+    `labels` are those of its untrusted arguments, `before` names identical calls of other runs.
+    """
+
+    kind: ClassVar[Literal["step_held"]] = "step_held"
+
+    labels: Mapping[str, TrustLabel] = field(default_factory=dict)
+    before: tuple[EarlierCall, ...] = ()
+
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         return {
-            "key": self.key,
-            "tool": self.tool,
-            **self.args.to_json(),
+            **self._call_json(),
             "labels": {name: label.to_json() for name, label in self.labels.items()},
             "revision": self.revision,
             **given(before=[call.to_json() for call in self.before]),
@@ -207,39 +219,24 @@ class StepHeld(Payload):
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
         return cls(
-            key=raw["key"],
-            tool=raw["tool"],
-            args=Arguments.from_json(raw),
+            **cls._call_from_json(raw),
             labels={name: TrustLabel.of(label) for name, label in raw["labels"].items()},
-            revision=whole(raw, "revision"),
             before=tuple(map(EarlierCall.from_json, raw.get("before", ()))),
-            checkpoint=raw.get("checkpoint"),
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StepUncertain(Payload):
-    """A call waits until a person has settled others, which are copied here as far as they are known."""
+class StepUncertain(_BlockedCall):
+    """A call waits until a person settles other calls, of which the known data is copied here."""
 
     kind: ClassVar[Literal["step_uncertain"]] = "step_uncertain"
 
-    key: str
-    tool: str
-    args: Arguments
     calls: tuple[EarlierCall, ...]
-    revision: int
-
-    @property
-    def safe(self) -> bool:
-        """See `Payload`."""
-        return False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         return {
-            "key": self.key,
-            "tool": self.tool,
-            **self.args.to_json(),
+            **self._call_json(),
             "calls": [call.to_json() for call in self.calls],
             "revision": self.revision,
         }
@@ -247,11 +244,4 @@ class StepUncertain(Payload):
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(
-            key=raw["key"],
-            tool=raw["tool"],
-            args=Arguments.from_json(raw),
-            calls=tuple(map(EarlierCall.from_json, raw["calls"])),
-            revision=whole(raw, "revision"),
-            checkpoint=raw.get("checkpoint"),
-        )
+        return cls(**cls._call_from_json(raw), calls=tuple(map(EarlierCall.from_json, raw["calls"])))

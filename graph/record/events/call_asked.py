@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.events.payload import Json, Payload, given, integer, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class CallAsked(Payload):
         """See `Payload`."""
         return cls(
             key=raw["key"],
-            call=whole(raw, "call"),
-            item=whole(raw, "item") if "item" in raw else None,
+            call=integer(raw, "call"),
+            item=integer(raw, "item") if "item" in raw else None,
             tool=raw["tool"],
             questions=tuple(map(AskedQuestion.from_json, raw["questions"])),
             state=raw.get("state"),
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             worked_s=number(raw.get("worked_s")),
             checkpoint=raw.get("checkpoint"),
         )

@@ -1,4 +1,4 @@
-"""Values as events hold them: inline, or as the artifact that stands for them."""
+"""Values in events: inline, or replaced by an artifact."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from graph.record.values import Kept
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A value, or the artifact that stands for it: an object with `id`, and optionally `size` and `preview`.
+    """A value, or the artifact that replaces it: an object with `id`, and optionally `size` and `preview`.
 
-    A value that can be derived from others has `of` in place of `id`.
+    A value that can be derived from others has `of` instead of `id`.
     """
 
     value: Any = None
@@ -22,18 +22,18 @@ class Content:
 
     @classmethod
     def of(cls, kept: Kept) -> "Content":
-        """Return a value as it is kept."""
+        """Return the content of a stored value."""
         return cls(**kept.fields())
 
     @classmethod
     def from_json(cls, raw: Json) -> "Content":
-        """Read what `to_json` wrote, be it among other fields."""
+        """Read the output of `to_json`; other fields are ignored."""
         artifact = raw.get("artifact")
         return cls(raw.get("value"), artifact if isinstance(artifact, Mapping) else None)
 
     @property
     def shown(self) -> Any:
-        """The value as the state shows it: itself, or `{"artifact": {...}}`."""
+        """The value as the state shows it: inline, or `{"artifact": {...}}`."""
         return self.value if self.artifact is None else self.to_json()
 
     def to_json(self) -> dict[str, Any]:
@@ -45,31 +45,31 @@ NO_CONTENT = Content()
 
 
 def content_in(raw: Json, name: str) -> Content | None:
-    """Read the content in a field, None if the field is not there."""
+    """Read the content in a field; None if the field is absent."""
     return Content.from_json(raw[name]) if name in raw else None
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Arguments of a tool call; `digest_beside` is there if `shown` holds the artifact of larger arguments."""
+    """Arguments of a tool call; `digest_beside` is set if `shown` holds the artifact of larger arguments."""
 
     shown: Any = field(default_factory=dict)
     digest_beside: str | None = None
 
     @classmethod
     def of(cls, kept: Kept) -> "Arguments":
-        """Return arguments as they are kept."""
+        """Return stored arguments."""
         if kept.artifact is None:
             return cls(kept.value)
         return cls({"artifact": kept.artifact.to_json()}, digest(kept.value))
 
     @classmethod
     def from_json(cls, raw: Json) -> "Arguments":
-        """Read the arguments among the fields of an event."""
+        """Read the arguments from the fields of an event."""
         return cls(raw["args"], raw.get("args_digest"))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields that hold the arguments."""
+        """Return the fields of the arguments."""
         return {"args": self.shown, **given(args_digest=self.digest_beside)}
 
     @property
@@ -79,7 +79,7 @@ class Arguments:
 
     @property
     def artifact(self) -> Json | None:
-        """The artifact that holds the arguments; an argument named `artifact` does not count."""
+        """The artifact of the arguments; an argument named `artifact` does not count."""
         if self.digest_beside is None or not isinstance(self.shown, Mapping):
             return None
         artifact = self.shown.get("artifact")
@@ -92,14 +92,14 @@ class Arguments:
 
 
 def result_json(result: StepResult) -> dict[str, Any]:
-    """Return a result as the events that end calls and steps hold it."""
-    told = result.to_json()
-    times = {name: told.pop(name) for name in ("started_at", "ended_at")}
-    return {**told, **given(**times)}
+    """Return the fields of a result in an event that ends a call or a step."""
+    raw = result.to_json()
+    times = {name: raw.pop(name) for name in ("started_at", "ended_at")}
+    return {**raw, **given(**times)}
 
 
 def result_from_json(raw: Json) -> StepResult:
-    """Read the result among the fields of an event."""
+    """Read the result from the fields of an event."""
     get = raw.get
     return StepResult(
         raw["status"], get("value"), get("artifact"), get("error"), number(get("started_at")), number(get("ended_at"))

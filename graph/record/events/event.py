@@ -1,4 +1,4 @@
-"""An event as it is written and as it is read, and the union of all kinds."""
+"""Events before they are written and after they are read, and the union of all kinds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ TYPES: Mapping[str, type[EventData]] = {kind.kind: kind for kind in get_args(Eve
 """Kind -> class."""
 
 CONTROL: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_control)
-"""Events that change what is allowed: an intent is refused when one of these came after its author last looked."""
+"""Events that change permissions: an intent is refused if its author has not seen the last of them."""
 
 ASIDE: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_aside)
 """Events that do not change the status of the run."""
@@ -62,19 +62,19 @@ ASIDE: tuple[str, ...] = tuple(name for name, kind in TYPES.items() if kind.is_a
 
 @dataclass(frozen=True)
 class Draft:
-    """An event that is not written yet, and the step that it is about."""
+    """An event to be written, and the step that it is about."""
 
     data: EventData
     step: str | None = None
 
     @property
     def kind(self) -> str:
-        """The name of its kind."""
+        """The name of the kind."""
         return self.data.kind
 
     @property
     def safe(self) -> bool:
-        """Whether a power cut may lose it without harm."""
+        """Whether the event may be lost in a power cut without harm."""
         return self.data.safe
 
     @cached_property
@@ -88,20 +88,20 @@ class Draft:
             return self
         return Draft(replace(self.data, thread=thread, n=n), self.step)
 
-    def told_as(self, payload: Json) -> "Draft":
-        """Return the draft with another payload of its kind."""
+    def with_payload(self, payload: Json) -> "Draft":
+        """Return the draft with another payload of the same kind."""
         return Draft(type(self.data).from_json(payload), self.step)
 
     def at(self, checkpoint: str) -> "Draft":
-        """Return the draft as a node writes it at a checkpoint."""
+        """Return the draft with the id of the checkpoint at which a node writes it."""
         return Draft(replace(self.data, checkpoint=checkpoint), self.step)
 
 
 @dataclass(frozen=True)
 class Event:
-    """An event as it stands in the ledger; `seq` counts from 1 within the run, `at` is in Unix seconds.
+    """An event of the ledger; `seq` counts from 1 within the run, `at` is in Unix seconds.
 
-    `payload` is what the chain covers, whole; it is decoded when `data` is first asked for.
+    The hash chain covers the whole of `payload`, which is decoded on the first use of `data`.
     """
 
     seq: int
@@ -112,7 +112,7 @@ class Event:
 
     @classmethod
     def written(cls, seq: int, at: float, draft: Draft) -> "Event":
-        """Return a draft as it was just written."""
+        """Return a draft as the event that was just written."""
         event = cls(seq, draft.kind, draft.step, at, draft.payload)
         vars(event)["_data"] = draft.data
         return event

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from graph.record.events.content import Arguments, result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.events.payload import Json, Payload, given, integer, number
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
 
@@ -57,7 +57,7 @@ class Inherited(Payload):
         """See `Payload`."""
         return cls(
             source=raw["source"],
-            seq=whole(raw, "seq"),
+            seq=integer(raw, "seq"),
             result=result_from_json(raw),
             label=TrustLabel.of(raw["label"]),
             checkpoint=raw.get("checkpoint"),
@@ -100,7 +100,7 @@ class CallInherited(Payload):
         """See `Payload`."""
         return cls(
             source=raw["source"],
-            seq=whole(raw, "seq") if "seq" in raw else None,
+            seq=integer(raw, "seq") if "seq" in raw else None,
             at=number(raw.get("at")),
             key=raw["key"],
             tool=raw["tool"],

@@ -12,8 +12,8 @@ from graph.record.events.payload import Json, Payload, given, number, numbers
 class Prompt:
     """The prompt of a model call: messages as plain data.
 
-    `continues` is the key of the call whose prompt it extends, `constants` are the artifacts of texts that many
-    prompts share and that messages name by number.
+    `continues` is the key of the call whose prompt it extends. `constants` are the artifacts of texts that many prompts
+    share; messages refer to them by number.
     """
 
     continues: str | None = None
@@ -22,7 +22,7 @@ class Prompt:
 
     @classmethod
     def from_json(cls, raw: Json) -> "Prompt":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         constants = tuple(one["artifact"] for one in raw.get("constants", ()))
         return cls(continues=raw.get("continues"), messages=Content.from_json(raw), constants=constants)
 
@@ -34,7 +34,7 @@ class Prompt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelStarted(Payload):
-    """The intent of a model call; `reserved` is the budget reserved for it, None if no prompt is kept."""
+    """The intent of a model call; `reserved` is its reserved budget, `prompt` is None if prompts are not recorded."""
 
     kind: ClassVar[Literal["model_started"]] = "model_started"
 
@@ -75,7 +75,7 @@ class ModelStarted(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tokens:
-    """Token counts of an answer; `estimated` if the server reported none."""
+    """Token counts of an answer; `estimated` if the server did not report them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -84,7 +84,7 @@ class Tokens:
 
     @classmethod
     def from_json(cls, raw: Json) -> "Tokens":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         counts = (number(raw.get(name)) or 0 for name in ("input_tokens", "output_tokens", "total_tokens"))
         read, written, total = counts
         return cls(
@@ -99,7 +99,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class FailedAttempt:
-    """A request without an answer: the kind of the failure, and the delay after it in seconds."""
+    """A failed request: the kind of the failure, and the delay after it in seconds."""
 
     model: str
     kind: str
@@ -108,7 +108,7 @@ class FailedAttempt:
 
     @classmethod
     def from_json(cls, raw: Json) -> "FailedAttempt":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["model"], raw.get("kind", ""), raw["error"], number(raw.get("wait_s")) or 0.0)
 
     def to_json(self) -> dict[str, Any]:
@@ -120,8 +120,8 @@ class FailedAttempt:
 class ModelFinished(Payload):
     """The outcome of a model call: the answer or the error, and the cost.
 
-    `model` and `usage` are there if a model answered; with `error` too, its answer could not be kept. `attempts` failed
-    before. `worked_s` is the working time of the run in seconds.
+    `model` and `usage` are set if a model answered; together with `error` they mean that the answer could not be
+    stored. `attempts` are the failed requests before. `worked_s` is the working time of the run in seconds.
     """
 
     kind: ClassVar[Literal["model_finished"]] = "model_finished"

@@ -1,4 +1,4 @@
-"""Common part of all kinds of events: a name, a version, and a payload that is written as JSON and read back."""
+"""The common part of all kinds of events: a name, a version, and a payload that is written and read as JSON."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ Json = Mapping[str, Any]
 class Payload:
     """The data of an event; each kind of event is a subclass.
 
-    It is no ABC, whose instance checks are slow: mypy refuses a subclass that lacks a method all the same.
+    Not an ABC, because instance checks of ABCs are slow; mypy reports a subclass that lacks a method.
 
-    `is_control`: the event changes what is allowed, so an intent whose author has not seen it is refused. `is_aside`:
-    it does not change the status of the run. `checkpoint` is the one at which a node wrote the event; other writers
-    leave it out.
+    `is_control`: the event changes what is allowed, so an intent by an author who has not seen it is refused.
+    `is_aside`: the event does not change the status of the run. `checkpoint` is that of the node that wrote the event;
+    other writers have none.
     """
 
     kind: ClassVar[str]
@@ -28,7 +28,7 @@ class Payload:
 
     @property
     def safe(self) -> bool:
-        """Whether a power cut may lose the event without harm."""
+        """Whether the event may be lost in a power cut without harm."""
         return True
 
     @abstractmethod
@@ -38,12 +38,12 @@ class Payload:
     @classmethod
     @abstractmethod
     def from_json(cls, raw: Json) -> Self:
-        """Read a payload; a field that an earlier release did not write has its default.
+        """Read a payload; a field that an earlier release did not write gets its default.
 
-        Texts, and numbers that are only displayed, may have been replaced by a redaction.
+        A redaction may have replaced texts, and numbers that are only displayed.
 
         Raises:
-            KeyError, TypeError, ValueError, AttributeError: The payload is not as this package writes it.
+            KeyError, TypeError, ValueError, AttributeError: The payload is malformed.
         """
 
     def to_json(self) -> dict[str, Any]:
@@ -61,11 +61,11 @@ def given(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None and value is not False and value != []}
 
 
-def whole(raw: Json, name: str) -> int:
-    """Return an integer that reading the record depends on.
+def integer(raw: Json, name: str) -> int:
+    """Return an integer that the projection depends on.
 
     Raises:
-        KeyError, TypeError: It is missing, or no integer.
+        KeyError, TypeError: It is missing, or not an integer.
     """
     value = raw[name]
     if type(value) is not int:
@@ -74,7 +74,7 @@ def whole(raw: Json, name: str) -> int:
 
 
 def number(value: Any) -> Any:
-    """Return a number that is only displayed, None if a redaction replaced it.
+    """Return a number that is only displayed; None if a redaction replaced it.
 
     >>> number(2.5), number("[redacted]")
     (2.5, None)
@@ -83,5 +83,5 @@ def number(value: Any) -> Any:
 
 
 def numbers(raw: Json) -> dict[str, Any]:
-    """Return the numbers of an object without those that were redacted."""
+    """Return the numbers of an object, without redacted ones."""
     return {name: value for name, value in raw.items() if number(value) is not None}

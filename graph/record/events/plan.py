@@ -1,4 +1,4 @@
-"""Events of plans: revisions, refusals, changed constraints, the executor's turn."""
+"""Events of plans: revisions, refusals, amendments, the start of the executor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from graph.plan.issues import Issue
 from graph.plan.revision import PlanDiff
 from graph.record.events.content import Content, content_in
-from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.events.payload import Json, Payload, given, integer
 from graph.record.replacement import Replaced
 
 NO_DIFFERENCE = PlanDiff()
@@ -17,11 +17,11 @@ NO_DIFFERENCE = PlanDiff()
 class PlanRevised(Payload):
     """A plan became the run's next revision.
 
-    `cause` is what a replanner was called for, `refined` if steps were planned out and all else stands. `replaced` is
-    what became of failed steps; the first version wrote down in `dropped` only those that were left out. `tainted` are
-    steps that a model wrote after it had read what untrusted tools said, `failures` fingerprints of the failures that
-    the plan answers, `stalled` says why it gets the run no further. `read_as` is what was read otherwise than written,
-    `would_replace` are sentences on files.
+    `cause` is the cause of replanning; `refined` means that only due steps were expanded. `replaced` has the failed
+    steps that the plan omits or changes; the first version recorded only omitted ones, in `dropped`. `tainted` has the
+    steps written by a model that had read untrusted results, `failures` the fingerprints of the failures that the plan
+    responds to. `stalled` is the reason why the plan makes no progress. `read_as` has the normalizations,
+    `would_replace` sentences on files that the plan would replace.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -50,7 +50,7 @@ class PlanRevised(Payload):
 
     @property
     def answers_failure(self) -> bool:
-        """Whether a replanner wrote it because a step had failed."""
+        """Whether a replanner wrote the plan in response to a failure."""
         return self.author == "replanner" and self.cause == "failure"
 
     def own_json(self) -> dict[str, Any]:
@@ -77,7 +77,7 @@ class PlanRevised(Payload):
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
         return cls(
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             plan=raw["plan"],
             digest=raw["digest"],
             binding=raw.get("binding"),
@@ -98,7 +98,7 @@ class PlanRevised(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanRefused(Payload):
-    """No valid plan was found; `brought` is the plan of the caller, if any."""
+    """No valid plan was found; `brought` is the plan that the caller gave, if any."""
 
     kind: ClassVar[Literal["plan_refused"]] = "plan_refused"
 
@@ -108,8 +108,8 @@ class PlanRefused(Payload):
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        told = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
-        return {**told, **given(brought=self.brought and self.brought.to_json())}
+        raw = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
+        return {**raw, **given(brought=self.brought and self.brought.to_json())}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -124,7 +124,7 @@ class PlanRefused(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Steered(Payload):
-    """A user changed constraints or left feedback for the planner; `constraints` are those in force from here on."""
+    """A user changed constraints or gave feedback to the planner; `constraints` are those now in force."""
 
     kind: ClassVar[Literal["steered"]] = "steered"
     is_control: ClassVar[bool] = True
@@ -165,7 +165,7 @@ class Steered(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Executing(Payload):
-    """The executor took up a revision of the plan."""
+    """The executor started a revision of the plan."""
 
     kind: ClassVar[Literal["executing"]] = "executing"
 
@@ -178,4 +178,4 @@ class Executing(Payload):
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        return cls(revision=whole(raw, "revision"), checkpoint=raw.get("checkpoint"))
+        return cls(revision=integer(raw, "revision"), checkpoint=raw.get("checkpoint"))

@@ -9,16 +9,16 @@ from pydantic import JsonValue
 from graph.plan.issues import Issue
 from graph.record.budget import Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
-from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.events.payload import Json, Payload, given, integer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReviewRequested(Payload):
-    """A request was shown: the names in `asked`, and `shown` as the texts that people read.
+    """A request was shown: the names in `asked`, and `shown` as the texts for people.
 
-    `actions` are the requested actions as data, without the plan that stands in the revision. `answer` is the response
-    before, which was turned down with `error` and `issues`; `unseen` says that nobody had looked at what was asked.
-    `skip` is the number of responses stored at the checkpoint before this request.
+    `actions` are the requested actions as data, without the plan, which is in the revision. `answer` is the rejected
+    response before, with `error` and `issues`; `unseen` means that it was given in advance. `skip` is the number of
+    responses stored at the checkpoint before this request.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -62,10 +62,10 @@ class ReviewRequested(Payload):
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
         return cls(
-            request=whole(raw, "request"),
+            request=integer(raw, "request"),
             digest=raw.get("digest"),
             subject=raw["subject"],
-            revision=whole(raw, "revision") if raw.get("revision") is not None else None,
+            revision=integer(raw, "revision") if raw.get("revision") is not None else None,
             asked=tuple(raw.get("asked", ())),
             actions=tuple(raw.get("actions", ())),
             shown=Content.from_json(raw.get("shown", {})),
@@ -73,14 +73,14 @@ class ReviewRequested(Payload):
             unseen=raw.get("unseen", False),
             error=raw["error"],
             issues=tuple(map(Issue.from_json, raw["issues"])),
-            skip=whole(raw, "skip"),
+            skip=integer(raw, "skip"),
             checkpoint=raw.get("checkpoint"),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class SettledCall:
-    """An uncertain call as a person settled it; `run` names the run that made it, if that is another one."""
+    """An uncertain call that a person settled; `run` names its run if that is another one."""
 
     key: str
     happened: bool
@@ -89,7 +89,7 @@ class SettledCall:
 
     @classmethod
     def from_json(cls, raw: Json) -> "SettledCall":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(raw["key"], raw["happened"], raw.get("result"), raw.get("run"))
 
     def to_json(self) -> dict[str, Any]:
@@ -101,9 +101,9 @@ class SettledCall:
 class Decided(Payload):
     """A decision was made: `by` a `person`, `unseen`, or the `policy`.
 
-    `decisions` are the decisions as they were read, `given` has answers to questions by step, `steps` the keys of calls
-    that may be made with the arguments that were shown, `replies` the forms filled in for calls that asked, by key of
-    the call and id of the question, null for one that was declined, `budget` the one from here on if it was raised.
+    `decisions` are the decisions as parsed, `given` has answers to questions by step, `steps` the keys of calls
+    approved with the shown arguments, `replies` the forms filled in for calls that asked, by key of the call and id of
+    the question (null if declined), `budget` the raised budget.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"
@@ -151,7 +151,7 @@ class Decided(Payload):
         """See `Payload`."""
         budget = raw.get("budget")
         return cls(
-            request=whole(raw, "request") if "request" in raw else 0,
+            request=integer(raw, "request") if "request" in raw else 0,
             digest=raw["digest"],
             binding=raw["binding"],
             settled=tuple(map(SettledCall.from_json, raw.get("settled", ()))),

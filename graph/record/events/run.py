@@ -1,4 +1,4 @@
-"""Events of a run as a whole: its beginning, its setup, its pauses, its end."""
+"""Events of a run as a whole: start, setup, pauses, end."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal, Self
 
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
-from graph.record.events.payload import Json, Payload, given, number, whole
+from graph.record.events.payload import Json, Payload, given, integer, number
 
-WORDING = 3
+WORDING = 4
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
@@ -20,7 +20,7 @@ ASKED, INTERRUPTED = "asked to pause", "interrupted"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configuration:
-    """Inputs of decisions beside the record: settings, role -> names of models, and the tools.
+    """Inputs of decisions besides the record: settings, role -> names of models, and the tools.
 
     `executors` has the models that steps may name.
     """
@@ -32,7 +32,7 @@ class Configuration:
 
     @classmethod
     def from_json(cls, raw: Json) -> "Configuration":
-        """Read what `to_json` wrote."""
+        """Parse the output of `to_json`."""
         return cls(
             settings=raw.get("settings", {}),
             models=raw.get("models", {}),
@@ -42,8 +42,8 @@ class Configuration:
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as the ledger keeps it."""
-        told = {"settings": self.settings, "models": self.models, "executors": self.executors}
-        return {**told, **given(tools=self.tools and self.tools.to_json())}
+        raw = {"settings": self.settings, "models": self.models, "executors": self.executors}
+        return {**raw, **given(tools=self.tools and self.tools.to_json())}
 
 
 NO_CONFIGURATION = Configuration()
@@ -51,10 +51,10 @@ NO_CONFIGURATION = Configuration()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStarted(Payload):
-    """A run began: the goal, and all that decisions rest on; the ledger fills in `thread` and `n`.
+    """A run started: its goal, and all inputs of its decisions; the ledger sets `thread` and `n`.
 
-    `history` are messages of the chat before the goal. `setup` is what the run needs to be resumed elsewhere; only if
-    `setup_by` is `BY_FACADE`, the facade gave it.
+    `history` has the messages of the chat before the goal. `setup` is the data to resume the run elsewhere; it comes
+    from the facade only if `setup_by` is `BY_FACADE`.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -100,7 +100,7 @@ class RunStarted(Payload):
             configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,
             budget=read_budget(raw.get("budget", {}))[0],
             thread=raw["thread"],
-            n=whole(raw, "n"),
+            n=integer(raw, "n"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -126,7 +126,7 @@ class Configured(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paused(Payload):
-    """The run was asked to pause, or its user interrupted it."""
+    """The run was paused on request, or interrupted by its user."""
 
     kind: ClassVar[Literal["paused"]] = "paused"
 
@@ -144,7 +144,7 @@ class Paused(Payload):
 
 @dataclass(frozen=True, slots=True)
 class LeftPayload:
-    """The digest of the payload that a redaction left in place of the one that event `seq` had."""
+    """The digest of the payload that a redaction left for event `seq`."""
 
     seq: int
     digest: str
@@ -152,7 +152,7 @@ class LeftPayload:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValueRedacted(Payload):
-    """A value was taken out of events of the run."""
+    """A value was removed from events of the run."""
 
     kind: ClassVar[Literal["redacted"]] = "redacted"
     is_aside: ClassVar[bool] = True
@@ -174,13 +174,13 @@ class ValueRedacted(Payload):
     @classmethod
     def from_json(cls, raw: Json) -> Self:
         """See `Payload`."""
-        left = tuple(LeftPayload(whole(one, "seq"), one["digest"]) for one in raw["left"])
+        left = tuple(LeftPayload(integer(one, "seq"), one["digest"]) for one in raw["left"])
         return cls(left=left, by=raw["by"], reason=raw["reason"], checkpoint=raw.get("checkpoint"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunEnded(Payload):
-    """The run ended: status, reason and answer; `read_as` lists corrections made in reading a planner's answer."""
+    """The run ended: status, reason and answer; `read_as` has the normalizations of a planner's direct answer."""
 
     kind: ClassVar[Literal["run_ended"]] = "run_ended"
     is_control: ClassVar[bool] = True
@@ -202,8 +202,8 @@ class RunEnded(Payload):
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        told = {"status": self.status, "reason": self.reason, **self.answer.to_json()}
-        return {**told, **given(read_as=list(self.read_as))}
+        raw = {"status": self.status, "reason": self.reason, **self.answer.to_json()}
+        return {**raw, **given(read_as=list(self.read_as))}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:

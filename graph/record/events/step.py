@@ -6,18 +6,17 @@ from typing import Any, ClassVar, Literal, Self
 from graph.record.budget import NO_BUDGET, NO_USAGE, Budget, Usage, read_budget
 from graph.record.check_results import CheckResult, Opinion
 from graph.record.events.content import result_from_json, result_json
-from graph.record.events.payload import Json, Payload, given, whole
+from graph.record.events.payload import Json, Payload, given, integer
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepFinished(Payload):
-    """The result of a step that is more than one call.
+    """The result of a step of more than one call.
 
-    `inputs` is the digest of its inputs, `label` the trust label of its result. `missing` is what a step
-    that succeeded does without, `items` are the places in its list, from 0, of those that failed. `unchecked`: its
-    criteria come next.
+    `inputs` is the digest of its inputs, `label` the trust label of its result. `missing` has the missing parts of a
+    succeeded step, `items` the indexes of failed list items. `unchecked`: the criteria are checked next.
     """
 
     kind: ClassVar[Literal["step_finished"]] = "step_finished"
@@ -48,7 +47,7 @@ class StepFinished(Payload):
             result=result_from_json(raw),
             inputs=raw["inputs"],
             label=TrustLabel.of(label) if label else None,
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             missing=tuple(raw.get("missing", ())),
             items=tuple(raw.get("items", ())),
             unchecked=raw.get("unchecked", False),
@@ -58,7 +57,7 @@ class StepFinished(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StepChecked(Payload):
-    """Whether the result of a step meets its criteria; `again` means that the step is tried once more."""
+    """Whether the result of a step meets its criteria; `again` means that the step is tried again."""
 
     kind: ClassVar[Literal["step_checked"]] = "step_checked"
 
@@ -88,7 +87,7 @@ class StepChecked(Payload):
             checks=tuple(map(CheckResult.from_json, raw.get("checks", ()))),
             judged=Opinion.from_json(judged) if judged else None,
             error=raw.get("error"),
-            revision=whole(raw, "revision"),
+            revision=integer(raw, "revision"),
             again=raw.get("again", False),
             checkpoint=raw.get("checkpoint"),
         )
@@ -96,7 +95,7 @@ class StepChecked(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BudgetReached(Payload):
-    """A limit of the budget was reached: `by` which node, and which steps are `left` to do."""
+    """A limit of the budget was reached: `by` is the node, `left` has the remaining steps."""
 
     kind: ClassVar[Literal["budget_reached"]] = "budget_reached"
 

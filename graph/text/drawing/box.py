@@ -1,10 +1,10 @@
-"""One step's box in the SVG drawing: icon, id, who does it, objective, status."""
+"""One step's box in the SVG drawing: icon, id, doer, objective, status."""
 
 from dataclasses import dataclass
 from html import escape
 
 from graph.plan.checks import describe_check
-from graph.plan.kinds.spec import Look
+from graph.plan.kinds.spec import StepStyle
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
 from graph.text.drawing.icons import ICONS
@@ -23,7 +23,7 @@ _PART = 120
 
 
 def objective_lines(step: Step, most: int) -> list[str]:
-    """Return the objective as it stands in the box, in at most so many lines."""
+    """Return the objective in the box, in at most so many lines."""
     return wrapped(plain(step.objective), WIDTH - 2 * _PADDING, most, sans(12.5))
 
 
@@ -78,7 +78,7 @@ STOP = (
 """A sign in place of the icon: this step cannot start."""
 
 
-def _frame(look: Look, word: str | None) -> str:
+def _frame(look: StepStyle, word: str | None) -> str:
     dashes = ' stroke-dasharray="5 4"' if look.dashed else ""
     if word is None:
         return f'fill="#ffffff" stroke="#94a3b8" stroke-width="1.25"{dashes}'

@@ -1,8 +1,8 @@
-"""What every picture has around it: its size in pixels, a card, and how it looks in a dark page.
+"""The frame of every picture: its size in pixels, a card, and its colours on a dark page.
 
-Colours are those of a light page, in attributes that every renderer reads. In a dark page the whole is inverted, which
-keeps hues and contrasts. All rules stand in `@media`, so that converters without a page leave them out; all pictures
-bring the same ones, so that many can stand in one page (decision 45).
+Attributes hold the colours of a light page, which every renderer reads. On a dark page the picture is inverted, with
+hues and contrasts kept. All rules are in `@media`, so that converters without a page ignore them; all pictures have the
+same rules, so that many fit in one page (decision 45).
 """
 
 from collections.abc import Iterable
@@ -30,5 +30,5 @@ def framed(extent: tuple[int, int], name: str, description: str, font: str, part
         f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}" font-family="{font}">'
     )
     card = f'<rect x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="14" fill="#fdfdfe" stroke="#e2e8f0"/>'
-    told = [f"<title>{escape(name)}</title>", *([f"<desc>{escape(description)}</desc>"] if description else [])]
-    return "\n".join([head, *told, STYLE, card, *parts, "</svg>\n"])
+    labels = [f"<title>{escape(name)}</title>", *([f"<desc>{escape(description)}</desc>"] if description else [])]
+    return "\n".join([head, *labels, STYLE, card, *parts, "</svg>\n"])

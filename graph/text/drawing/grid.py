@@ -1,7 +1,7 @@
-"""Where everything stands in the drawing of a large plan: boxes of one size in rows and columns.
+"""Positions in the drawing of a large plan: boxes of one size in rows and columns.
 
-A level with more steps than fit side by side takes several rows; a long plan goes on at the top, to the right. All
-space between rows and between columns is free of boxes, so that every edge has a way along it (decision 45).
+A level with more steps than fit side by side takes several rows; a long plan continues at the top, to the right. The
+space between rows and between columns is free of boxes, so that every edge can pass (decision 45).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class Grid:
-    """Each step's cell, the size of every box in pixels, the edges that are drawn, and how many are not."""
+    """Each step's cell, the size of every box in pixels, the drawn edges, and the number of omitted ones."""
 
     cells: Mapping[str, Cell]
     width: int
@@ -53,7 +53,7 @@ class Grid:
 
 
 def in_grid(waits: Waits, width: int, height: int) -> Grid:
-    """Put each step into a cell below what it waits for, or further to the right.
+    """Put each step into a cell below its dependencies, or further to the right.
 
     Args:
         waits: Step id -> ids it waits for, in plan order; not empty.
@@ -76,7 +76,7 @@ def in_grid(waits: Waits, width: int, height: int) -> Grid:
 
 
 def _ordered(waits: Waits) -> list[list[str]]:
-    """Return the steps of each level, each near to what it waits for."""
+    """Return the steps of each level, each near its dependencies."""
     level = levels(waits)
     rows: list[list[str]] = [[] for _ in range(1 + max(level.values()))]
     for step in waits:
@@ -90,7 +90,7 @@ def _ordered(waits: Waits) -> list[list[str]]:
 
 
 def _shape(sizes: Sequence[int], width: int, height: int) -> tuple[int, int]:
-    """Return how many columns a level has at most, and how many rows stand below one another before a fold.
+    """Return the most columns of a level, and the most rows before a fold.
 
     Args:
         sizes: The number of steps in each level.

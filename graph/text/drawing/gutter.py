@@ -1,4 +1,4 @@
-"""Rails: the edges of a plan as lines beside its steps, one row per step, as version control draws its history."""
+"""Rails: the edges of a plan as lines beside its steps, one row per step, like the history of version control."""
 
 import heapq
 from collections import Counter

@@ -35,7 +35,7 @@ def columns(text: str) -> int:
 
 
 def cut(text: str, room: float, measure: Measure = columns) -> str:
-    """Return the text, or as much of its beginning as fits before an ellipsis.
+    """Return the text, or the beginning that fits before an ellipsis.
 
     >>> cut("offshore wind", 9)
     'offshore…'
@@ -46,7 +46,7 @@ def cut(text: str, room: float, measure: Measure = columns) -> str:
 
 
 def cut_middle(text: str, room: float, measure: Measure = columns) -> str:
-    """Return the text, or its beginning and its end about an ellipsis: two that differ at the end look different.
+    """Return the text, or its beginning and its end around an ellipsis, so that texts with different ends differ.
 
     >>> cut_middle("offshore_wind_north", 11)
     'offsh…north'
@@ -62,7 +62,7 @@ def cut_middle(text: str, room: float, measure: Measure = columns) -> str:
 
 
 def cut_words(text: str, room: float) -> str:
-    """Return the text, or its first and last words about an ellipsis, as many as fit; a long word is cut itself.
+    """Return the text, or the first and last words that fit around an ellipsis; a long word is cut itself.
 
     >>> cut_words("find out what the documents say", 20)
     'find out … say'

@@ -52,7 +52,7 @@ def layered(waits: Waits) -> Layers:
 
 
 class _Building:
-    """Layers in the making."""
+    """Layers under construction."""
 
     def __init__(self, waits: Waits, level: Mapping[str, int]) -> None:
         self.level = level

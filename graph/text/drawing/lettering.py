@@ -1,4 +1,4 @@
-"""How wide letters are, without a font at hand: a little too wide rather than too narrow."""
+"""Widths of letters without a font: rather too wide than too narrow."""
 
 from functools import lru_cache
 
@@ -15,7 +15,7 @@ _EM = {
 
 
 def mono(size: float) -> Measure:
-    """Return a measure for text in a font whose letters are all equally wide, in pixels."""
+    """Return a measure for text in a fixed-width font, in pixels."""
     return lambda text: columns(text) * size * 0.605
 
 
@@ -44,7 +44,7 @@ def wrapped(text: str, room: float, lines: int, measure: Measure) -> list[str]:
 def word_lines(text: str, room: int, lines: int) -> list[str]:
     """Break a plain text between words into at most `lines` lines of `room` columns; at least two lines.
 
-    What does not fit is left out of the middle of the text, and of the middle of a word that is longer than a line.
+    Omissions are in the middle of the text, and in the middle of a word that is longer than a line.
 
     >>> word_lines("Find what the old documents say about wind", 12, 4)
     ['Find what', 'the old', '… say about', 'wind']

@@ -1,11 +1,11 @@
-"""How each step status looks; the word always stands beside the colour."""
+"""The style of each step status; the word always stands beside the colour."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Look:
+class StatusStyle:
     """One status: its mark on a terminal, a strong colour that white text is readable on, and a pale one."""
 
     mark: str
@@ -13,20 +13,20 @@ class Look:
     pale: str
 
 
-LOOKS: Mapping[str, Look] = {
-    "pending": Look("○", "#64748b", "#ffffff"),
-    "running": Look("►", "#1d4ed8", "#eff6ff"),
-    "succeeded": Look("✓", "#15803d", "#f0fdf4"),
-    "failed": Look("✗", "#b91c1c", "#fef2f2"),
-    "blocked": Look("⊘", "#9a3412", "#fff7ed"),
-    "skipped": Look("»", "#475569", "#f8fafc"),
-    "interrupted": Look("‖", "#7e22ce", "#faf5ff"),
-    "uncertain": Look("?", "#a16207", "#fefce8"),
+LOOKS: Mapping[str, StatusStyle] = {
+    "pending": StatusStyle("○", "#64748b", "#ffffff"),
+    "running": StatusStyle("►", "#1d4ed8", "#eff6ff"),
+    "succeeded": StatusStyle("✓", "#15803d", "#f0fdf4"),
+    "failed": StatusStyle("✗", "#b91c1c", "#fef2f2"),
+    "blocked": StatusStyle("⊘", "#9a3412", "#fff7ed"),
+    "skipped": StatusStyle("»", "#475569", "#f8fafc"),
+    "interrupted": StatusStyle("‖", "#7e22ce", "#faf5ff"),
+    "uncertain": StatusStyle("?", "#a16207", "#fefce8"),
 }
 
 
 def status_of(step: str, statuses: Mapping[str, str] | None) -> str | None:
-    """Return the word for a step: None where no status is drawn, pending where it has none or an unknown one.
+    """Return the word for a step: None if no status is drawn, pending if it has none or an unknown one.
 
     >>> status_of("a", {"a": "failed"}), status_of("b", {"a": "failed"}), status_of("a", None)
     ('failed', 'pending', None)

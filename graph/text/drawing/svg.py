@@ -1,6 +1,6 @@
 """A plan as an SVG picture, for pages, notebooks and READMEs.
 
-The picture carries no ids and no scripts, so that many of them can stand in one page.
+The picture has no ids and no scripts, so that many pictures fit in one page.
 """
 
 from collections import Counter
@@ -32,11 +32,11 @@ _DESCRIBED = 50
 
 
 def plan_svg(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
-    """Return a drawing in layers: each step below, or to the right of, everything it waits for.
+    """Return a drawing in layers: each step below, or to the right of, its dependencies.
 
-    A plan whose drawing would be very long is folded: wide levels take several rows, and the levels that do not fit
-    below go on at the top, to the right. The same plan gives the same text. Edges that follow from longer chains are
-    left out where steps wait for very many others; the description says so.
+    A very long drawing is folded: wide levels take several rows, and levels that do not fit below continue at the top,
+    to the right. The same plan gives the same text. If steps have very many dependencies, edges implied by longer
+    chains are omitted; the description states their number.
     """
     if not plan.steps:
         return _without_steps(plan)
@@ -44,8 +44,8 @@ def plan_svg(plan: Plan, statuses: Mapping[str, str] | None = None) -> str:
     waits, depth = waits_within(plan), depths(plan)
     objectives = [objective_lines(step, 1 if len(plan.steps) >= _TERSE_FROM else 3) for step in plan.steps]
     faces = [
-        Face(step, told, words[step.id], waits[step.id], depth[step.id] > 0)
-        for step, told in zip(plan.steps, objectives, strict=True)
+        Face(step, objective, words[step.id], waits[step.id], depth[step.id] > 0)
+        for step, objective in zip(plan.steps, objectives, strict=True)
     ]
     level = levels(waits)
     is_folded = _is_elongated(*estimated_extent(list(Counter(level.values()).values()), WIDTH))
@@ -89,29 +89,29 @@ def _folded(waits: Waits, faces: Sequence[Face]) -> tuple[tuple[int, int], int, 
 def _name(words: Mapping[str, str | None]) -> str:
     name = f"Plan of {len(words)} step{'s' * (len(words) != 1)}"
     counts = Counter(word for word in words.values() if word)
-    told = ", ".join(f"{counts[word]} {word}" for word in LOOKS if counts[word])
-    return f"{name}: {told}" if told else name
+    counted = ", ".join(f"{counts[word]} {word}" for word in LOOKS if counts[word])
+    return f"{name}: {counted}" if counted else name
 
 
 def _description(plan: Plan, waits: Waits, implied: int) -> str:
-    told, depth = [], depths(plan)
+    lines, depth = [], depths(plan)
     for step in plan.steps[:_DESCRIBED]:
         after = f", after {cut(', '.join(waits[step.id]), 200)}" if waits[step.id] else ""
         part = f", part of {step.parent}" if depth[step.id] else ""
         checked = f", {checks(step)}" if step.checks else ""
-        told.append(f"{step.id} ({doer(step)}{checked}{part}{after}): {cut(plain(step.objective), 200)}")
+        lines.append(f"{step.id} ({doer(step)}{checked}{part}{after}): {cut(plain(step.objective), 200)}")
     if len(plan.steps) > _DESCRIBED:
-        told.append(f"And {len(plan.steps) - _DESCRIBED} more steps.")
+        lines.append(f"And {len(plan.steps) - _DESCRIBED} more steps.")
     if implied:
-        told.append(f"{implied} edges that follow from longer chains are not drawn.")
-    return "\n".join(told)
+        lines.append(f"{implied} edges that follow from longer chains are not drawn.")
+    return "\n".join(lines)
 
 
 def _without_steps(plan: Plan) -> str:
     answer = f"Answer: {answer_text(plan)}"
-    told = ["No steps.", *wrapped(answer, 400, 3, sans(13))]
+    lines = ["No steps.", *wrapped(answer, 400, 3, sans(13))]
     texts = [
         f'<text x="24" y="{40 + 20 * number}" font-size="13" fill="{FAINT}">{escape(line)}</text>'
-        for number, line in enumerate(told)
+        for number, line in enumerate(lines)
     ]
-    return framed((448, 40 + 20 * len(told)), "Plan without steps", answer, SANS, texts)
+    return framed((448, 40 + 20 * len(lines)), "Plan without steps", answer, SANS, texts)

@@ -20,12 +20,12 @@ DEEPEST = 6
 
 
 def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: int | None = None) -> str:
-    """Return the plan as lines of at most `width` columns; without a width, of 100, ids permitting.
+    """Return the plan as lines of at most `width` columns; default: 100, or more if ids need it.
 
-    A line shows its step's id, the objective, what it waits for, and who does it with what. Lines follow the
-    dependencies and otherwise plan order; ids of steps that another one was refined into are indented. Too many edges
-    for rails give the number of each step's level in their place. If a width is given that the columns do not fit in,
-    each step has an entry of a few lines instead. The text holds no markup of its own: print it as it is.
+    A line shows a step's id, objective, dependencies and work. Lines follow the dependencies and otherwise plan order;
+    ids of refined steps are indented. If there are too many edges for rails, lines start with the step's level instead.
+    If the columns do not fit the given width, each step has an entry of a few lines instead. The text contains no
+    markup: print it as it is.
     """
     room = USUAL_WIDTH if width is None else max(LEAST_WIDTH, width)
     if not plan.steps:
@@ -42,13 +42,13 @@ def plan_text(plan: Plan, statuses: Mapping[str, str] | None = None, *, width: i
     if statuses is not None:
         lines += _tally(Counter(word for word in words.values() if word), USUAL_WIDTH if width is None else room)
     if plan.answer is not None:
-        told = f"answer: {answer_text(plan)}"
-        lines.append(cut(told, room) if width is None else cut_middle(told, room))
+        answer = f"answer: {answer_text(plan)}"
+        lines.append(cut(answer, room) if width is None else cut_middle(answer, room))
     return "\n".join(lines)
 
 
 def _left(plan: Plan, waits: Waits, order: Sequence[str], words: Mapping[str, str | None], most: int) -> list[str]:
-    """Return rails, or levels, and ids."""
+    """Return the left columns: rails or levels, and ids."""
     marks = {step: LOOKS[word].mark if word else "●" for step, word in words.items()}
     left = _column(rails(waits, order, marks.__getitem__) or _level_rows(waits, order, marks))
     depth = depths(plan)
@@ -57,7 +57,7 @@ def _left(plan: Plan, waits: Waits, order: Sequence[str], words: Mapping[str, st
 
 
 def _least_columns(steps: Sequence[Step], waits: Waits, left: int) -> int:
-    """Return how many columns a table of these steps needs at least, so that it can be read."""
+    """Return the columns that a readable table of these steps needs at least."""
     objective = max(columns(plain(step.objective)) for step in steps)
     call = max(columns(_call(step)) for step in steps)
     before = max(columns(text) for text in _befores(steps, waits))
@@ -72,7 +72,7 @@ def _table(steps: Sequence[Step], waits: Waits, left: list[str], width: int, sho
 
 
 def _details(steps: Sequence[Step], waits: Waits, room: int, shorten: Shorten) -> list[list[str]]:
-    """Return the columns behind the id: objective, what it waits for, who does it with which arguments."""
+    """Return the columns after the id: objective, dependencies, and work with arguments."""
     befores = _column(_befores(steps, waits), most=22)
     if befores[0]:
         room -= columns(befores[0]) + len(GAP)
@@ -94,7 +94,7 @@ def _call(step: Step) -> str:
 
 
 def _column(cells: Sequence[str], most: int = 1000) -> list[str]:
-    """Return the cells, all as wide as the widest, but no padding beyond `most`."""
+    """Return the cells, padded to the widest one, but to at most `most`."""
     wide = min(most, max(map(columns, cells)))
     return [cell + " " * (wide - columns(cell)) for cell in cells]
 
@@ -106,11 +106,11 @@ def _level_rows(waits: Waits, order: Sequence[str], marks: Mapping[str, str]) ->
 
 
 def _tally(counts: Counter[str], room: int) -> list[str]:
-    """Return how many steps have each status, in as many lines as that takes."""
+    """Return the number of steps in each status, in as many lines as needed."""
     lines: list[str] = []
-    for told in (f"{look.mark} {counts[word]} {word}" for word, look in LOOKS.items() if counts[word]):
-        if lines and columns(lines[-1]) + 3 + columns(told) <= room:
-            lines[-1] += f"   {told}"
+    for entry in (f"{look.mark} {counts[word]} {word}" for word, look in LOOKS.items() if counts[word]):
+        if lines and columns(lines[-1]) + 3 + columns(entry) <= room:
+            lines[-1] += f"   {entry}"
         else:
-            lines.append(told)
+            lines.append(entry)
     return lines

@@ -1,7 +1,7 @@
 """The edges of a drawing in rows and columns: wires along the free space between the boxes.
 
-Each goes down from its step, aside, along a column, aside and down to the step that waits; those of one step run
-together. Steps take turns on a few tracks, so that wires of neighbours lie beside one another.
+Each wire goes down from its step, aside, along a column, aside and down to the waiting step; wires of one step share a
+way. Steps alternate between a few tracks, so that wires of neighbours run side by side.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def wire_heads(grid: Grid) -> Iterator[str]:
 
 
 def _wire(grid: Grid, before: str, after: str) -> Iterator[str]:
-    """Yield the pieces of a wire; what it shares with others of its step are the same pieces."""
+    """Yield the pieces of a wire; pieces shared by wires of a step are equal."""
     (row, column), (to_row, to_column) = grid.cells[before], grid.cells[after]
     (left, top), (to_left, to_top) = grid.corner(before), grid.corner(after)
     x, to_x, bottom = left + grid.width // 2, to_left + grid.width // 2, top + grid.height

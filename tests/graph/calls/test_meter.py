@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.calls.meter import ANSWER_TOKENS, BudgetReached, Meter, Reservation
+from graph.calls.meter import ANSWER_TOKENS, LimitReached, Meter, Reservation
 from graph.record.budget import NO_BUDGET, Budget, Price, Usage
 
 PRICES = {"dear": Price(10.0, 100.0), "cheap": Price(1.0, 1.0)}
@@ -21,7 +21,7 @@ def call(counted: Meter, tool: str = "send", step: str = "a", begins: bool = Fal
     """Reserve a call and return None, or the limit that is reached."""
     try:
         counted.reserve_call(tool, step, begins=begins)
-    except BudgetReached as reached:
+    except LimitReached as reached:
         return reached.limit
     return None
 
@@ -72,7 +72,7 @@ def test_what_is_under_way_never_exceeds_the_budget(most: int, asks: list[str]) 
                 counted.reserve_model("dear", 100)
             else:
                 counted.reserve_call(ask, ask, begins=False)
-        except BudgetReached:
+        except LimitReached:
             pass
 
     assert counted.usage.tool_calls <= most and counted.usage.model_calls <= most
@@ -88,7 +88,7 @@ def test_after_all_is_settled_the_usage_is_what_was_used_and_answers_within_the_
     for asked, answered in answers:
         try:
             aside = counted.reserve_model("dear", asked * 4)
-        except BudgetReached:
+        except LimitReached:
             continue
         paid += counted.settle(aside, used(asked, answered), "dear") or 0.0
         tokens += asked + answered
@@ -101,7 +101,7 @@ def test_parallel_model_calls_reserve_before_any_of_them_is_settled() -> None:
     counted = meter(Budget(tokens=2 * ANSWER_TOKENS))
 
     asides = [counted.reserve_model("dear", 0) for _ in range(2)]
-    with pytest.raises(BudgetReached) as reached:
+    with pytest.raises(LimitReached) as reached:
         counted.reserve_model("dear", 0)
     counted.settle(asides[0], used(5, 5), "dear")
 
@@ -135,7 +135,7 @@ def test_a_step_of_a_model_begins_with_its_first_question() -> None:
 
     counted.reserve_model("dear", 0, "a", begins=True)
     counted.reserve_model("dear", 0, "a", begins=True)
-    with pytest.raises(BudgetReached) as reached:
+    with pytest.raises(LimitReached) as reached:
         counted.reserve_model("dear", 0, "b", begins=True)
 
     assert reached.value.limit == "steps"

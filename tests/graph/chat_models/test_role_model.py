@@ -8,14 +8,14 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.rate_limiters import BaseRateLimiter
 
-from graph.chat_models.answer import Answer
-from graph.chat_models.chat import Chat, Request
+from graph.chat_models.answer import ModelAnswer
+from graph.chat_models.chat import Chat, ModelRequest
 from graph.chat_models.retry import ONCE, RetryPolicy
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError
 from graph.testing import PassingClock, ScriptedModel
 
-QUESTION = Request([HumanMessage("x")])
+QUESTION = ModelRequest([HumanMessage("x")])
 
 
 class TooMany(Exception):
@@ -28,7 +28,7 @@ class TooMany(Exception):
         self.response = type("Response", (), {"headers": {"retry-after": seconds}, "status_code": 429})()
 
 
-def ask(*chats: Chat, clock: PassingClock | None = None) -> Answer:
+def ask(*chats: Chat, clock: PassingClock | None = None) -> ModelAnswer:
     return asyncio.run(RoleModel(chats, (clock or PassingClock()).clock).ask(QUESTION))
 
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 
-from graph.chat_models.chat import Chat, Request, with_tools
+from graph.chat_models.chat import Chat, ModelRequest, with_tools
 from graph.chat_models.structured import MAX_BINDINGS, Bindings, as_text, with_schema
 from graph.testing import ScriptedModel
 
@@ -75,7 +75,7 @@ def test_a_model_is_asked_alone_and_only_an_answer_by_schema_becomes_text(schema
 
     counting = Counting()
     model = Able([AIMessage("Sure", tool_calls=[call(1, answer="a")])])
-    request = Request([HumanMessage("Where?")], schema=schema, config={"callbacks": [counting]})
+    request = ModelRequest([HumanMessage("Where?")], schema=schema, config={"callbacks": [counting]})
 
     answer = asyncio.run(Chat(model).once(request))
 
@@ -88,7 +88,7 @@ def test_a_structured_model_of_another_make_is_asked_as_it_is() -> None:
         def with_structured_output(self, schema: Any, **kwargs: Any) -> Any:
             return RunnableLambda(lambda _: {"raw": AIMessage("", tool_calls=[call(1, answer="a")]), "parsed": None})
 
-    answer = asyncio.run(Chat(Own([])).once(Request([HumanMessage("Where?")], schema=SCHEMA)))
+    answer = asyncio.run(Chat(Own([])).once(ModelRequest([HumanMessage("Where?")], schema=SCHEMA)))
 
     assert answer.text == '{"answer": "a"}'
 

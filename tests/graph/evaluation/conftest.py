@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from graph.evaluation.suite import Arm
-from graph.evaluation.trial import Slot, Spent, Trial
+from graph.evaluation.trial import PlannedTrial, Spent, Trial
 
 MakeTrial = Callable[..., Trial]
 
@@ -18,7 +18,7 @@ def made() -> MakeTrial:
             **{"model_calls": 2, "input_tokens": 90, "output_tokens": 10, "seconds": 1.0, **more.pop("spent", {})}
         )
         return Trial(
-            slot=Slot(case, arm, repetition, "basis"),
+            slot=PlannedTrial(case, arm, repetition, "basis"),
             status=more.pop("status", "succeeded"),
             reason=None,
             answer="53",

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from graph.evaluation.assessment import Assessment, assess, case_faults, constraints_of
+from graph.evaluation.assessment import CaseAssessment, assess, case_faults, constraints_of
 from graph.evaluation.sandbox import Sandbox
 from graph.evaluation.suite import Case
 
@@ -15,7 +15,7 @@ def case(*checks: dict[str, Any], **more: Any) -> Case:
     return Case(id="a", goal="a", checks=checks or ({"non_empty": True},), **more)
 
 
-def looked_at(case: Case, answer: JsonValue, folder: Path) -> Assessment:
+def looked_at(case: Case, answer: JsonValue, folder: Path) -> CaseAssessment:
     return assess(case, answer, {"look": 1}, Sandbox(folder, folder))
 
 

@@ -17,7 +17,7 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
 from graph.configuration import settings_of
 from graph.evaluation.direct import MAX_TURNS, DirectRun
-from graph.evaluation.trial import Ending
+from graph.evaluation.trial import TrialEnding
 from graph.testing import LoggedTools
 from tools import idempotency_key
 
@@ -67,7 +67,7 @@ def call(name: str, **args: Any) -> dict[str, Any]:
     return {"name": name, "args": args}
 
 
-def ended(agent: Agent, tools: Sequence[BaseTool], constraints: Sequence[str] = (), **terms: Any) -> Ending:
+def ended(agent: Agent, tools: Sequence[BaseTool], constraints: Sequence[str] = (), **terms: Any) -> TrialEnding:
     settings = settings_of({"approval": "side_effects", **terms})
     run = DirectRun("run", role_model(agent), Toolbox(tools), settings, RateLimiter({}, time.monotonic))
     return asyncio.run(run.run("Do it", constraints))

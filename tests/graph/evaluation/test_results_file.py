@@ -6,7 +6,7 @@ import pytest
 
 from graph.errors import ResultsError
 from graph.evaluation.results_file import RESULTS, Results, read_results
-from graph.evaluation.trial import Slot, Trial
+from graph.evaluation.trial import PlannedTrial, Trial
 
 Made = Callable[..., Trial]
 
@@ -23,7 +23,7 @@ def test_results_come_back_as_they_were_written(tmp_path: Path, made: Made) -> N
 def test_what_is_finished_is_not_made_again_and_what_does_not_count_is(made: Made) -> None:
     results = Results({}, (made("a", "direct"), made("a", "static", void="no answer")))
 
-    left = results.remaining([Slot("a", arm, 1, "basis") for arm in ("direct", "static", "replanning")])
+    left = results.remaining([PlannedTrial("a", arm, 1, "basis") for arm in ("direct", "static", "replanning")])
 
     assert [slot.arm for slot in left] == ["static", "replanning"]
 
@@ -39,7 +39,7 @@ def test_results_of_another_suite_are_left_alone(tmp_path: Path, made: Made) -> 
     before = (tmp_path / RESULTS).read_bytes()
 
     with pytest.raises(ResultsError, match="a direct 1"):
-        read_results(tmp_path, {}, [Slot("a", "direct", 1, "another basis")])
+        read_results(tmp_path, {}, [PlannedTrial("a", "direct", 1, "another basis")])
     assert (tmp_path / RESULTS).read_bytes() == before
 
 

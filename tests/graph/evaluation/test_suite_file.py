@@ -78,7 +78,7 @@ def test_paths_begin_where_the_suite_lies(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("repetitions = 0\n" + SMALL.replace("repetitions = 2", ""), "repetitions"),
-        (SMALL.replace("tokens", "token"), "token is no limit"),
+        (SMALL.replace("tokens", "token"), "token is not a limit"),
         (SMALL.replace("tokens", "steps"), "steps cannot limit a whole evaluation"),
         (SMALL.replace("goal", "gaol"), "cases.0.goal"),
         (SMALL + '[[cases]]\nid = "sum"\ngoal = "b"\nchecks = [{ cites = 1 }]', "two cases have the id sum"),

@@ -82,7 +82,7 @@ def test_an_observer_is_told_of_each_event_once_however_it_is_written() -> None:
         async with ledger.begun("t", drafts("begun")) as owned:
             run = owned.lease.run
             await ledger.append(owned.lease, drafts("appended"))
-            await ledger.write(owned.lease, drafts("written"), after=2, lets_go=True)
+            await ledger.write(owned.lease, drafts("written"), after=2, and_release=True)
         await ledger.write(run, drafts("alone"), after=3)
         async with ledger.owned_and_read(run, 1, drafts("too late")) as owned:
             assert not owned.opened

@@ -10,7 +10,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.checks import KINDS, describe_check
 from graph.plan.issues import Issue
 from graph.plan.json_schema import plan_schema
-from graph.plan.reading import Reading, read_plan
+from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.schema import Step
 
 TOOLS = {name: ToolSpec(name, "", {"type": "object"}) for name in ("search", "write")}
@@ -27,7 +27,7 @@ GOOD: list[dict[str, Any]] = [
 ]
 
 
-def read(*checks: Any, **fields: Any) -> Reading:
+def read(*checks: Any, **fields: Any) -> ParsedPlan:
     given = {"tool": "search", **fields}
     return read_plan({"steps": [{"id": "a", "objective": "o", **given, "checks": list(checks)}]}, TOOLS)
 

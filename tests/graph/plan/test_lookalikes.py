@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.lookalikes import lookalikes_in
-from graph.plan.reading import Reading, read_plan
+from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.references import Reference, resolve
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan
@@ -27,7 +27,7 @@ def step(name: str, **fields: Any) -> dict[str, Any]:
     return {"id": name, "objective": "do it", "tool": "use", **fields}
 
 
-def read(*steps: dict[str, Any], answer: Any = None) -> Reading:
+def read(*steps: dict[str, Any], answer: Any = None) -> ParsedPlan:
     return read_plan({"steps": [step("step_1"), *steps], **({} if answer is None else {"answer": answer})}, TOOLS)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
-from graph.plan.reading import Reading, read_plan
+from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.schema import Plan, Step
 
 
@@ -27,7 +27,7 @@ TOOLS = {
 }
 
 
-def read(raw: Any) -> Reading:
+def read(raw: Any) -> ParsedPlan:
     return read_plan(raw, TOOLS)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
-from graph.plan.reading import Reading
+from graph.plan.reading import ParsedPlan
 from graph.plan.revision import PlanDiff, difference, read_revision
 from graph.plan.schema import Plan, Step
 
@@ -23,7 +23,7 @@ CURRENT = Plan(
 )
 
 
-def revise(raw: Any, succeeded: tuple[str, ...] = ("step_1",), current: Plan = CURRENT, **options: Any) -> Reading:
+def revise(raw: Any, succeeded: tuple[str, ...] = ("step_1",), current: Plan = CURRENT, **options: Any) -> ParsedPlan:
     return read_revision(raw, current, succeeded, TOOLS, **options)
 
 
@@ -37,7 +37,7 @@ def ids(plan: Plan) -> list[str]:
     return [step.id for step in plan.steps]
 
 
-def places(reading: Reading) -> set[tuple[str | None, str]]:
+def places(reading: ParsedPlan) -> set[tuple[str | None, str]]:
     assert reading.plan is None
     return {(issue.step, issue.field) for issue in reading.issues}
 

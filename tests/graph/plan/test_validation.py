@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graph.plan.catalog import Catalog, ToolSpec
 from graph.plan.json_values import json_faults
-from graph.plan.reading import Reading, read_plan
+from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.schema import Plan
 
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
@@ -22,11 +22,11 @@ def step(name: str, **fields: Any) -> dict[str, Any]:
     return {"id": name, "objective": f"do {name}", **fields}
 
 
-def read(*steps: Any, answer: Any = None, max_steps: int = 10_000) -> Reading:
+def read(*steps: Any, answer: Any = None, max_steps: int = 10_000) -> ParsedPlan:
     return read_plan({"steps": list(steps), "answer": answer}, TOOLS, max_steps)
 
 
-def places(reading: Reading) -> set[tuple[str | None, str]]:
+def places(reading: ParsedPlan) -> set[tuple[str | None, str]]:
     assert reading.plan is None
     return {(issue.step, issue.field) for issue in reading.issues}
 

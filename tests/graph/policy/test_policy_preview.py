@@ -6,7 +6,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy_file import policy_from
-from graph.policy.policy_preview import forecast
+from graph.policy.policy_preview import preview_policy
 from graph.record.budget import NO_BUDGET, Budget
 
 MAIL = {"type": "object", "properties": {"to": {}, "text": {}}}
@@ -28,7 +28,7 @@ def step(name: str, tool: str | None = None, **fields: Any) -> Step:
 
 def found(*steps: Step, policy: dict[str, Any] | None = None, budget: Budget = NO_BUDGET, **more: Any) -> list[str]:
     terms = ExecutionTerms(TOOLS, more.get("mode", "never"), policy_from(policy or {}), budget)
-    return [str(finding) for finding in forecast(Plan(steps=steps), terms)]
+    return [str(finding) for finding in preview_policy(Plan(steps=steps), terms)]
 
 
 def shown(*steps: Step, policy: dict[str, Any] | None = None) -> list[str]:

@@ -35,7 +35,7 @@ def test_the_error_names_what_is_unmet_and_nothing_else() -> None:
 
 
 def test_the_ledger_is_told_all_that_was_found() -> None:
-    draft = Assessment([MET], NO).told("a", 2, again=True)
+    draft = Assessment([MET], NO).event("a", 2, again=True)
 
     assert (draft.kind, draft.step) == ("step_checked", "a")
     assert draft.payload == {
@@ -49,4 +49,4 @@ def test_the_ledger_is_told_all_that_was_found() -> None:
 
 
 def test_what_is_met_needs_few_words() -> None:
-    assert set(Assessment([MET]).told("a", 1, again=False).payload) == {"met", "checks", "revision"}
+    assert set(Assessment([MET]).event("a", 1, again=False).payload) == {"met", "checks", "revision"}

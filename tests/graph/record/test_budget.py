@@ -157,7 +157,7 @@ def test_what_is_spent_is_added_to_what_was() -> None:
 
 
 def test_a_fault_says_which_numbers_a_limit_takes() -> None:
-    whole, number = "is no whole number of at least 0", "is no number of at least 0"
+    whole, number = "must be an integer >= 0", "must be a number >= 0"
 
     assert read_budget({"tool_calls": 0.5, "wall_s": -1})[1] == [("tool_calls", whole), ("wall_s", number)]
     assert read_budget({"tool_calls": {"send": 1}})[1] == [("tool_calls", whole)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
-from graph.record.replacement import Replaced, Standing, replaced_in, replaced_in_words, replaces_issues
+from graph.record.replacement import Replaced, ReplacementStatus, replaced_in, replaced_in_words, replaces_issues
 from graph.record.results import StepResult
 
 TOOLS = {
@@ -16,7 +16,7 @@ TOOLS = {
     "mail": ToolSpec("mail", "", {}),
     "post": ToolSpec("post", "", {}),
 }
-STANDINGS: tuple[Standing, ...] = ("asked", "open", "made_up")
+STANDINGS: tuple[ReplacementStatus, ...] = ("asked", "open", "made_up")
 FAILED, DONE = StepResult("failed", error="down"), StepResult("succeeded", 1)
 
 
@@ -195,7 +195,7 @@ def test_a_review_says_what_stands_in_place_of_a_failed_step(one: Replaced, line
 
 
 @pytest.mark.parametrize("standing", STANDINGS)
-def test_what_was_replaced_is_read_as_it_was_told(standing: Standing) -> None:
+def test_what_was_replaced_is_read_as_it_was_told(standing: ReplacementStatus) -> None:
     one = Replaced("a", ("mail",), ("b",), standing)
 
     assert Replaced.of(one.to_json()) == one

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graph.record.events import Event
-from graph.replay.comparison import Difference, differing
+from graph.replay.comparison import Divergence, differing
 from graph.testing import drafted, whole_payload
 
 NAME = "redacted-0123456789abcdef"
@@ -85,7 +85,7 @@ def test_texts_laid_out_around_a_redacted_value_are_not_compared() -> None:
 
 
 def test_a_difference_is_told_with_both_sides_of_the_field() -> None:
-    difference = Difference(
+    difference = Divergence(
         3, recorded({"a": {"b": ["x", "old"]}}), drafted("paused", {"a": {"b": ["x", "new"]}}), "a.b[1]"
     )
 
@@ -94,4 +94,4 @@ def test_a_difference_is_told_with_both_sides_of_the_field() -> None:
 
 
 def test_a_side_that_is_missing_is_told() -> None:
-    assert str(Difference(3, recorded({"reason": "r"}), None)).endswith("on record: paused: r; in the replay: nothing")
+    assert str(Divergence(3, recorded({"reason": "r"}), None)).endswith("on record: paused: r; in the replay: nothing")

@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.record.amendment import Amendment
 from graph.record.events import Draft, Event, cancelled
-from graph.replay.comparison import Difference
+from graph.replay.comparison import Divergence
 from graph.replay.recording import Recording
 from graph.testing import drafted, whole_payload
 
@@ -50,7 +50,7 @@ def test_other_events_come_in_their_turn() -> None:
 
     _, early = played.place([draft(TWO[5])])
 
-    assert isinstance(early, Difference) and (early.seq, early.field) == (1, "")
+    assert isinstance(early, Divergence) and (early.seq, early.field) == (1, "")
 
 
 def test_an_event_comes_once() -> None:

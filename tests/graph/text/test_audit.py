@@ -27,7 +27,7 @@ def test_the_story_tells_the_day_once_and_every_event_with_its_time() -> None:
     days = [line for line in lines if line.startswith("19")]
     assert len(days) == 2 and lines[0] == days[0]
     assert lines[1][2] == ":" and lines[1][8:] == "    1  started for the goal: g"
-    assert lines[2] == f"{'':15}to respect: c"
+    assert lines[2] == f"{'':15}constraint: c"
 
 
 def test_a_section_keeps_the_beginning_the_end_and_what_is_not_understood() -> None:

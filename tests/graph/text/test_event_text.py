@@ -52,7 +52,7 @@ def test_the_start_tells_goal_constraints_models_and_tools() -> None:
 
     assert told_so == [
         "started for the goal: g",
-        "to respect: c",
+        "constraint: c",
         "after 1 message(s) of a chat",
         "models: planner big then small",
         "settings: approval always",
@@ -79,10 +79,10 @@ def test_a_refused_plan_tells_its_issues_and_what_was_brought() -> None:
     issues = [{"step": "a", "field": "tool", "message": "unknown"}, {"step": None, "field": "plan", "message": "empty"}]
 
     assert words("plan_refused", author="caller", issues=issues, brought={"value": []}) == [
-        "no plan by the caller that can run",
+        "no valid plan by the caller",
         "issue a.tool: unknown",
         "issue plan: empty",
-        "brought: []",
+        "the caller's plan: []",
     ]
 
 
@@ -99,8 +99,8 @@ def test_a_request_that_is_asked_again_tells_the_answer_that_was_none() -> None:
 
     assert told_so == [
         "request 1 was shown again: run_plan, about digest dddddddddddd",
-        "the answer before was perhaps",
-        "which was none: say yes or no",
+        "the previous response: perhaps",
+        "not accepted: say yes or no",
     ]
 
 
@@ -110,9 +110,9 @@ def test_a_request_that_is_asked_again_tells_the_answer_that_was_none() -> None:
         ({}, "approved by a person (ann), about digest dddddddddddd"),
         ({"by": "policy", "message": "never"}, "approved by the policy, about digest dddddddddddd: never"),
         ({"decision": "feedback", "message": "less"}, "sent back by a person (ann), about digest dddddddddddd: less"),
-        ({"decision": "reject", "digest": None}, "rejected by a person (ann), about no plan that can run: approve"),
+        ({"decision": "reject", "digest": None}, "rejected by a person (ann), about no valid plan: approve"),
         ({"decision": "finish", "digest": None, "by": "policy", "message": None},
-         "finished with what there is by the policy, about no plan that can run"),
+         "finished with what there is by the policy, about no valid plan"),
     ],
 )  # fmt: skip
 def test_a_decision_tells_who_decided_what(more: Any, sentence: str) -> None:
@@ -219,7 +219,7 @@ def test_a_model_call_is_told_with_prompt_answer_and_tokens() -> None:
         'answer: done; it asks for send {"to":"x"}',
     ]
     assert words("model_finished", role="planner", error="no key")[1] == "no answer: no key"
-    assert words("model_started", role="planner", model="big")[1] == "what it asked is not on record"
+    assert words("model_started", role="planner", model="big")[1] == "the prompt is not recorded"
 
 
 def test_the_end_tells_status_reason_and_answer() -> None:

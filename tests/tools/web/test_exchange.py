@@ -10,15 +10,15 @@ import httpx
 import pytest
 
 from tools.errors import RequestFailed
-from tools.web.exchange import Answer, exchange, within
+from tools.web.exchange import WebResponse, exchange, within
 from tools.web.transport import guarded, request_for
 
 MOST = 100_000
 
 
 @pytest.fixture
-def got(site: Any, guard: Any) -> Callable[..., Answer]:
-    async def get(seconds: float) -> Answer:
+def got(site: Any, guard: Any) -> Callable[..., WebResponse]:
+    async def get(seconds: float) -> WebResponse:
         with within(seconds, site.url()):
             async with guarded(guard()) as transport:
                 return await exchange(transport.handle_async_request, request_for("GET", site.url(), {}), MOST)

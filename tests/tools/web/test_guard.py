@@ -59,7 +59,7 @@ def test_ports_that_are_not_the_webs_are_refused(port: int, names: Any) -> None:
     with pytest.raises(UrlRefused) as refusal:
         addresses(Guard(names({"example.org": PUBLIC})), f"http://example.org:{port}/")
 
-    assert refusal.value.reason == f"port {port} is none of 80, 443, 8080, 8443"
+    assert refusal.value.reason == f"port {port} is not allowed; use one of 80, 443, 8080, 8443"
 
 
 @pytest.mark.parametrize("answer", [(), ("nonsense",)])

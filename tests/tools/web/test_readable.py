@@ -2,7 +2,7 @@ import httpx
 import pytest
 
 from tools.errors import SourceNotReadable
-from tools.web.exchange import Answer
+from tools.web.exchange import WebResponse
 from tools.web.readable import Page, read_page
 
 SENTENCE = "Offshore wind costs more to build than wind on land, and it blows more often. "
@@ -13,10 +13,10 @@ ARTICLE = f"""<!DOCTYPE html><html><head><title>Wind power</title><meta name="da
 <footer>All rights reserved</footer><script>alert("no")</script></body></html>"""
 
 
-def answer(body: bytes | str, content_type: str | None = "text/html", fault: str | None = None) -> Answer:
+def answer(body: bytes | str, content_type: str | None = "text/html", fault: str | None = None) -> WebResponse:
     content = body.encode() if isinstance(body, str) else body
     headers = httpx.Headers({"content-type": content_type} if content_type is not None else {})
-    return Answer(httpx.URL("https://page.example/"), 200, headers, content, fault)
+    return WebResponse(httpx.URL("https://page.example/"), 200, headers, content, fault)
 
 
 def test_of_a_page_the_main_part_is_read_with_title_and_date() -> None:
@@ -59,7 +59,7 @@ def test_html_without_a_type_is_known_by_its_start() -> None:
         (b"%PDF-1.7", "application/pdf", "it is a PDF document"),
         (b"\x89PNG", "image/png", "it is image/png, and only text can be read"),
         (b"PK", "application/octet-stream", "only text can be read"),
-        (b"\x00\x01\x02", "text/plain", "it says text/plain and is no text"),
+        (b"\x00\x01\x02", "text/plain", "it is not text, although declared as text/plain"),
         (b"", "text/plain", "it holds no words"),
         (b"<html><body><script>go()</script></body></html>", "text/html", "it holds no words"),
         (b"", "text/html", "it holds no words"),

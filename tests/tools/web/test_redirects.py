@@ -6,15 +6,15 @@ import httpx
 import pytest
 
 from tools.errors import NotConnected, RequestFailed, UrlRefused
-from tools.web.exchange import Answer
+from tools.web.exchange import WebResponse
 from tools.web.redirects import follow
 from tools.web.transport import guarded, request_for
 
 
 @pytest.fixture
-def followed(site: Any, guard: Any) -> Callable[..., Answer]:
-    def run(url: str | None = None, resolve: Any = None) -> Answer:
-        async def get() -> Answer:
+def followed(site: Any, guard: Any) -> Callable[..., WebResponse]:
+    def run(url: str | None = None, resolve: Any = None) -> WebResponse:
+        async def get() -> WebResponse:
             first = httpx.URL(url or site.url())
             async with guarded(guard(resolve)) as transport:
                 send = transport.handle_async_request

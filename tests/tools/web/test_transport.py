@@ -10,13 +10,13 @@ import pytest
 import trustme
 
 from tools.errors import NotConnected, UrlRefused
-from tools.web.exchange import Answer, exchange
+from tools.web.exchange import WebResponse, exchange
 from tools.web.guard import Guard
 from tools.web.transport import GuardedTransport, guarded, request_for
 
 
-def got(guard: Guard, url: str) -> Answer:
-    async def get() -> Answer:
+def got(guard: Guard, url: str) -> WebResponse:
+    async def get() -> WebResponse:
         async with guarded(guard) as transport:
             return await exchange(transport.handle_async_request, request_for("GET", httpx.URL(url), {}), 1000)
 

@@ -1,0 +1,111 @@
+"""The events that the choke point writes about a call, besides its outcome."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import JsonValue
+
+from graph.calls.tool_call import ToolCall
+from graph.errors import ResultError
+from graph.plan.catalog import ToolSpec
+from graph.record.call import Call
+from graph.record.events import (
+    Arguments,
+    AskedQuestion,
+    CallAsked,
+    CallRefused,
+    CallStarted,
+    Draft,
+    EarlierCall,
+    StepHeld,
+    StepUncertain,
+)
+from graph.record.trust_label import TrustLabel
+from graph.record.values import Kept, keep, normalise
+
+SHOWN_BYTES = 1_000_000
+"""Arguments for review are kept inline in the ledger up to this size."""
+
+
+def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
+    """Return the event that precedes a call."""
+    started = CallStarted(
+        key=call.key,
+        call=call.number,
+        item=call.item,
+        tool=call.tool,
+        args=Arguments.of(args),
+        effect=spec.effect,
+        repeatable=spec.repeatable,
+        revision=revision,
+    )
+    return Draft(started, call.step)
+
+
+def refusal(tool: str, args: Mapping[str, JsonValue], why: str, revision: int) -> tuple[CallRefused, Kept]:
+    """Return the event of a call that is not allowed, and its arguments as they are stored."""
+    try:
+        shown = keep(normalise(dict(args)))
+    except ResultError as error:
+        shown = keep(f"arguments that no record can hold: {error}")
+    return CallRefused(tool=str(tool), args=Arguments.of(shown), why=why, revision=revision), shown
+
+
+def hold(
+    call: ToolCall, revision: int, untrusted: Mapping[str, TrustLabel], before: Sequence[Call]
+) -> tuple[Draft, Kept]:
+    """Return the event that holds a call for review, and its arguments as they are stored.
+
+    Args:
+        call: The call.
+        revision: The revision of the plan.
+        untrusted: Argument -> label, for the arguments to review.
+        before: Identical calls of other runs that have happened.
+    """
+    shown = keep(dict(call.args), SHOWN_BYTES)
+    held = StepHeld(
+        key=call.key,
+        tool=call.tool,
+        args=Arguments.of(shown),
+        labels=untrusted,
+        revision=revision,
+        before=tuple(map(_earlier_call, before)),
+    )
+    return Draft(held, call.step), shown
+
+
+def uncertainty(call: ToolCall, revision: int, unsettled: Sequence[Call]) -> tuple[Draft, Kept]:
+    """Return the event of a call that waits until a person has settled others, and its arguments as they are stored."""
+    shown = keep(dict(call.args))
+    uncertain = StepUncertain(
+        key=call.key,
+        tool=call.tool,
+        args=Arguments.of(shown),
+        calls=tuple(map(_earlier_call, unsettled)),
+        revision=revision,
+    )
+    return Draft(uncertain, call.step), shown
+
+
+def questions_asked(
+    call: ToolCall, questions: Sequence[AskedQuestion], state: str | None, revision: int, worked_s: float | None
+) -> Draft:
+    """Return the event of a call that ended with questions to a person."""
+    asked = CallAsked(
+        key=call.key,
+        call=call.number,
+        item=call.item,
+        tool=call.tool,
+        questions=tuple(questions),
+        state=state,
+        revision=revision,
+        worked_s=worked_s,
+    )
+    return Draft(asked, call.step)
+
+
+def _earlier_call(call: Call) -> EarlierCall:
+    """Return an earlier call as the ledger keeps it; a call of another run is copied, as this record has no other."""
+    if not call.run:
+        return EarlierCall(call.key)
+    error = (call.result.error or None) if call.result is not None else None
+    return EarlierCall(call.key, call.run, call.step, call.begun_seq, error, call.unmet, call.begun_at)

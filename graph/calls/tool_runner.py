@@ -1,0 +1,90 @@
+"""Making a call: the tool's time limit, its progress messages, and its failures as data."""
+
+import asyncio
+import contextvars
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from graph.calls.failures import error_of, failure_words
+from graph.calls.time_limit import Deadline, within
+from graph.calls.tool_call import Finished, ToolCall
+from graph.calls.toolbox import Toolbox
+from graph.ledger.protocol import Ledger, RunKey
+from graph.observing.observed import around
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
+from graph.record.values import keep, normalise
+from tools.call_progress import CallProgress, ProgressListener, told_of_progress
+from tools.call_questions import InputNeeded, with_replies
+from tools.errors import NothingHappened
+from tools.idempotency import with_idempotency_key
+
+OnProgress = Callable[[ToolCall, CallProgress], None]
+
+
+class ToolRunner:
+    """Makes the admitted calls of one run."""
+
+    def __init__(
+        self, ledger: Ledger, run: RunKey, record: RunState, toolbox: Toolbox, on_progress: OnProgress | None
+    ) -> None:
+        self._ledger, self._run, self._record, self._toolbox = ledger, run, record, toolbox
+        self._on_progress = on_progress
+
+    async def run(self, call: ToolCall) -> Finished:
+        """Make a call whose intent is written; every failure of the tool is returned as data.
+
+        Raises:
+            InputNeeded: The call ended with questions to a person.
+        """
+        started_at = time.time()
+        begun = time.perf_counter()
+        kept, error, nothing = None, None, False
+        try:
+            with around(self._ledger, self._run, (call.step, call.item, call.number)):
+                output = await self._within_time(call)
+            kept = keep(normalise(output))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            error = "the tool cancelled itself"
+        except InputNeeded:
+            raise
+        except TimeoutError as failure:
+            error = failure_words(failure)
+        except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
+            error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
+        ended_at = started_at + time.perf_counter() - begun
+        if error is not None:
+            result = StepResult("failed", error=error_of(error), started_at=started_at, ended_at=ended_at)
+            return Finished(call, result, nothing_happened=nothing)
+        assert kept is not None
+        result = StepResult("succeeded", **kept.fields(), started_at=started_at, ended_at=ended_at)
+        return Finished(call, result, kept)
+
+    async def _within_time(self, call: ToolCall) -> Any:
+        bound = self._toolbox[call.tool]
+        limit_s = bound.spec.timeout_s
+        deadline = None if limit_s is None else Deadline(limit_s)
+        progress = told_of_progress(self._progress_callback(call, deadline))
+        with with_idempotency_key(call.key), progress, with_replies(call.replies):
+            work = bound.call(
+                call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
+            )
+            return await (work if deadline is None else within(deadline, work, bound.awaitable))
+
+    def _progress_callback(self, call: ToolCall, deadline: Deadline | None) -> ProgressListener:
+        """Return the progress callback of a tool; it may be called from any thread."""
+        loop, context, notify = asyncio.get_running_loop(), contextvars.copy_context(), self._on_progress
+
+        def callback(progress: CallProgress) -> None:
+            if deadline is not None:
+                deadline.extend()
+            if notify is not None:
+                with suppress(RuntimeError):  # the loop is closed: the run has ended
+                    loop.call_soon_threadsafe(notify, call, progress, context=context)
+
+        return callback

@@ -1,0 +1,61 @@
+"""The events of a run, and pages of runs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from graph.record.events import Event
+from graph.record.summary import RunSummary
+from graph.runs.run import Run
+from graph.text.event_text import event_line
+from graph.text.html import scrolled
+from graph.text.revisions import Revisions, revisions_in
+from graph.text.run_view import runs_bundle
+from graph.text.timeline import timeline_svg
+
+
+@dataclass(frozen=True)
+class Log:
+    """A run and its events, in order."""
+
+    run: Run
+    events: Sequence[Event]
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    @property
+    def revisions(self) -> Revisions:
+        """The revisions of the plan, with their differences."""
+        return revisions_in(self.events)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Draw when each step ran; the text is one line per event."""
+        text = "\n".join(event_line(event) for event in self.events)
+        svg = timeline_svg(self.run.step_status, self.run.results)
+        return {"text/html": scrolled(svg), "image/svg+xml": svg, "text/plain": text}
+
+
+@dataclass(frozen=True)
+class RunPage(Sequence[RunSummary]):
+    """Some runs, the latest first; `next` is the value of `before` for the next page, None after the last."""
+
+    runs: tuple[RunSummary, ...]
+    next: str | None = None
+
+    @overload
+    def __getitem__(self, place: int) -> RunSummary: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[RunSummary]: ...
+    def __getitem__(self, place: int | slice) -> RunSummary | Sequence[RunSummary]:
+        return self.runs[place]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show a row for each run."""
+        return runs_bundle(self.runs, self.next)

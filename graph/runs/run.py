@@ -1,0 +1,132 @@
+"""A run as the ledger has it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.errors import NothingToDecideError
+from graph.plan.schedule import blocked_by
+from graph.plan.schema import Plan
+from graph.record.events import BY_FACADE
+from graph.record.remaining import skipped_in
+from graph.record.results import StepResult
+from graph.record.run_state import RunState
+from graph.review.response import ReviewResponse, build_response
+from graph.text.drawing.labels import waits_within
+from graph.text.run_view import RunView
+
+END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run at the time it was read.
+
+    `request` is the open review request, if the run waits for a decision and was read with its graph. `results` has an
+    entry for each step that has begun. Times are Unix seconds. `setup` is the data that the facade recorded to resume
+    the run elsewhere; `unproven_setup` is from an older record, in which a client may have written it.
+    """
+
+    id: str
+    thread: str
+    n: int
+    goal: str
+    constraints: tuple[str, ...]
+    status: str
+    reason: str | None
+    answer: JsonValue
+    plan: Plan | None
+    revision: int
+    results: Mapping[str, StepResult]
+    setup: Mapping[str, Any]
+    unproven_setup: Mapping[str, Any]
+    started_at: float
+    updated_at: float
+    request: Mapping[str, Any] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has ended."""
+        return self.status in END_STATUSES
+
+    @property
+    def step_status(self) -> dict[str, str]:
+        """Step id -> status, for every step of the plan."""
+        waits = waits_within(self.plan) if self.plan else {}
+        known = {step: self.results[step].status if step in self.results else "pending" for step in waits}
+        blocked = blocked_by(waits, [step for step, status in known.items() if status == "failed"])
+        blocked_status = {step: "blocked" for step in blocked if known[step] == "pending"}
+        skipped = skipped_in(self.plan, self.results) if self.plan else {}
+        return {**known, **blocked_status, **dict.fromkeys(skipped, "skipped")}
+
+    def decide(self, **fields: Any) -> dict[str, Any]:
+        """Return a response to the open review request, bound to its digest, for `resume`.
+
+        Args:
+            fields: Those of `graph.review.response.ReviewResponse`: `approve=True`, `answers={"step_2": "Oslo"}`,
+                `happened=[True]`, `limits={"tool_calls": 40}`, `feedback="..."`, ...
+
+        Raises:
+            NothingToDecideError: The run does not wait for a decision.
+            InputError: An action that was asked about has no answer, or an answer matches no such action.
+        """
+        if self.request is None:
+            raise NothingToDecideError(self.id, self.status)
+        return build_response(self.request, ReviewResponse(**fields))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show the run in a notebook: goal, status, answer and errors, and its plan with the status of each step."""
+        view = RunView(
+            name=self.id,
+            goal=self.goal,
+            constraints=self.constraints,
+            status=self.status,
+            reason=self.reason,
+            answer=self.answer,
+            plan=self.plan,
+            statuses=self.step_status,
+            results=self.results,
+        )
+        return view.bundle()
+
+    def with_request(self, request: Mapping[str, Any]) -> "Run":
+        """Return the run with its open review request."""
+        return replace(self, request=request)
+
+
+def run_of(record: RunState, worked_on: bool) -> Run:
+    """Return a run from its recorded state; `worked_on` means that a process executes it."""
+    ended = record.ended
+    return Run(
+        id=record.id,
+        thread=record.assignment.thread,
+        n=record.assignment.n,
+        goal=record.assignment.goal,
+        constraints=record.assignment.constraints,
+        status="paused" if record.status in ("running", "planning") and not worked_on else record.status,
+        reason=ended.reason if ended is not None else None,
+        answer=ended.answer.shown if ended is not None else None,
+        plan=Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else None,
+        revision=record.plan_state.revision,
+        results={**record.steps.results, **_unfinished(record, worked_on), **_uncertain(record)},
+        setup=record.assignment.setup if record.assignment.setup_by == BY_FACADE else {},
+        unproven_setup=record.assignment.setup if record.assignment.setup_by != BY_FACADE else {},
+        started_at=record.started_at,
+        updated_at=record.updated_at,
+    )
+
+
+def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:
+    """Return the steps that have begun and not ended: in progress, or interrupted, perhaps with an uncertain call."""
+    cut = dict.fromkeys(record.spending.begun - set(record.steps.results), "interrupted")
+    open_calls = [call for call in record.calls.by_key.values() if call.result is None and not call.nothing_happened]
+    for call in sorted(open_calls, key=lambda call: call.is_uncertain):
+        cut[call.step] = "uncertain" if call.is_uncertain else "interrupted"
+    return {step: StepResult("running" if worked_on else word) for step, word in cut.items()}  # type: ignore[arg-type]
+
+
+def _uncertain(record: RunState) -> dict[str, StepResult]:
+    """Return the steps that wait for a person to settle a call."""
+    return dict.fromkeys(record.uncertain_calls, StepResult("uncertain"))

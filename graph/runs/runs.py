@@ -1,0 +1,183 @@
+"""The runs of a ledger: listing, viewing and changing them needs no model, tool or graph."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.errors import InputError, UnknownRunError, listed
+from graph.ledger.opening import open_ledger
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
+from graph.ledger.seal import key_from_environment
+from graph.ledger.values import answer_from_results, value_of
+from graph.record.amendment import Amendment
+from graph.record.counters import Counters
+from graph.record.events import Draft, Event, cancelled
+from graph.record.projection import known, project
+from graph.record.results import StepResult
+from graph.record.run_filter import RunFilter
+from graph.record.run_state import RunState, run_name
+from graph.runs.lists import Log, RunPage
+from graph.runs.run import Run, run_of
+
+NO_RESULT = StepResult("pending")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one ledger."""
+
+    ledger: RunStore
+
+    async def find(self, name: str) -> RunKey:
+        """Return the key of a run, by its id, by its thread, or by the beginning of a thread's name.
+
+        A thread stands for its latest run.
+
+        Raises:
+            UnknownRunError: There is no such run.
+            InputError: The name is the beginning of several threads.
+        """
+        found = await self.ledger.named(name)
+        if not found:
+            raise UnknownRunError(name, self.ledger.name)
+        if len(found) > 1:
+            names = listed([run_name(run.thread, run.n) for run in found])
+            raise InputError("run", f"{name} is the beginning of several runs: {names}; give more of the name")
+        return found[0]
+
+    async def latest(self, thread: str) -> RunKey:
+        """Return the latest run of the thread of exactly that name.
+
+        Raises:
+            UnknownRunError: The thread has no run.
+        """
+        found = await self.ledger.last_run(thread)
+        if found is None:
+            raise UnknownRunError(thread, self.ledger.name)
+        return found
+
+    async def show(self, run: RunKey | str) -> Run:
+        """Return a run, as the ledger has it."""
+        key = await self.find(run) if isinstance(run, str) else run
+        return await self._read(key, await self.ledger.events(key))
+
+    async def log(self, name: str) -> Log:
+        """Return a run with its events."""
+        key = await self.find(name)
+        events = await self.ledger.events(key)
+        return Log(await self._read(key, events), events)
+
+    async def value(self, name: str, step: str | None = None) -> JsonValue:
+        """Return the whole value of a step that succeeded, or the run's whole answer, inline or from an artifact.
+
+        Raises:
+            InputError: The step has not succeeded, or the run has no answer.
+        """
+        key = await self.find(name)
+        record = project(await self.ledger.events(key))
+        result = _answer(record) if step is None else record.steps.results.get(step, NO_RESULT)
+        if result.status != "succeeded":
+            raise InputError("step" if step else "run", f"{step or record.id} has come to no value")
+        if result.artifact is not None and result.artifact.get("of"):
+            return await answer_from_results(self.ledger, record)
+        return await value_of(self.ledger, result)
+
+    async def list(self, **wanted: Any) -> RunPage:
+        """Return a page of runs, the latest first.
+
+        Args:
+            wanted: Fields of `graph.record.run_filter.RunFilter`.
+
+        Raises:
+            InputError: The limit is less than 1.
+        """
+        asked = RunFilter(**wanted)
+        if asked.limit < 1:
+            raise InputError("limit", f"limit must be an integer >= 1, got {asked.limit}")
+        found = await self.ledger.page(replace(asked, limit=asked.limit + 1))
+        more = len(found) > asked.limit
+        runs = tuple(found[: asked.limit])
+        return RunPage(runs, runs[-1].id if more else None)
+
+    async def counters(self) -> Counters:
+        """Return counts over all runs."""
+        return await self.ledger.counters()
+
+    async def cancel(self, name: str) -> Run:
+        """End a run: at once, or before its next call if a process executes it. An ended run is left unchanged."""
+        key = await self.find(name)
+        if await self.ledger.is_worked_on(key):
+            await self.ledger.post(key, "cancel")
+            return await self.show(key)
+        async with self.ledger.owned(key) as lease:
+            record = project(await self.ledger.events(key))
+            if not record.ended:
+                await self.ledger.append(lease, [Draft(cancelled())], control_seq=record.control_seq)
+        return await self.show(key)
+
+    async def steer(self, name: str, steer: Amendment) -> bool:
+        """Amend a run; it plans again before it continues.
+
+        Returns:
+            True if a process executes the run and reads the amendment before its next call; False if the amendment is
+            in the ledger already.
+
+        Raises:
+            InputError: The run has ended, it lacks a constraint to withdraw, or the amendment is empty.
+        """
+        if fault := steer.fault:
+            raise InputError("steer", fault)
+        key = await self.find(name)
+        record = project(await self.ledger.events(key))
+        if record.ended:
+            raise InputError("run", f"{record.id} has ended; start another run")
+        if missing := [one for one in steer.withdraw if one not in record.assignment.constraints]:
+            raise InputError(
+                "withdraw", f"no constraint {missing[0]!r}; there are {listed(record.assignment.constraints)}"
+            )
+        if await self.ledger.is_worked_on(key):
+            await self.ledger.post(key, steer.to_text())
+            return True
+        async with self.ledger.owned(key) as lease:
+            record = project(await self.ledger.events(key))
+            await self.ledger.append(
+                lease, [steer.draft(record.assignment.constraints)], control_seq=record.control_seq
+            )
+        return False
+
+    async def pause(self, name: str) -> Run:
+        """Ask the process that executes a run to stop before its next call; an idle run is left unchanged."""
+        key = await self.find(name)
+        if await self.ledger.is_worked_on(key):
+            await self.ledger.post(key, "pause")
+        return await self.show(key)
+
+    async def _read(self, key: RunKey, events: Sequence[Event]) -> Run:
+        return run_of(project(known(events)), await self.ledger.is_worked_on(key))
+
+
+def _answer(record: RunState) -> StepResult:
+    """Return a run's answer as a result; it is pending until the run ends."""
+    if record.ended is None:
+        return NO_RESULT
+    return StepResult("succeeded", record.ended.answer.value, record.ended.answer.artifact)
+
+
+@asynccontextmanager
+async def open_runs(database: str | Path) -> AsyncIterator[Runs]:
+    """Open a database's ledger.
+
+    Raises:
+        LedgerKeyError: The key that seals runs cannot be used.
+        LedgerUnavailableError: On first use, if the file cannot be opened.
+    """
+    ledger = open_ledger(database, key_from_environment())
+    try:
+        yield Runs(ledger)
+    finally:
+        await ledger.close()

@@ -1,0 +1,108 @@
+"""The text of each event, in sentences for people.
+
+One file for each family of events, as in `graph/record/events/`. A new kind gets a case here and in the file of
+its family; mypy reports a missing one. An event of a newer release is shown by its name and its fields.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from graph.errors import UnknownEventError
+from graph.record.events import (
+    BudgetReached,
+    CallAsked,
+    CallFinished,
+    CallInherited,
+    CallRefused,
+    CallStarted,
+    Configured,
+    Decided,
+    Event,
+    EventData,
+    Executing,
+    Inherited,
+    ModelFinished,
+    ModelStarted,
+    Paused,
+    PlanRefused,
+    PlanRevised,
+    ResultSupplied,
+    ReviewRequested,
+    RunEnded,
+    RunForked,
+    RunReopened,
+    RunStarted,
+    Steered,
+    StepChecked,
+    StepFinished,
+    StepHeld,
+    StepSkipped,
+    StepUncertain,
+    ValueRedacted,
+)
+from graph.text.drawing.labels import plain
+from graph.text.event_text.by_person import format_person
+from graph.text.event_text.call import format_call
+from graph.text.event_text.fork import format_fork
+from graph.text.event_text.model import format_model
+from graph.text.event_text.plan import format_plan, step_words
+from graph.text.event_text.review import format_review
+from graph.text.event_text.run import format_run
+from graph.text.event_text.sections import SECTIONS, Formatted, Section, Words
+from graph.text.event_text.step import format_step
+from graph.text.event_text.values import value_text
+
+__all__ = ["SECTIONS", "EventText", "Section", "event_line", "event_text", "step_words"]
+
+
+@dataclass(frozen=True)
+class EventText:
+    """The text of an event: a sentence, lines of detail, and the sections of the audit that it belongs to."""
+
+    sections: tuple[Section, ...]
+    sentence: str
+    details: tuple[str, ...] = ()
+
+
+def event_text(event: Event) -> EventText:
+    """Return the text of an event, with invisible characters escaped."""
+    try:
+        sections, words = _formatted(event.data, event.step or "")
+    except UnknownEventError:
+        sections, words = SECTIONS, _unknown(event)
+    sentence, *details = (plain(line) for line in words)
+    return EventText(sections, sentence, tuple(details))
+
+
+def _formatted(data: EventData, step: str) -> Formatted:
+    """Return the sections and the text of an event."""
+    match data:
+        case RunStarted() | Configured() | Paused() | ValueRedacted() | RunEnded() | RunReopened():
+            return format_run(data)
+        case PlanRevised() | PlanRefused() | Steered() | Executing():
+            return format_plan(data)
+        case ReviewRequested() | Decided():
+            return format_review(data)
+        case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
+            return format_call(data, step)
+        case StepFinished() | StepChecked() | BudgetReached():
+            return format_step(data, step)
+        case ModelStarted() | ModelFinished():
+            return format_model(data, step)
+        case RunForked() | Inherited() | CallInherited():
+            return format_fork(data, step)
+        case StepSkipped() | ResultSupplied():
+            return format_person(data, step)
+        case _:
+            assert_never(data)
+
+
+def event_line(event: Event) -> str:
+    """Return an event as one numbered line."""
+    return f"{event.seq:>4} {event_text(event).sentence}"
+
+
+def _unknown(event: Event) -> Words:
+    where = f" in {event.step}" if event.step else ""
+    yield f"{event.kind}{where}: a kind of event that this version does not know"
+    yield from (f"{name}: {value_text(value)}" for name, value in event.payload.items())

@@ -1,0 +1,64 @@
+"""The text of the events of tool calls."""
+
+from typing import assert_never
+
+from graph.record.events import CallAsked, CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
+from graph.text.event_text.sections import Formatted, Words
+from graph.text.event_text.values import arguments_text, outcome_text, short_digest, truncated
+
+CallEvent = CallStarted | CallFinished | CallAsked | CallRefused | StepHeld | StepUncertain
+
+
+def format_call(data: CallEvent, step: str) -> Formatted:
+    """Return the sections and the text of an event of a tool call."""
+    match data:
+        case CallStarted():
+            return ("steps",), _call_started(step, data)
+        case CallFinished():
+            return ("steps",), _call_finished(step, data)
+        case CallAsked():
+            return ("steps", "decisions"), _call_asked(step, data)
+        case CallRefused():
+            return ("steps", "policy"), _call_refused(step, data)
+        case StepHeld():
+            return ("steps", "policy"), _step_held(step, data)
+        case StepUncertain():
+            return ("steps", "decisions"), _step_uncertain(step, data)
+        case _:
+            assert_never(data)
+
+
+def _call_started(step: str, data: CallStarted) -> Words:
+    repeatable = "" if data.repeatable else ", not to be repeated"
+    yield f"{step} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}"
+
+
+def _call_finished(step: str, data: CallFinished) -> Words:
+    nothing = ", and nothing happened" if data.nothing_happened else ""
+    yield f"the call of {step} {outcome_text(data.result)}{nothing}"
+
+
+def _call_asked(step: str, data: CallAsked) -> Words:
+    yield f"{step} waits: its call of {data.tool} asks a person"
+    yield from (f"it asks: {question.text}" for question in data.questions)
+
+
+def _call_refused(step: str, data: CallRefused) -> Words:
+    yield f"{step} asked for {data.tool}, which was refused: {data.why}"
+    yield f"with {arguments_text(data.args)}"
+
+
+def _step_held(step: str, data: StepHeld) -> Words:
+    yield f"{step} waits for a person to see its call of {data.tool} with {arguments_text(data.args)}"
+    for name, label in data.labels.items():
+        yield f"{name} is {label.trust}, from {', '.join(label.sources)}"
+    yield from (f"the same call happened in run {call.run}, in {call.step}" for call in data.before)
+
+
+def _step_uncertain(step: str, data: StepUncertain) -> Words:
+    yield f"{step} waits: its call of {data.tool} with {arguments_text(data.args)} may have happened already"
+    for call in data.calls:
+        where = f" of {call.step} in run {call.run}" if call.run else ""
+        why = call.unmet or call.error
+        reason = f": {truncated(why)}" if why else ""
+        yield f"a person has to settle the call {short_digest(call.key)}{where}{reason}"

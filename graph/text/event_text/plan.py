@@ -1,0 +1,74 @@
+"""The text of the events of a plan: revisions, refusals and amendments."""
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from graph.plan.kinds.table import kind_spec
+from graph.plan.step_kind import kind_of
+from graph.record.amendment import amendment_words
+from graph.record.events import Executing, PlanRefused, PlanRevised, Steered
+from graph.text.event_text.sections import Formatted, Words
+from graph.text.event_text.values import content, issue_lines, normalization_notes, value_text
+
+PlanEvent = PlanRevised | PlanRefused | Steered | Executing
+
+
+def format_plan(data: PlanEvent) -> Formatted:
+    """Return the sections and the text of an event of a plan."""
+    match data:
+        case PlanRevised():
+            return ("plans",), _plan_revised(data)
+        case PlanRefused():
+            return ("plans",), _plan_refused(data)
+        case Steered():
+            return ("plans", "decisions"), _steered(data)
+        case Executing():
+            return ("steps",), iter([f"the executor took up revision {data.revision}"])
+        case _:
+            assert_never(data)
+
+
+def _plan_revised(data: PlanRevised) -> Words:
+    yield f"revision {data.revision} of the plan by the {data.author}: {data.reason}"
+    yield f"digest {data.digest}"
+    steps = {step.get("id"): step for step in data.plan.get("steps", ())}
+    for word, ids in (("added", data.diff.added), ("changed", data.diff.changed)):
+        yield from (f"{word} {step_words(steps[name])}" for name in ids if name in steps)
+    if data.diff.removed:
+        yield f"removed {', '.join(data.diff.removed)}"
+    for one in data.replaced or ():
+        words = {"open": "is not made up for", "asked": "is made up for if a person approves the plan"}
+        by = f", with {', '.join(one.by)} in its place" if one.by else ""
+        yield f"the failed {one.step}{by} {words.get(one.standing, 'is made up for')}"
+    if data.tainted:
+        yield f"written after untrusted results were read: {', '.join(data.tainted)}"
+    yield from normalization_notes(data)
+    if data.stalled:
+        yield data.stalled
+    if data.diff.answer:
+        yield f"answer {value_text(data.plan.get('answer'))}"
+
+
+def step_words(step: Mapping[str, Any]) -> str:
+    """Return the work of a step and its success criteria."""
+    does = kind_spec(kind_of(step)).work(step, value_text) + (
+        f" for each of {value_text(step['for_each'])}" if "for_each" in step else ""
+    )
+    args = f" {value_text(step['args'])}" if step.get("args") else ""
+    after = f", after {', '.join(step['depends_on'])}" if step.get("depends_on") else ""
+    checked = f", if all of {value_text(step['checks'])}" if step.get("checks") else ""
+    instead = f", instead of {step['replaces']}" if step.get("replaces") else ""
+    return f"{step['id']}: {does}{args}{after}{instead} ({step.get('objective')}){checked}"
+
+
+def _plan_refused(data: PlanRefused) -> Words:
+    yield f"no valid plan by the {data.author}"
+    yield from issue_lines(data.issues)
+    if data.brought is not None:
+        yield f"the caller's plan: {content(data.brought)}"
+
+
+def _steered(data: Steered) -> Words:
+    yield amendment_words(data.added, data.withdrawn, data.feedback)
+    yield f"by {data.approver}"
+    yield from (f"constraint: {constraint}" for constraint in data.constraints)

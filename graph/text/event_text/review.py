@@ -1,0 +1,63 @@
+"""The text of the events of a review: requests and decisions."""
+
+from typing import assert_never
+
+from graph.markdown import unfenced
+from graph.record.events import Decided, ReviewRequested
+from graph.text.event_text.sections import Formatted, Words
+from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, truncated, value_text
+
+DECIDED = {
+    "approve": "approved",
+    "reject": "rejected",
+    "finish": "finished with what there is",
+    "feedback": "sent back",
+    "settle": "settled",
+}
+
+ReviewEvent = ReviewRequested | Decided
+
+
+def format_review(data: ReviewEvent) -> Formatted:
+    """Return the sections and the text of an event of a review."""
+    match data:
+        case ReviewRequested():
+            return ("decisions",), _review_requested(data)
+        case Decided():
+            return ("decisions", "policy", "budget"), _decided(data)
+        case _:
+            assert_never(data)
+
+
+def _review_requested(data: ReviewRequested) -> Words:
+    again = " again" if data.error else ""
+    yield f"request {data.request} was shown{again}: {', '.join(data.asked)}, about digest {short_digest(data.digest)}"
+    if data.answer is not None:
+        yield f"the previous response: {content(data.answer)}"
+    if data.error:
+        yield f"not accepted: {data.error}"
+    yield from issue_lines(data.issues)
+    if data.shown.artifact is not None:
+        yield f"shown: {content(data.shown)}"
+    texts = data.shown.value or ()
+    yield from (f"shown: {line}" for words in texts for line in truncated(unfenced(words)).split("\n"))
+
+
+def _decided(data: Decided) -> Words:
+    who = data.approver
+    by = {"person": f"a person ({who})", "unseen": f"{who}, unseen"}.get(data.by, f"the {data.by}")
+    about = f"digest {short_digest(data.digest)}" if data.digest else "no valid plan"
+    words = f": {data.message}" if data.message and data.message != data.decision else ""
+    yield f"{DECIDED.get(data.decision, data.decision)} by {by}, about {about}{words}"
+    for made in data.decisions:
+        more = ", ".join(f"{name} {value_text(value)}" for name, value in made.items() if name != "type" and value)
+        if more:
+            yield f"{made['type']}: {more}"
+    for call in data.settled:
+        happened = f"happened, with {value_text(call.result)}" if call.happened else "did not happen"
+        where = f" of run {call.run}" if call.run else ""
+        yield f"the call {short_digest(call.key)}{where} {happened}"
+    if data.steps:
+        yield f"{len(data.steps)} call(s) may be made with the arguments that were shown"
+    if data.budget is not None and data.budget.names:
+        yield f"the budget is now {limits_text(data.budget)}"

@@ -1,0 +1,86 @@
+"""The text of the events of a run: start, configuration, redaction and end."""
+
+from typing import assert_never
+
+from graph.record.events import (
+    Configuration,
+    Configured,
+    Content,
+    Paused,
+    RunEnded,
+    RunReopened,
+    RunStarted,
+    ValueRedacted,
+)
+from graph.text.event_text.sections import SECTIONS, Formatted, Words
+from graph.text.event_text.values import content, limits_text, normalization_notes, value_text
+
+RunEvent = RunStarted | Configured | Paused | ValueRedacted | RunEnded | RunReopened
+
+
+def format_run(data: RunEvent) -> Formatted:
+    """Return the sections and the text of an event of a run."""
+    match data:
+        case RunStarted():
+            return SECTIONS, _run_started(data)
+        case Configured():
+            return ("run", "policy"), _configured(data)
+        case Paused():
+            return ("run",), iter([f"paused: {data.reason}"])
+        case ValueRedacted():
+            return SECTIONS, _redacted(data)
+        case RunEnded():
+            return SECTIONS, _run_ended(data)
+        case RunReopened():
+            return ("run", "steps", "decisions", "budget"), _run_reopened(data)
+        case _:
+            assert_never(data)
+
+
+def _run_started(data: RunStarted) -> Words:
+    yield f"started for the goal: {data.goal}"
+    yield from (f"constraint: {constraint}" for constraint in data.constraints)
+    if data.history:
+        yield f"after {len(data.history)} message(s) of a chat"
+    if data.budget.names:
+        yield f"budget: {limits_text(data.budget)}"
+    if data.configured is not None:
+        yield from _configuration(data.configured)
+
+
+def _configured(data: Configured) -> Words:
+    yield "continues with other settings, models or tools"
+    yield from _configuration(data.configuration)
+
+
+def _configuration(configured: Configuration) -> Words:
+    if models := configured.models:
+        yield "models: " + ", ".join(f"{role} {' then '.join(names)}" for role, names in models.items())
+    if settings := configured.settings:
+        yield "settings: " + ", ".join(f"{name} {value_text(value)}" for name, value in settings.items())
+    if (tools := configured.tools) is None:
+        return
+    if tools.artifact is not None:
+        yield f"tools: {content(tools) if 'preview' in tools.artifact else 'in artifact ' + tools.artifact['id']}"
+    else:
+        yield "tools: " + ", ".join(f"{tool['name']} ({tool['effect']})" for tool in tools.value)
+
+
+def _redacted(data: ValueRedacted) -> Words:
+    events = ", ".join(str(one.seq) for one in data.left)
+    yield f"a value was removed from events {events} by {data.by}: {data.reason}"
+
+
+def _run_ended(data: RunEnded) -> Words:
+    yield f"ended as {data.status}: {data.reason}"
+    if data.answer != Content():
+        yield f"answer: {content(data.answer)}"
+    yield from normalization_notes(data)
+
+
+def _run_reopened(data: RunReopened) -> Words:
+    yield f"reopened by {data.approver}"
+    if data.again:
+        yield f"tried again: {', '.join(data.again)}"
+    if data.budget is not None and data.budget.names:
+        yield f"the budget is now {limits_text(data.budget)}"

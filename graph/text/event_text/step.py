@@ -1,0 +1,41 @@
+"""The text of the events of steps: checks of results, and limits of the budget."""
+
+from typing import assert_never
+
+from graph.plan.checks import describe_check
+from graph.record.budget import spent_in_words
+from graph.record.events import BudgetReached, StepChecked, StepFinished
+from graph.text.event_text.sections import Formatted, Words
+from graph.text.event_text.values import outcome_text
+
+StepEvent = StepFinished | StepChecked | BudgetReached
+
+
+def format_step(data: StepEvent, step: str) -> Formatted:
+    """Return the sections and the text of an event of a step."""
+    match data:
+        case StepFinished():
+            return ("steps",), iter([f"{step} {outcome_text(data.result)}"])
+        case StepChecked():
+            return ("steps",), _step_checked(step, data)
+        case BudgetReached():
+            return ("budget",), _budget_reached(data)
+        case _:
+            assert_never(data)
+
+
+def _step_checked(step: str, data: StepChecked) -> Words:
+    again = ", and it is tried once more" if data.again else ""
+    yield f"the result of {step} {'meets its criteria' if data.met else 'does not meet its criteria'}{again}"
+    for finding in data.checks:
+        yield f"{'met' if finding.met else 'not met'}: {describe_check(finding.check)}: {finding.seen}"
+    if (judged := data.judged) is not None:
+        word = {True: "met", False: "not met", None: "not judged"}[judged.met]
+        yield f"{word}: {judged.criterion}: {judged.why}"
+
+
+def _budget_reached(data: BudgetReached) -> Words:
+    yield f"the budget's limit of {data.limit} was reached"
+    yield f"spent: {spent_in_words(data.budget, data.spent)}"
+    if data.left:
+        yield f"left to do: {', '.join(data.left)}"

@@ -1,0 +1,72 @@
+"""Values, outcomes and issues as text, shared by the texts of all events."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from graph.plan.issues import Issue
+from graph.record.budget import Budget, unit_in_words
+from graph.record.events import Arguments, Content, PlanRevised, RunEnded
+from graph.record.results import StepResult
+from graph.record.values import to_text
+from graph.text.event_text.sections import Words
+
+MOST_CHARACTERS = 800
+DIGEST_CHARACTERS = 12
+
+
+def truncated(text: str) -> str:
+    """Return the text, or its beginning and the number of omitted letters.
+
+    >>> truncated("a" * 810)[-20:]
+    'a… (10 more letters)'
+    """
+    more = len(text) - MOST_CHARACTERS
+    return text if more <= 0 else f"{text[:MOST_CHARACTERS]}… ({more} more letters)"
+
+
+def content(held: Content) -> str:
+    """Return a value, or the beginning of its artifact."""
+    if artifact := held.artifact:
+        place = f"artifact {artifact['id'][:DIGEST_CHARACTERS]}" if "id" in artifact else "derived from the results"
+        return f"{artifact['size']} bytes, {place}: {truncated(artifact['preview'])}"
+    return value_text(held.value)
+
+
+def value_text(value: Any) -> str:
+    """Return a value as shortened text or JSON."""
+    return truncated(value if isinstance(value, str) else to_text(value))
+
+
+def short_digest(digest: Any) -> str:
+    """Return the beginning of a digest."""
+    return str(digest)[:DIGEST_CHARACTERS]
+
+
+def issue_lines(issues: Iterable[Issue]) -> Words:
+    """Yield a line for each issue."""
+    yield from (f"issue {issue}" for issue in issues)
+
+
+def arguments_text(args: Arguments) -> str:
+    """Return the arguments of a call, or the beginning of their artifact."""
+    return content(Content(args.shown, args.artifact))
+
+
+def outcome_text(result: StepResult) -> str:
+    """Return status, duration, and value or error of a result."""
+    took = ""
+    if result.started_at is not None and result.ended_at is not None:
+        took = f" in {result.ended_at - result.started_at:.3f} s"
+    succeeded = result.status == "succeeded"
+    words = content(Content(result.value, result.artifact)) if succeeded else truncated(str(result.error))
+    return f"{result.status}{took}: {words}"
+
+
+def normalization_notes(data: PlanRevised | RunEnded) -> Words:
+    """Yield a line for each spelling that was normalized."""
+    yield from (f"normalised: {note}" for note in data.read_as)
+
+
+def limits_text(budget: Budget) -> str:
+    """Return the limits of a budget."""
+    return ", ".join(unit_in_words(name, budget.of(name) or 0) for name in budget.names)
