@@ -33,10 +33,9 @@ def test_the_input_and_the_settings_are_published_with_descriptions(client: Any)
 
     goal_in = schemas["input_schema"]["properties"]
     settings = schemas["context_schema"]["properties"]
-    assert (
-        set(goal_in) == {"goal", "constraints", "tags", "plan", "messages"}
-        and "required" not in schemas["input_schema"]
-    )
+    operation = {"operation", "fork_from", "run"}
+    assert set(goal_in) == {"goal", "constraints", "tags", "plan", "messages", *operation}
+    assert "required" not in schemas["input_schema"]
     limits = {"max_concurrency", "max_replans", "max_repairs"}
     assert {"planner", "executor", "replanner", "judge", "model_settings", *limits} <= set(settings)
     assert settings["planner"]["default"] == "offline" and settings["max_concurrency"]["default"] == 16
