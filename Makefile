@@ -24,6 +24,7 @@ CHAT_PAGE := tests/node/chat/dist/index.html
 DOCS ?= docs
 THEN ?= 25
 EXAMPLES ?= 1000
+JOBS ?= 10
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
 .DEFAULT_GOAL := help
@@ -35,8 +36,8 @@ help: ## Say what there is
 run: $(VENV)/.run ## Research a folder and write a cited brief: make run [DOCS=dir] [GOAL="..."]
 	@$(BIN)/planner-executor run "$(GOAL)" --docs "$(DOCS)" --yes
 
-studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
-	@$(BIN)/langgraph dev --no-browser
+studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients: make studio [JOBS=10]
+	@$(BIN)/langgraph dev --no-browser --no-reload --n-jobs-per-worker $(JOBS)
 
 test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
 	$(BIN)/pytest -n auto --dist worksteal -m "not e2e"

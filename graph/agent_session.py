@@ -23,6 +23,7 @@ from graph.record.run_state import run_name
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
 from graph.tool_servers import Servers, Tools, awith_servers
+from tools.extras import absent_tools
 
 ProgressCallback = Callable[[Mapping[str, Any]], None]
 
@@ -57,7 +58,7 @@ class AgentSession:
         left = [step for step in run.plan.steps if run.step_status[step.id] != "succeeded"]
         missing = {name for step in left for name in step.tool_names} - self.tools
         if missing:
-            raise MissingToolsError(run.id, sorted(missing))
+            raise MissingToolsError(run.id, sorted(missing), absent_tools())
 
     async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
         """Resume a run, with a decision unless it is `NotGiven`; without one, only an interrupted run goes on.

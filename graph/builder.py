@@ -3,7 +3,7 @@
 import asyncio
 import warnings
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 from langgraph.types import Command
@@ -24,8 +24,10 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSpec, Role
 from graph.checkpoint import ledger_of
+from graph.client_context import Context
+from graph.client_schema import context_schema
 from graph.configuration import check, check_reach, policy_named, settings_of
-from graph.context import Context, Services
+from graph.context import Services
 from graph.ledger.protocol import Ledger
 from graph.lifetime import LoopThread
 from graph.nodes.executor import Executor
@@ -37,10 +39,27 @@ from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
 from graph.plan.depth import limit_depth
-from graph.routing import after_executor, after_planner, after_replanner, after_review
+from graph.routing import (
+    AFTER_EXECUTOR,
+    AFTER_PLANNER,
+    AFTER_REPLANNER,
+    AFTER_REVIEW,
+    after_executor,
+    after_planner,
+    after_replanner,
+    after_review,
+)
 from graph.state import Input, State, StateUpdate
 
 Graph = CompiledStateGraph[State, Context, Input, State]
+NAME = "planner-executor"
+EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
+    "planner": (after_planner, AFTER_PLANNER),
+    "review": (after_review, AFTER_REVIEW),
+    "executor": (after_executor, AFTER_EXECUTOR),
+    "replanner": (after_replanner, AFTER_REPLANNER),
+}
+"""Node -> the function that returns the label of its edge, and label -> next node."""
 
 
 class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
@@ -89,6 +108,7 @@ def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     ledger: str | Path | Ledger | None = None,
     observers: Sequence[Observer] = (),
+    name: str = NAME,
     **settings: Any,
 ) -> Graph:
     """Return the compiled graph; `.invoke` and `.ainvoke` both work, with any mix of tools.
@@ -108,7 +128,8 @@ def build_graph(
         ledger: A database file, or an open ledger. Default: the file of a SQLite checkpointer, else memory.
         observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`, which
             PLANNER_EXECUTOR_OTEL=1 adds.
-        settings: Fields of `graph.context.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`;
+        name: The graph's name in traces and drawings, and as a node of another graph.
+        settings: Fields of `graph.settings.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`;
             default: the file named by PLANNER_EXECUTOR_POLICY or the settings file), `budget` (such as
             `{"tool_calls": 20}`), `replan`, `max_replans`, `max_concurrency`, ...
 
@@ -135,22 +156,20 @@ def build_graph(
     )
     check(services, policy, config)
     _warn_if_lax(checkpointer)
-    return compiled(services, checkpointer)
+    return compiled(services, checkpointer, name)
 
 
-def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None) -> Graph:
+def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, name: str = NAME) -> Graph:
     """Return the graph over these services."""
-    graph = StateGraph(State, context_schema=Context, input_schema=Input)
+    graph = StateGraph(State, context_schema=context_schema(services.settings, services.models), input_schema=Input)
     graph.add_node("planner", PairedNode(Planner, services, "planner"))
     graph.add_node("review", PairedNode(Review, services, "review"))
     graph.add_node("executor", PairedNode(Executor, services, "executor"))
     graph.add_node("replanner", PairedNode(Replanner, services, "replanner"))
     graph.add_edge(START, "planner")
-    graph.add_conditional_edges("planner", after_planner, ["review", END])
-    graph.add_conditional_edges("review", after_review, ["executor", "planner", "review", END])
-    graph.add_conditional_edges("executor", after_executor, ["replanner", "review", END])
-    graph.add_conditional_edges("replanner", after_replanner, ["review", END])
-    graph_ = graph.compile(checkpointer=checkpointer, name="planner-executor")
+    for node, (edge, targets) in EDGES.items():
+        graph.add_conditional_edges(node, edge, {**targets})
+    graph_ = graph.compile(checkpointer=checkpointer, name=name)
     graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
     return graph_
 

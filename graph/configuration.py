@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from graph.chat_models.settings import ROLES
-from graph.context import Services, Settings
+from graph.context import Services
 from graph.errors import ConfigError, PolicyError
 from graph.ledger.seal import FILE_VARIABLE as KEY_FILE_VARIABLE
 from graph.plan.attempts import ATTEMPT_FIELDS, limit_fault
-from graph.plan.catalog import ToolSpec
+from graph.plan.catalog import ToolSpec, absent_in
 from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
 from graph.policy.policy_file import line_of, policy_from, policy_from_toml
 from graph.policy.strictness import looser_points
 from graph.record.budget import NO_BUDGET, Budget, read_budget
+from graph.settings import Settings
 from graph.settings_file import SettingsFile, settings_file
 from graph.trust import is_trusted, store_path
 
@@ -169,7 +170,7 @@ def check(services: Services, policy: Any = None, config: str | Path | None = No
     for path, why in _strange_rules(services):
         raise PolicyError(_name(policy), f"{'.'.join(path)} {why}", _line(policy, path))
     for tool in services.settings.budget.calls:
-        if tool not in services.toolbox.specs:
+        if tool not in services.toolbox.specs and tool not in absent_in(services.toolbox.specs):
             raise ConfigError(
                 f"budget: calls.{tool} is not a known tool; there are {', '.join(services.toolbox.specs)}"
             )
@@ -192,19 +193,23 @@ def check_reach(tools: Mapping[str, ToolSpec], file: str | Path) -> None:
 
 
 def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield (location, reason) for policy rules that match no tool or model."""
+    """Yield (location, reason) for policy rules that match no tool or model.
+
+    A rule about a tool whose extra is missing here is kept for the machine that has it.
+    """
     rules, specs = services.settings.policy, services.toolbox.specs
     unknown = f"is not a known tool; there are {', '.join(specs)}"
-    yield from ((("tools", name), unknown) for name in rules.tools if name not in specs)
+    names = {*specs, *absent_in(specs)}
+    yield from ((("tools", name), unknown) for name in rules.tools if name not in names)
     for name, rule in rules.tools.items():
         for argument, constraint in rule.args.items():
             where = ("tools", name, "args", argument)
-            if not specs[name].takes(argument):
+            if name in specs and not specs[name].takes(argument):
                 yield where, "is not an argument of the tool"
-            strange = [source for source in constraint.untrusted_from if source not in specs]
+            strange = [source for source in constraint.untrusted_from if source not in names]
             yield from (((*where, "untrusted_from"), f"names {source!r}, which {unknown}") for source in strange)
-    yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in specs)
-    known = {*specs, *services.models.names, *rules.prices}
+    yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)
+    known = {*names, *services.models.names, *rules.prices}
     strange = [name for name in rules.rates if name not in known]
     why = "is neither a tool nor a model; a model that clients may choose needs a price"
     yield from ((("rates", name), why) for name in strange)

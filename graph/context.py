@@ -1,156 +1,24 @@
-"""Settings of a graph, and the live objects that its nodes use."""
+"""The live objects that the nodes of a graph use."""
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
 from graph.chat_models.roles import RoleModels
-from graph.chat_models.settings import ROLES, ClientSettings, Layer, Role
+from graph.client_context import Context
 from graph.errors import ConfigError
 from graph.ledger.protocol import Ledger
-from graph.plan.attempts import AttemptLimits
-from graph.plan.reading import MAX_STEPS
-from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
-from graph.policy.replanning import Replan
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
-from graph.record.budget import NO_BUDGET, Budget
 from graph.record.events import Configuration, Content
 from graph.record.values import Kept, normalise
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Names and limits; each limit has a minimum, enforced by `build_graph`.
-
-    `max_repairs` bounds the corrections of an invalid plan, `max_feedback` the plans that a person may send back,
-    `max_replans` the calls of the replanner after failures, `max_rounds` the rounds of a run that is planned step by
-    step, `max_check_attempts` the attempts at a step whose result does not meet its criteria, `max_depth` the nesting
-    of refined steps. With `horizon` 1 the planner plans one step at a time. `budget` limits a new run.
-    `timeout_s`, `attempts` and `backoff_s` are those of every step, see `graph.plan.attempts`.
-    `record_prompts` records prompts in the ledger; answers are always recorded. `instructions` adds to a role's prompt.
-    """
-
-    approval: ApprovalMode = "always"
-    policy: Policy = NO_POLICY
-    budget: Budget = NO_BUDGET
-    replan: Replan = "failure"
-    horizon: Literal[1] | None = None
-    max_concurrency: int = 16
-    max_replans: int = 2
-    max_rounds: int = 10
-    max_check_attempts: int = 2
-    max_repairs: int = 1
-    max_feedback: int = 10
-    max_steps: int = MAX_STEPS
-    max_depth: int = 2
-    timeout_s: float | None = None
-    attempts: int | None = None
-    backoff_s: float | None = None
-    record_prompts: bool = True
-    instructions: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def attempt_limits(self) -> AttemptLimits:
-        """How long and how often a step is tried, by these settings and the policy."""
-        return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s).lowest(self.policy.steps)
-
-
-LIMITS = ("max_concurrency", "max_replans", "max_repairs")
-"""Limits that a client may lower."""
-
-
-def _for_nodes(*nodes: str) -> dict[str, Any]:
-    """Return the metadata that lets Studio show a setting beside its nodes."""
-    return {"langgraph_nodes": list(nodes)}
-
-
-class Context(BaseModel):
-    """A client's settings for one invocation: names and limits. Default: those that the graph was built with.
-
-    A client chooses among the models that the operator allows, and can only lower limits. The approval mode is
-    deliberately not a client setting.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    planner: str | None = Field(
-        default=None,
-        description="Model that plans, as provider:model; one that the server's settings allow.",
-        json_schema_extra=_for_nodes("planner"),
-    )
-    executor: str | None = Field(
-        default=None,
-        description="Model for steps that are not plain tool calls. Default: the planner's.",
-        json_schema_extra=_for_nodes("executor"),
-    )
-    replanner: str | None = Field(
-        default=None,
-        description="Model that revises a plan after a failure. Default: the planner's.",
-        json_schema_extra=_for_nodes("replanner"),
-    )
-    judge: str | None = Field(
-        default=None,
-        description="Model that judges natural-language success criteria. Default: none.",
-        json_schema_extra=_for_nodes("executor"),
-    )
-    model_settings: dict[Role, ClientSettings] = Field(
-        default_factory=dict,
-        description="Settings of the models: role -> temperature, timeout_s, base_url, options.",
-        json_schema_extra=_for_nodes("planner", "executor", "replanner"),
-    )
-    max_concurrency: int | None = Field(
-        default=None,
-        ge=1,
-        description="Most steps that run at a time; at most the server's limit.",
-        json_schema_extra=_for_nodes("executor"),
-    )
-    max_replans: int | None = Field(
-        default=None,
-        ge=0,
-        description="Most replans of a run; at most the server's limit.",
-        json_schema_extra=_for_nodes("replanner"),
-    )
-    max_repairs: int | None = Field(
-        default=None,
-        ge=0,
-        description="Most corrections of an invalid plan; at most the server's limit.",
-        json_schema_extra=_for_nodes("planner", "replanner"),
-    )
-
-    def limits(self, settings: Settings) -> dict[str, Any]:
-        """Return the limits that are set here.
-
-        Raises:
-            ConfigError: A limit is higher than the operator's.
-        """
-        limits = self.model_dump(include=set(LIMITS), exclude_none=True)
-        for name, value in limits.items():
-            if value > (most := getattr(settings, name)):
-                raise ConfigError(f"{name}={value} is more than this graph allows; set {most} at most, or leave it out")
-        return limits
-
-    def layer(self, models: RoleModels) -> Layer:
-        """Return the client's model settings.
-
-        Raises:
-            ModelConfigError: Clients may not choose the model, the graph's own settings do not name the address, or
-                the client's timeout is longer than the graph's.
-        """
-        named = {role: getattr(self, role) or None for role in ROLES}
-        for role, model in named.items():
-            models.check_choice(role, model, self.model_settings.get(role, ClientSettings()))
-        own = {role: self.model_settings.get(role, ClientSettings()) for role in ROLES}
-        read = {role: models.for_client(role, named[role], own[role]) for role in ROLES}
-        return {role: settings for role, settings in read.items() if settings.explicit}
+from graph.settings import Settings
 
 
 def _named_only(tools: Content | None) -> Content | None:

@@ -146,9 +146,13 @@ class UnknownRunError(InputError):
 class MissingToolsError(InputError):
     """Tools of a run's plan are not available; the run is unchanged."""
 
-    def __init__(self, run: str, tools: Sequence[str]) -> None:
+    def __init__(self, run: str, tools: Sequence[str], extras: Mapping[str, str] | None = None) -> None:
+        """Create the error; `extras` are tools that only lack an extra: name -> what it needs."""
         self.run, self.tools = run, tuple(tools)
-        super().__init__("run", f"{run} needs {listed(self.tools)}: name them with --tools, in Python with tools=[...]")
+        uninstalled = [f"{name} is not installed; {(extras or {})[name]}" for name in tools if name in (extras or {})]
+        others = [name for name in tools if name not in (extras or {})]
+        given = [f"name {listed(others)} with --tools, in Python with tools=[...]"] if others else []
+        super().__init__("run", f"{run} needs {listed(self.tools)}: {'; '.join((*uninstalled, *given))}")
 
 
 class NothingToDecideError(InputError):

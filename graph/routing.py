@@ -1,42 +1,60 @@
-"""The conditional edges of the graph: pure functions of the state.
+"""The conditional edges of the graph: pure functions of the state, and the node that each of their labels leads to.
 
 A client may write any state after any node. A state that no node leaves behind goes to review, which reads the ledger
-and shows the open decision or the ending of the run.
+and shows the open decision or the ending of the run. The labels stand beside the edges in drawings of the graph.
 """
 
-from typing import Literal
+from collections.abc import Hashable, Mapping
+
+from langgraph.graph import END
 
 from graph.route import route_of
 from graph.state import State, is_proven
 
-END: Literal["__end__"] = "__end__"
+Targets = Mapping[Hashable, str]
+AFTER_PLANNER: Targets = {"a plan": "review", "a direct answer, or no valid plan": END}
+AFTER_REVIEW: Targets = {
+    "approved": "executor",
+    "feedback, or a request to announce": "planner",
+    "asked again": "review",
+    "rejected, or stopped": END,
+}
+AFTER_EXECUTOR: Targets = {
+    "a step failed, or the next step to plan": "replanner",
+    "a person is needed": "review",
+    "finished, or failed for good": END,
+}
+AFTER_REPLANNER: Targets = {"a revision": "review", "nothing left to do, or no valid revision": END}
 
 
-def after_planner(state: State) -> Literal["review", "__end__"]:
-    """A plan goes to review; a direct answer or a failure to plan is the end."""
-    return END if _is_end(state) else "review"
+def after_planner(state: State) -> str:
+    """Return the label of the edge: a plan goes to review; a direct answer or a failure to plan is the end."""
+    return "a direct answer, or no valid plan" if _is_end(state) else "a plan"
 
 
-def after_review(state: State) -> Literal["executor", "planner", "review", "__end__"]:
-    """An approved plan goes to the executor, feedback to the planner; a rejection is the end."""
+def after_review(state: State) -> str:
+    """Return the label of the edge: an approved plan goes to the executor, feedback to the planner.
+
+    The planner also states what is asked, so that it is the chat's last message.
+    """
     route = route_of(state)
     if route == "execute":
-        return "executor"
+        return "approved"
     if route in ("plan", "announce"):
-        return "planner"
-    return END if _is_end(state) else "review"
+        return "feedback, or a request to announce"
+    return "rejected, or stopped" if _is_end(state) else "asked again"
 
 
-def after_executor(state: State) -> Literal["replanner", "review", "__end__"]:
-    """A request for a person goes to review, one for a revision to the replanner; otherwise it is the end."""
+def after_executor(state: State) -> str:
+    """Return the label of the edge: what needs a person goes to review, what needs a revision to the replanner."""
     if route_of(state) in ("revise", "plan"):  # states of earlier versions have `plan` for both
-        return "replanner"
-    return END if _is_end(state) else "review"
+        return "a step failed, or the next step to plan"
+    return "finished, or failed for good" if _is_end(state) else "a person is needed"
 
 
-def after_replanner(state: State) -> Literal["review", "__end__"]:
-    """A revision goes to review; without one it is the end."""
-    return END if _is_end(state) else "review"
+def after_replanner(state: State) -> str:
+    """Return the label of the edge: a revision goes to review; without one it is the end."""
+    return "nothing left to do, or no valid revision" if _is_end(state) else "a revision"
 
 
 def _is_end(state: State) -> bool:

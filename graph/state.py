@@ -189,13 +189,19 @@ def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]
 
     Review requests are left out: plans, digests and questions do not help to understand the goal.
     """
+    place = place_of_goal(messages, goal)
+    return [earlier for earlier in messages[:place] if not _is_of_review(earlier)] if place is not None else []
+
+
+def place_of_goal(messages: Sequence[BaseMessage], goal: str) -> int | None:
+    """Return the index of the user's message with the goal, None if there is none since the end of the last run."""
     for place in reversed(range(len(messages))):
         message = messages[place]
         if message.type == "human" and str(message.text).strip() == goal:
-            return [earlier for earlier in messages[:place] if not _is_of_review(earlier)]
+            return place
         if message.type == "ai" and str(message.id).endswith(END):
-            return []
-    return []
+            return None
+    return None
 
 
 def _is_of_review(message: BaseMessage) -> bool:

@@ -141,6 +141,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "executing": {"revision": 1},
     "call_started": {"key": "k", "call": 0, "tool": "send", "args": {}, "repeatable": False, "revision": 1},
     "call_finished": {"call": 0, "status": "succeeded"},
+    "call_asked": {"key": "k", "call": 0, "tool": "send", "questions": [], "revision": 1},
     "call_refused": {"tool": "send", "args": {}, "why": "not granted", "revision": 1},
     "step_held": {"key": "k", "tool": "send", "args": {}, "labels": {}, "revision": 1},
     "step_uncertain": {"key": "k", "tool": "send", "args": {}, "calls": [], "revision": 1},

@@ -10,13 +10,11 @@ from pydantic import Field
 from tools.declaration import ToolArgs, declare
 from tools.documents.conversion import CONVERTERS
 from tools.errors import SourceNotReadable
-from tools.extras import described, missing_extra
+from tools.extras import EXTRAS, missing_extra
 from tools.files.lookup import root_containing
 from tools.files.root import Root
 from tools.workers.fault import Fault
 from tools.workers.process import Bounds, in_child
-
-_EXTRA = ("markitdown", "office")
 
 
 class ConvertDocumentArgs(ToolArgs):
@@ -32,7 +30,7 @@ def convert_document(roots: Sequence[Root], time_s: int = 60) -> BaseTool:
     bounds = Bounds(time_s=time_s, memory_bytes=2_000_000_000)
 
     def convert(path: str, start: int = 0, max_characters: int = 100_000) -> dict[str, Any]:
-        if needed := missing_extra(*_EXTRA):
+        if needed := missing_extra(*EXTRAS["convert_document"]):
             raise SourceNotReadable(path, needed)
         kind = PurePosixPath(path).suffix.lower()
         if kind not in CONVERTERS:
@@ -49,10 +47,9 @@ def convert_document(roots: Sequence[Root], time_s: int = 60) -> BaseTool:
     return StructuredTool.from_function(
         func=convert,
         name="convert_document",
-        description=described(
+        description=(
             "Turn a whole document (PDF, Word, PowerPoint, Excel, EPUB, HTML, notebook) into Markdown with its tables. "
-            "The result is {path, folder, title, start, next_start, total, text}; next_start is null at the end.",
-            *_EXTRA,
+            "The result is {path, folder, title, start, next_start, total, text}; next_start is null at the end."
         ),
         args_schema=ConvertDocumentArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 5, trusted=False, free_args=("path",)),

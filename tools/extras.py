@@ -1,9 +1,15 @@
 """Optional dependencies of tools, checked without importing them."""
 
+from collections.abc import Mapping
 from importlib.util import find_spec
 
-NOT_INSTALLED = "Not installed, do not use:"
-"""How the description of a tool begins whose extra is missing."""
+EXTRAS: Mapping[str, tuple[str, str]] = {
+    "web_search": ("ddgs", "web"),
+    "fetch_page": ("trafilatura", "web"),
+    "convert_document": ("markitdown", "office"),
+    "run_python": ("pydantic_monty", "sandbox"),
+}
+"""Tool -> the module that it needs and the extra that brings it."""
 
 
 def missing_extra(module: str, extra: str) -> str | None:
@@ -19,7 +25,7 @@ def missing_extra(module: str, extra: str) -> str | None:
     return None if found else f"it needs: pip install 'planner-executor[{extra}]'"
 
 
-def described(description: str, module: str, extra: str) -> str:
-    """Return a tool's description; if its extra is missing, one that keeps a planner from using it."""
-    needed = missing_extra(module, extra)
-    return f"{NOT_INSTALLED} {needed}" if needed else description
+def absent_tools() -> dict[str, str]:
+    """Return the tools whose extra is missing, with the command that installs it."""
+    found = {tool: missing_extra(module, extra) for tool, (module, extra) in EXTRAS.items()}
+    return {tool: needed for tool, needed in found.items() if needed}

@@ -8,6 +8,7 @@ from langchain_core.tools import BaseTool
 from tools.calculator import calculator
 from tools.convert_document import convert_document
 from tools.documents.library import Library
+from tools.extras import absent_tools
 from tools.fetch_page import fetch_page
 from tools.files.root import Root
 from tools.folder import Folder
@@ -30,13 +31,14 @@ from tools.search_files import search_files
 from tools.summarize_text import summarize_text
 from tools.web.allowed_hosts import READING, SENDING, AllowedHost, AllowList, hosts_from_environment
 from tools.web.service import Service
+from tools.web.tavily import Tavily
 from tools.web_search import web_search
 from tools.write_file import write_file
 from tools.write_report import write_report
 
 
 def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[AllowedHost] | None = None) -> list[BaseTool]:
-    """Return all tools, always in the same order.
+    """Return all tools that can work here, always in the same order: a tool whose extra is missing is left out.
 
     Args:
         documents: The folder of documents, logs and sources to search and read.
@@ -52,7 +54,10 @@ def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[Allowed
     folder = Folder(documents, without=(workspace,))
     files = Root(workspace, "workspace")
     both = (files, Root(documents, "documents"))
-    return [
+    absent = absent_tools()
+    if Tavily.configured():  # the search needs no package then
+        absent.pop("web_search", None)
+    found = [
         search_documents(library),
         read_document(library),
         list_documents(library),
@@ -76,6 +81,7 @@ def default_tools(documents: Path, workspace: Path, http_hosts: Sequence[Allowed
         run_python(),
         *http_tools(hosts),
     ]
+    return [tool for tool in found if tool.name not in absent]
 
 
 def http_tools(hosts: tuple[AllowedHost, ...]) -> list[BaseTool]:

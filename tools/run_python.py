@@ -10,9 +10,8 @@ from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
 from tools.errors import InputRefused
-from tools.extras import described, missing_extra
+from tools.extras import EXTRAS, missing_extra
 
-_EXTRA = ("pydantic_monty", "sandbox")
 _MEMORY_BYTES = 256_000_000
 _LONGEST_CODE = 20_000
 _MOST_PRINTED = 20_000
@@ -57,7 +56,7 @@ def run_python(time_s: int = 10) -> BaseTool:
     """Return the tool; `time_s` is how long the code may run."""
 
     def run(code: str, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
-        if needed := missing_extra(*_EXTRA):
+        if needed := missing_extra(*EXTRAS["run_python"]):
             raise _failed(needed)
         if wrong := [name for name in inputs or {} if not name.isidentifier()]:
             raise _failed(f"{wrong[0]!r} in inputs can be no variable; name it with letters, digits and _")
@@ -68,11 +67,10 @@ def run_python(time_s: int = 10) -> BaseTool:
     return StructuredTool.from_function(
         func=run,
         name="run_python",
-        description=described(
+        description=(
             "Run a little Python in a sandbox, to compute or to reshape data given in inputs; its standard library is "
             "math, re, json, csv, datetime, decimal, collections, itertools, random and few more. "
-            "The result is {value, printed, cut}; cut is true if printed is not all that the code printed.",
-            *_EXTRA,
+            "The result is {value, printed, cut}; cut is true if printed is not all that the code printed."
         ),
         args_schema=RunPythonArgs,
         metadata=declare("read", idempotent=True, timeout_s=time_s + 10, trusted=False, free_args=("inputs",)),

@@ -8,7 +8,17 @@ from graph.calls.tool_call import ToolCall
 from graph.errors import ResultError
 from graph.plan.catalog import ToolSpec
 from graph.record.call import Call
-from graph.record.events import Arguments, CallRefused, CallStarted, Draft, EarlierCall, StepHeld, StepUncertain
+from graph.record.events import (
+    Arguments,
+    AskedQuestion,
+    CallAsked,
+    CallRefused,
+    CallStarted,
+    Draft,
+    EarlierCall,
+    StepHeld,
+    StepUncertain,
+)
 from graph.record.trust_label import TrustLabel
 from graph.record.values import Kept, keep, normalise
 
@@ -75,6 +85,23 @@ def uncertainty(call: ToolCall, revision: int, unsettled: Sequence[Call]) -> tup
         revision=revision,
     )
     return Draft(uncertain, call.step), shown
+
+
+def questions_asked(
+    call: ToolCall, questions: Sequence[AskedQuestion], state: str | None, revision: int, worked_s: float | None
+) -> Draft:
+    """Return the event of a call that ended with questions to a person."""
+    asked = CallAsked(
+        key=call.key,
+        call=call.number,
+        item=call.item,
+        tool=call.tool,
+        questions=tuple(questions),
+        state=state,
+        revision=revision,
+        worked_s=worked_s,
+    )
+    return Draft(asked, call.step)
 
 
 def _earlier_call(call: Call) -> EarlierCall:

@@ -77,6 +77,12 @@ class Effects:
         found = {known.key: known for known in on_record} | self._arisen.get(_same(call), {})
         return [known for known in found.values() if known.is_uncertain]
 
+    def others_uncertain(self, call: ToolCall) -> list[Call]:
+        """Return the same, without this very call if it goes on after an answer."""
+        known = self._record.calls.by_key.get(call.key)
+        goes_on = known is not None and known.may_go_on
+        return [found for found in self.uncertain(call) if not (goes_on and found.key == call.key)]
+
     def settled(self, call: ToolCall) -> Call | None:
         """Return the identical call of this run that a person confirmed as having happened."""
         found = (known for known in self._same(call) if not known.run)
@@ -134,6 +140,14 @@ class Effects:
         if call.number or call.item is not None:
             self.end_turn(call)
 
+    def asked(self, call: ToolCall) -> None:
+        """Note that a call ended with questions: it has begun, so an identical one waits for what becomes of it."""
+        if self._specs[call.tool].repeatable:
+            return
+        self._arisen[_same(call)][call.key] = self._call(call, None)
+        if call.number or call.item is not None:
+            self.end_turn(call)
+
     async def unmet(self, step: str, error: str) -> None:
         """Note that a step failed its criteria although its calls, including those of earlier passes, succeeded."""
         for made in self._made.pop(step, ()):
@@ -162,7 +176,7 @@ class Effects:
     def _same(self, call: ToolCall) -> list[Call]:
         return [known.call for known in self._known.get(call.tool, ()) if known.digest == call.same_digest]
 
-    def _call(self, call: ToolCall, result: StepResult) -> Call:
+    def _call(self, call: ToolCall, result: StepResult | None) -> Call:
         return Call(
             key=call.key,
             step=call.step,

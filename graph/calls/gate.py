@@ -11,12 +11,13 @@ from dataclasses import replace
 
 from pydantic import JsonValue
 
+from graph.calls.asked_calls import ASKS, AskedCalls
 from graph.calls.call_events import hold, intent, refusal, uncertainty
 from graph.calls.effects import Effects
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
-from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
+from graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.retry import Clock
@@ -35,6 +36,7 @@ from graph.record.review_state import refusal_digest
 from graph.record.run_state import RunState
 from graph.record.trust_label import USER, TrustLabel, joined, label_of_tool
 from graph.record.values import Kept, keep
+from tools.call_questions import InputNeeded
 
 CLOCK = Clock()
 
@@ -79,6 +81,7 @@ class CallGate:
         self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
+        self._asked = AskedCalls(ledger, lease, record, meter)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
     async def admit(
@@ -103,7 +106,7 @@ class CallGate:
         Raises:
             Refused: The step's grant, the schema or the policy does not allow the call; the refusal is on record.
             CallUncertain: The call might repeat an effect; the wait is on record.
-            CallHeld: A person has to review the call first; the wait is on record.
+            CallHeld: A person has to review the call first, or to answer what it asks; the wait is on record.
             LimitReached: The call would exceed a limit.
         """
         try:
@@ -121,9 +124,10 @@ class CallGate:
         # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
         if finished := await self._recall(call):
             return finished
-        if not spec.repeatable and (found := self.effects.uncertain(call)):
+        if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._uncertain(call, found)
         await self._hold(call, labels)
+        call = replace(call, replies=await self._asked.replies(call))
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
@@ -261,6 +265,7 @@ class CallGate:
         A failure that may pass is followed by another attempt, within the call's limits; each is on record.
 
         Raises:
+            CallAsks: The call ended with questions, which are on record.
             StaleRunError: The run has changed before another attempt.
         """
         try:
@@ -274,6 +279,10 @@ class CallGate:
         except asyncio.CancelledError:  # a step's time limit: what the call did is not known
             self.effects.ended(call, StepResult("failed"), nothing_happened=False)
             raise
+        except InputNeeded as needed:
+            await self._asked.note(call, needed)
+            self.effects.asked(call)
+            raise CallAsks(call.key, ASKS) from None
         self.effects.ended(call, finished.result, nothing_happened=finished.nothing_happened)
         return replace(finished, worked_s=self._meter.wall_s)
 

@@ -10,6 +10,7 @@ from graph.record.events import CallFinished, Draft
 from graph.record.results import StepResult
 from graph.record.trust_label import USER, TrustLabel
 from graph.record.values import Kept
+from tools.call_questions import CallReplies
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class ToolCall:
     `item` is the index of the list item, if the step runs once per item.
     `label` is the trust label of its result, `wait_s` the seconds until its turn. For a call that may not be repeated,
     `same_digest` is equal for identical calls, and `queued` means that one of them is in progress.
-    `attempt` counts how often it is tried, within `limits`.
+    `attempt` counts how often it is tried, within `limits`. `replies` are a person's answers to what the same call
+    asked before.
     """
 
     key: str
@@ -35,6 +37,7 @@ class ToolCall:
     queued: bool = False
     attempt: int = 1
     limits: AttemptLimits = NO_LIMITS
+    replies: CallReplies | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,10 @@ class CallHeld(Exception):
     def __init__(self, key: str, why: str) -> None:
         self.key = key
         super().__init__(why)
+
+
+class CallAsks(CallHeld):
+    """The call named by `key` ended with questions, and goes on after a person has answered. Never leaves the node."""
 
 
 class CallUncertain(Exception):

@@ -18,6 +18,7 @@ from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.record.values import keep, normalise
 from tools.call_progress import CallProgress, ProgressListener, told_of_progress
+from tools.call_questions import InputNeeded, with_replies
 from tools.errors import NothingHappened, Transient
 from tools.idempotency import with_idempotency_key
 
@@ -34,7 +35,11 @@ class ToolRunner:
         self._on_progress = on_progress
 
     async def run(self, call: ToolCall) -> Finished:
-        """Make a call whose intent is written; every failure of the tool is returned as data."""
+        """Make a call whose intent is written; every failure of the tool is returned as data.
+
+        Raises:
+            InputNeeded: The call ended with questions to a person.
+        """
         started_at = time.time()
         begun = time.perf_counter()
         kept, error, nothing, passing = None, None, False, False
@@ -47,6 +52,8 @@ class ToolRunner:
             if task is not None and task.cancelling():
                 raise
             error = "the tool cancelled itself"
+        except InputNeeded:
+            raise
         except Exception as failure:  # noqa: BLE001  (around a tool call, where it becomes data)
             error, nothing = failure_words(failure), isinstance(failure, NothingHappened)
             passing = self._may_pass(call, failure)
@@ -73,7 +80,8 @@ class ToolRunner:
         bound = self._toolbox[call.tool]
         limit_s = call.limits.timeout_s
         deadline = None if limit_s is None else Deadline(limit_s)
-        with with_idempotency_key(call.key), told_of_progress(self._progress_callback(call, deadline)):
+        progress = told_of_progress(self._progress_callback(call, deadline))
+        with with_idempotency_key(call.key), progress, with_replies(call.replies):
             work = bound.call(
                 call.args, {"run": self._record.id, "revision": self._record.plan_state.revision, "step": call.step}
             )

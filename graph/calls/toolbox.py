@@ -13,11 +13,12 @@ from pydantic import JsonValue
 from graph.calls.bound_tool import BoundTool, bind
 from graph.calls.threads import run_sync
 from graph.errors import ToolConfigError
-from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
+from graph.plan.catalog import UNDECLARED, Catalog, ToolSpec, is_undeclared
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
 from graph.record.values import Kept, keep_constant, normalise
 from tools.errors import NothingHappened
+from tools.extras import absent_tools
 from tools.files.root import Root
 
 LOGGER = logging.getLogger("planner_executor.tools")
@@ -33,7 +34,9 @@ class Toolbox(Mapping[str, BoundTool]):
             if bound.spec.name in self._tools:
                 raise ToolConfigError(bound.spec.name, "two tools have this name; rename one")
             self._tools[bound.spec.name] = bound
-        self.specs: Mapping[str, ToolSpec] = {name: bound.spec for name, bound in self._tools.items()}
+        self.specs: Mapping[str, ToolSpec] = Catalog(
+            {name: bound.spec for name, bound in self._tools.items()}, absent_tools()
+        )
         self._warned: set[str] = set()
 
     def warn_of_undeclared(self, granted: Iterable[str]) -> None:

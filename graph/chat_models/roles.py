@@ -78,7 +78,21 @@ class RoleModels:
         Raises:
             ModelConfigError: A model cannot be created.
         """
-        return replace(create_models((stronger, *self.layers)), for_clients=self.for_clients) if stronger else self
+        layers = (stronger, *self.layers)
+        if resolved(layers) == resolved(self.layers):  # a form sends what it was shown, changed or not
+            return self
+        return replace(create_models(layers), for_clients=self.for_clients)
+
+    def offered(self, role: Role) -> tuple[str, ...]:
+        """Return the models that clients may choose for a role; `*` stands for any."""
+        chosen = self.for_clients if self.for_clients is not None else tuple(entry.model for entry in self._entries())
+        free = (OFFLINE,) if role != "judge" else ()  # free, but it must not replace the operator's judge
+        return tuple(name for name in dict.fromkeys((*chosen, *free, self._own(role).model)) if name)
+
+    def shown(self, role: Role) -> dict[str, Any]:
+        """Return the settings of a role that clients may see: no key, no address; none for a chat model object."""
+        own = self._own(role).without_secrets()
+        return {name: own[name] for name in ("model", "temperature", "timeout_s", "options") if name in own}
 
     def check_choice(self, role: Role, model: str | None, settings: ClientSettings) -> None:
         """Check that a client of a graph server may choose this model and settings for a role.
@@ -86,10 +100,7 @@ class RoleModels:
         Raises:
             ModelConfigError: The operator does not offer the model, or the timeout exceeds the operator's.
         """
-        own = self._own(role)
-        chosen = self.for_clients if self.for_clients is not None else tuple(entry.model for entry in self._entries())
-        free = (OFFLINE,) if role != "judge" else ()  # free, but it must not replace the operator's judge
-        offered = [name for name in dict.fromkeys((*chosen, *free, own.model)) if name]
+        own, offered = self._own(role), self.offered(role)
         if model is not None and "*" not in offered and plain(model) not in map(plain, offered):
             fault = f"clients may not choose it for the {role}; choose {listed(offered)}, or omit it"
             raise ModelConfigError(model, fault)

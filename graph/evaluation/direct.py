@@ -22,7 +22,6 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Flaw, ModelAnswer, flaw_of
 from graph.chat_models.chat import ModelRequest
 from graph.chat_models.role_model import RoleModel
-from graph.context import Settings
 from graph.errors import ModelCallError
 from graph.evaluation.direct_model import DirectModel
 from graph.evaluation.trial import OUTAGES, Spent, TrialEnding
@@ -33,6 +32,7 @@ from graph.policy.grants import Refused
 from graph.prompts.direct import DIRECT, direct_message
 from graph.record.budget import Usage
 from graph.record.values import normalise, to_text
+from graph.settings import Settings
 from tools.idempotency import with_idempotency_key
 
 MAX_TURNS = 100

@@ -15,12 +15,13 @@ from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import RoleModels
 from graph.checkpoint import ledger_of, open_checkpointer
 from graph.configuration import check_reach
-from graph.context import Services, Settings
+from graph.context import Services
 from graph.evaluation.direct import find_outage
 from graph.evaluation.trial import Spent, TrialEnding
 from graph.record.events import BudgetReached, Event, ModelFinished
 from graph.record.projection import project
 from graph.runs import Run, open_runs
+from graph.settings import Settings
 
 APPROVED = ("run_plan", "run_step")
 """Actions that the simulated person approves; it cannot answer any other request."""

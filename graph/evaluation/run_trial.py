@@ -11,7 +11,6 @@ from graph.calls.threads import run_sync
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import RoleModels
 from graph.configuration import settings_of
-from graph.context import Settings
 from graph.evaluation.assessment import assess, constraints_of
 from graph.evaluation.direct import DirectRun
 from graph.evaluation.planned_arm import PlannedRun
@@ -23,6 +22,7 @@ from graph.plan.catalog import ToolSpec
 from graph.policy.policy import Policy, ToolRule
 from graph.record.budget import Budget
 from graph.record.values import to_text
+from graph.settings import Settings
 
 ANSWER_CHARACTERS = 2_000
 """Length of the answers in the results; the records hold them in full."""

@@ -15,6 +15,7 @@ from graph.errors import SuiteError, ToolConfigError, listed
 from graph.evaluation.suite import Case, Suite
 from graph.plan.catalog import ToolSpec
 from tools.errors import ToolError
+from tools.extras import absent_tools
 from tools.files.root import Root
 
 Toolset = Callable[[Path, Path], Sequence[BaseTool | Callable[..., Any]]]
@@ -86,7 +87,8 @@ def allowed_tools(specs: Iterable[ToolSpec], suite: Suite, workspace: Path) -> l
     known = {spec.name: spec for spec in specs}
     for name in (*(suite.tools or ()), *suite.allow):
         if name not in known:
-            raise ToolConfigError(name, f"it does not exist; known tools: {listed(list(known), 40)}")
+            missing = f"it does not exist; known tools: {listed(list(known), 40)}"
+            raise ToolConfigError(name, absent_tools().get(name, missing))
     allowed = [name for name, spec in known.items() if name in suite.allow or is_confined(spec, workspace)]
     if suite.tools is None:
         return allowed

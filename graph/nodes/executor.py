@@ -113,7 +113,8 @@ class Executor:
         if flow.limit is not None:
             await writer.write(budget_reached(run, flow.limit, "executor", plan))
         due = open_questions(plan, run.record)
-        if flow.uncertain_calls or flow.limit is not None or run.record.waiting_calls or due:
+        waiting = run.record.waiting_calls or run.record.asking_calls
+        if flow.uncertain_calls or flow.limit is not None or waiting or due:
             message = message_about(run, plan, flow.uncertain_calls)
             return state_update(run, "review", results=results, doubts=flow.uncertain_calls, messages=[message])
         if to_refine(plan, run.record):

@@ -18,6 +18,7 @@ from graph.nodes.planner_input import (
     Operation,
     brought_plan,
     check_named,
+    goal_stated,
     goal_to_begin,
     operation_of,
     steering,
@@ -105,10 +106,12 @@ class Planner:
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             is_proposed = wants_to_retry(state) and _brings_plan(run, state)
             return _proposed(run) if is_proposed else self._shown(run)
+        stated = goal_stated(state, run.record) if not run.record.plan_state.revision else []
         try:
-            return await self._plan(writer, state)
+            update = await self._plan(writer, state)
         except LimitReached as reached:
-            return await self._ask_for_budget(writer, reached.limit)
+            update = await self._ask_for_budget(writer, reached.limit)
+        return {**update, "messages": [*stated, *update["messages"]]}
 
     async def _ask_for_budget(self, writer: RunWriter, limit: str) -> StateUpdate:
         """Ask a person to raise the budget, since it prevents a request for a plan."""

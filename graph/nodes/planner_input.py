@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
+from langchain_core.messages import HumanMessage
+
 from graph.errors import InputError
 from graph.plan.canonical import digest
 from graph.plan.depth import parse_json_or_text
 from graph.plan.unique_keys import unique_keys
 from graph.record.goal import Goal
-from graph.state import State, goal_of, last_words, stated_goal
+from graph.record.run_state import RunState
+from graph.state import State, goal_of, last_words, place_of_goal, stated_goal
 
 Operation = Literal["continue", "retry"]
 CONTINUE = ("continue", "resume")
@@ -64,6 +67,14 @@ def steering(state: State) -> str | None:
     """Return the constraint that the user's last message adds to the current run, None if it adds none."""
     words = last_words(state.get("messages") or ()) or ""
     return words[len(STEER) :].strip() or None if words.lower().startswith(STEER) else None
+
+
+def goal_stated(state: State, record: RunState) -> list[HumanMessage]:
+    """Return the message that states a goal given as `goal`, none in a chat: clients show it as the thread's title."""
+    said, goal = state.get("messages") or (), record.assignment.goal
+    if last_words(said) is not None or place_of_goal(said, goal) is not None:
+        return []
+    return [HumanMessage(goal, id=f"{record.id}-goal")]
 
 
 def brought_plan(state: Mapping[str, Any], goal: Goal) -> Any:

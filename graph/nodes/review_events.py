@@ -11,6 +11,7 @@ from graph.policy.scope import rebind
 from graph.record.events import Content, Decided, Draft, ReviewRequested, SettledCall
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep, keep_anything
+from graph.review.call_form import form_of
 from graph.review.request import ReviewRequest
 from graph.review.verdict import NOTHING, ReviewVerdict
 from graph.run_context import RunContext
@@ -75,8 +76,15 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
         "decisions": tuple(decision.to_json() for decision in verdict.decisions),
         "given": dict(verdict.given),
         "steps": tuple(held.key for held in run.record.waiting_calls) if verdict.steps else (),
+        "replies": {key: _forms(run.record, key, answer) for key, answer in verdict.replies.items()},
         "budget": verdict.budget,
     }
+
+
+def _forms(record: RunState, key: str, answer: Any) -> Mapping[str, Any]:
+    call = record.calls.by_key[key]
+    assert call.asked is not None
+    return form_of(call.asked.questions).forms(answer)
 
 
 def _settled(record: RunState, entry: Mapping[str, Any]) -> SettledCall:

@@ -13,11 +13,13 @@ from graph.record.remaining import skipped_in
 from graph.record.replacement import replaced_in_words
 from graph.record.spending import BudgetExhausted
 from graph.record.values import to_text
+from graph.review.call_form import form_of
 from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
 from graph.review.request import UNCHANGED, ReviewAction, ReviewRequest
 from graph.run_context import RunContext
 from graph.sanitize import escaped
+from graph.text.call_question import asked_description
 from graph.text.review.budget import budget_description
 from graph.text.review.calls import held_description, uncertain_description
 from graph.text.review.drawing import settled
@@ -35,6 +37,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
     actions += [_about_held(run, held) for held in record.waiting_calls]
     actions += [_about_question(run, step) for step in due if step.kind == "ask"]
+    actions += [_about_asked(call) for call in record.asking_calls]
     actions += [_about_uncertain(run, call) for call in subject.uncertain]
     actions += [_about_budget(run, record.spending.shortage)] if record.spending.shortage is not None else []
     request = ReviewRequest(
@@ -144,6 +147,14 @@ def _about_held(run: RunContext, held: HeldCall) -> ReviewAction:
     step = plan.by_id.get(held.step) if plan is not None else None
     text = held_description(held, tool, step, has_judge=run.services.models.judge is not None)
     return ReviewAction("run_step", {"step": held.step, "tool": held.tool, "args": dict(held.args)}, text, held.key)
+
+
+def _about_asked(call: Call) -> ReviewAction:
+    assert call.asked is not None
+    step = call.step if call.item is None else f"{call.step}[{call.item}]"
+    form = form_of(call.asked.questions)
+    shown = {"step": step, "tool": call.tool, "question": form.text, "answer": None}
+    return ReviewAction("answer_question", shown, asked_description(call, step, form), call.key, form.schema)
 
 
 def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:

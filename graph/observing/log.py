@@ -30,7 +30,7 @@ MILESTONES = (
     "step_skipped",
     "result_supplied",
 )
-PROBLEMS = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain")
+PROBLEMS = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain", "call_asked")
 
 _WORD = re.compile(r'[^\s="]+')
 

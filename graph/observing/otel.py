@@ -23,6 +23,7 @@ from graph.observing.observed import Work
 from graph.record.events import (
     Arguments,
     BudgetReached,
+    CallAsked,
     CallFinished,
     CallRefused,
     CallStarted,
@@ -142,7 +143,7 @@ class OtelObserver:
                 self._end_planning(segment, data)
             case ReviewRequested() | Decided() as data:
                 self._record_review(segment, data)
-            case CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | Steered():
+            case CallAsked() | CallRefused() | StepHeld() | StepUncertain() | BudgetReached() | Steered():
                 segment.root.add_event(draft.kind, {"step": draft.step or ""})
 
     def _start(

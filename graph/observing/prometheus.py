@@ -1,10 +1,11 @@
 """Counts over all runs in Prometheus formats (decision 0040)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from graph.errors import ConfigError
-from graph.record.counters import GAUGES, HELP, Counters, Labels
+from graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, Labels
 from graph.sanitize import escaped
 
 if TYPE_CHECKING:
@@ -22,13 +23,18 @@ class RunCollector:
 
     def collect(self) -> "Iterable[Metric]":
         """Return a metric per name, including those without samples."""
-        from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
+        from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
         counters = self._read()
         for name, text in HELP.items():
             yield _with_samples(CounterMetricFamily(f"{PREFIX}{name}", text), name, counters.counts)
         for name, text in GAUGES.items():
             yield _with_samples(GaugeMetricFamily(f"{PREFIX}{name}", text), name, counters.gauges)
+        for name, text in HISTOGRAMS.items():
+            family = HistogramMetricFamily(f"{PREFIX}{name}", text, labels=["status"])
+            for labels, total in _samples_of(f"{name}_sum", counters.counts):
+                family.add_metric([escaped(text) for _, text in labels], _buckets(name, labels, counters), total)
+            yield family
 
 
 def registry_of(read: Callable[[], Counters]) -> "CollectorRegistry":
@@ -54,6 +60,13 @@ def exposition(registry: "CollectorRegistry") -> str:
     from prometheus_client import generate_latest
 
     return generate_latest(registry).decode()
+
+
+def _buckets(name: str, labels: Labels, counters: Counters) -> list[tuple[str, float]]:
+    """Return (upper bound, values up to it), as the format has them."""
+    bounds = [*(f"{bound:g}" for bound in BOUNDS_S), "+Inf"]
+    counts = [counters.value(f"{name}_bucket", le=bound, **dict(labels)) for bound in bounds]
+    return list(zip(bounds, accumulate(counts), strict=True))
 
 
 def _with_samples(metric: "Metric", name: str, values: Mapping[tuple[str, Labels], float]) -> "Metric":

@@ -10,12 +10,13 @@ from jsonschema.exceptions import ValidationError
 from pydantic import JsonValue
 from referencing.exceptions import Unresolvable
 
+from graph.errors import listed
 from graph.plan.attempts import AttemptLimits
 from graph.plan.bounded_schema import bounded_errors, matches, schema_fault
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
 from graph.plan.schema_shape import LocalReferences, subschemas
-from graph.plan.shortening import describe_schema_error
+from graph.plan.shortening import describe_schema_error, short_repr
 from graph.plan.work import WorkLimitExceeded
 
 Effect = Literal["read", "write", "external"]
@@ -156,6 +157,26 @@ class ToolSpec:
     @cached_property
     def _fits(self) -> ObjectPredicate:
         return fast_object_test(self.schema)
+
+
+class Catalog(dict[str, ToolSpec]):
+    """The tools that plans may name; `absent` are the project's own that cannot work here: name -> what it needs."""
+
+    def __init__(self, tools: Mapping[str, ToolSpec], absent: Mapping[str, str]) -> None:
+        super().__init__(tools)
+        self.absent = {name: needed for name, needed in absent.items() if name not in tools}
+
+
+def absent_in(tools: Mapping[str, ToolSpec]) -> Mapping[str, str]:
+    """Return the project's tools that cannot work here: name -> what each needs."""
+    return tools.absent if isinstance(tools, Catalog) else {}
+
+
+def unknown_tool(name: str, tools: Mapping[str, ToolSpec]) -> str:
+    """Return why a plan cannot name a tool: it is not installed, or there is none."""
+    if needed := absent_in(tools).get(name):
+        return f"tool {short_repr(name)} is not installed; {needed}"
+    return f"unknown tool {short_repr(name)}; known tools: {listed(list(tools), 30) or 'none'}"
 
 
 def is_undeclared(tool: ToolSpec) -> bool:

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graph.errors import listed
-from graph.plan.catalog import ToolSpec
+from graph.plan.catalog import ToolSpec, unknown_tool
 from graph.plan.checks import check_faults
 from graph.plan.draft import StepDraft
 from graph.plan.inline_schema import schema_fault
@@ -62,9 +61,8 @@ def _tool_issues(draft: StepDraft, tools: Mapping[str, ToolSpec]) -> list[Issue]
     names = [tool] if isinstance(tool, str) else granted
     unknown = [name for name in names if name not in tools]
     if unknown:
-        known = f"known tools: {listed(list(tools), 30) or 'none'}"
         field = "tool" if tool is not None else "tools"
-        return [Issue(draft.id, field, f"unknown tool {short_repr(name)}; {known}") for name in unknown]
+        return [Issue(draft.id, field, unknown_tool(name, tools)) for name in unknown]
     faults = kind_spec(draft.kind).faults(draft, tools)
     return [*_output_issues(draft), *(Issue(draft.id, place, message) for place, message in faults)]
 

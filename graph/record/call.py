@@ -2,11 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import JsonValue
 
+from graph.record.events.call_asked import AskedQuestion
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
+
+
+@dataclass(frozen=True)
+class AskedCall:
+    """What a call asked when it ended, under which revision; `forms` are the answers, None until they are given.
+
+    `resumed`: the call was started again with the answers. `anew`: a person said that nothing came of that.
+    """
+
+    questions: tuple[AskedQuestion, ...]
+    state: str | None
+    revision: int
+    forms: Mapping[str, Any] | None = None
+    resumed: bool = False
+    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -14,10 +31,10 @@ class Call:
     """A started tool call and its outcome; `item` is the index of the list item, if the step runs once per item.
 
     `unmet` is the reason why the step failed although the call succeeded: the result does not meet the criteria.
-    `settled` means that a person confirmed the call. `run` names the run if it is another one of the thread.
-    `begun_seq` and `ended_seq` are the numbers of the call's events, `begun_at` is its start in Unix seconds, and
-    `args_artifact` the id of the artifact of large arguments. `attempt` counts how often the call was tried; `again`
-    means that it failed and the next attempt follows.
+    `settled` means that a person confirmed the call, `asked` is set if it ended with questions to a person. `run` names
+    the run if it is another one of the thread. `begun_seq` and `ended_seq` are the numbers of the call's events,
+    `begun_at` is its start in Unix seconds, and `args_artifact` the id of the artifact of large arguments. `attempt`
+    counts how often the call was tried; `again` means that it failed and the next attempt follows.
     """
 
     key: str
@@ -40,6 +57,7 @@ class Call:
     run: str = ""
     attempt: int = 1
     again: bool = False
+    asked: AskedCall | None = None
 
     def ended(self, result: StepResult, seq: int, *, nothing_happened: bool, again: bool = False) -> "Call":
         """Return the call with its outcome; `seq` is the number of the event of the outcome."""
@@ -53,6 +71,11 @@ class Call:
         """Whether the call may have had an effect without the expected outcome, as far as the record shows."""
         done = self.result is not None and self.result.status == "succeeded" and self.unmet is None
         return not (self.repeatable or done or self.nothing_happened)
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether the same call, and no other, may be made: it was asked something and was not started again since."""
+        return self.asked is not None and not self.asked.resumed
 
     @property
     def is_the_step(self) -> bool:

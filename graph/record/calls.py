@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.call import Call
-from graph.record.events import CallFinished, CallInherited, CallStarted, Event, ModelFinished, SettledCall
+from graph.record.call import AskedCall, Call
+from graph.record.events import CallAsked, CallFinished, CallInherited, CallStarted, Event, ModelFinished, SettledCall
 from graph.record.results import StepResult
 
 
@@ -51,7 +51,8 @@ class Calls:
     def call_started(self, event: Event, data: CallStarted) -> None:
         """Add a call, without an outcome."""
         step = event.step or ""
-        if data.key not in self.by_key:
+        known = self.by_key.get(data.key)
+        if known is None:
             self.keys_of.setdefault(step, []).append(data.key)
         self.latest[step, data.item, data.call] = data.key
         self.by_key[data.key] = Call(
@@ -68,6 +69,7 @@ class Calls:
             begun_at=event.at,
             attempt=data.attempt,
             args_artifact=data.args.artifact_id,
+            asked=replace(known.asked, resumed=True) if known is not None and known.asked is not None else None,
         )
 
     def call_finished(self, event: Event, data: CallFinished) -> Call:
@@ -76,6 +78,17 @@ class Calls:
         ended = started.ended(data.result, event.seq, nothing_happened=data.nothing_happened, again=data.again)
         self.by_key[started.key] = ended
         return ended
+
+    def call_asked(self, data: CallAsked) -> None:
+        """Give a call the questions that it ended with, in place of those of before."""
+        asked = AskedCall(data.questions, data.state, data.revision)
+        self.by_key[data.key] = replace(self.by_key[data.key], asked=asked)
+
+    def replied(self, key: str, forms: Mapping[str, Any]) -> None:
+        """Give a call that asked the answers of a person."""
+        call = self.by_key.get(key)
+        if call is not None and call.asked is not None:
+            self.by_key[key] = replace(call, asked=replace(call.asked, forms=forms))
 
     def criteria_met(self, step: str) -> None:
         """Clear the unmet criteria of a step's calls, because the step has succeeded."""
@@ -98,7 +111,8 @@ class Calls:
         if settled_call.happened:
             call = replace(call, result=StepResult("succeeded", settled_call.result), settled=True, unmet=None)
         else:
-            call = replace(call, nothing_happened=True)
+            asked = replace(call.asked, resumed=False, anew=True) if call.asked is not None else None
+            call = replace(call, nothing_happened=True, asked=asked)
         calls[settled_call.key] = call
         return call
 

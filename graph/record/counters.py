@@ -20,6 +20,7 @@ from graph.record.events import (
     RunStarted,
     StepFinished,
 )
+from graph.record.results import StepResult
 from graph.record.summary import CHANGED
 
 Labels = tuple[tuple[str, str], ...]
@@ -40,6 +41,11 @@ HELP: Mapping[str, str] = {
     "questions_total": "Things that people were asked, by kind.",
     "replans_total": "Revisions after failures.",
 }
+STEP_SECONDS = "step_seconds"
+HISTOGRAMS: Mapping[str, str] = {STEP_SECONDS: "Seconds from the start of a step to its end, by status."}
+"""Each has the counts `<name>_bucket`, by the upper bound that a value falls under first, and `<name>_sum`."""
+BOUNDS_S = (0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0)
+"""Upper bounds of the buckets of seconds; the last bucket, `+Inf`, has none."""
 GAUGES: Mapping[str, str] = {
     "runs_waiting": "Runs that wait, by what they wait for.",
     "oldest_wait_seconds": "How long the run that has waited longest has waited.",
@@ -88,7 +94,7 @@ class RunCounter:
             case RunReopened():
                 self._add("runs_reopened_total")
             case StepFinished(result=result):
-                self._add("steps_total", status=result.status)
+                self._step(result)
             case PlanRevised(answers_failure=answers):
                 self._add("replans_total", int(answers))
             case ReviewRequested(error=error, asked=asked) if not error:
@@ -109,7 +115,16 @@ class RunCounter:
         tool = self._tools.get((event.step, data.item, data.call), "unknown")
         self._add("tool_calls_total", tool=tool, status=data.result.status)
         if data.is_the_step and not data.again:
-            self._add("steps_total", status=data.result.status)
+            self._step(data.result)
+
+    def _step(self, result: StepResult) -> None:
+        self._add("steps_total", status=result.status)
+        if result.started_at is None or result.ended_at is None:
+            return
+        seconds = max(result.ended_at - result.started_at, 0.0)
+        bound = next((f"{bound:g}" for bound in BOUNDS_S if seconds <= bound), "+Inf")
+        self._add(f"{STEP_SECONDS}_bucket", le=bound, status=result.status)
+        self._add(f"{STEP_SECONDS}_sum", seconds, status=result.status)
 
     def _model(self, data: ModelFinished) -> None:
         if data.error is not None:

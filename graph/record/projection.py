@@ -5,6 +5,7 @@ from typing import assert_never
 
 from graph.record.events import (
     BudgetReached,
+    CallAsked,
     CallFinished,
     CallInherited,
     CallRefused,
@@ -80,6 +81,9 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.spending.call_started(event, data)
         case CallFinished():
             _call_finished(record, event, data)
+        case CallAsked():
+            record.spending.worked(data.worked_s)
+            record.calls.call_asked(data)
         case ModelStarted():
             record.spending.model_started(event, data)
         case ModelFinished():
@@ -169,6 +173,8 @@ def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.spending.decided(data)
     for settled in data.settled:
         _settle(record, settled)
+    for key, forms in data.replies.items():
+        record.calls.replied(key, forms)
     for step, value in data.given.items():
         record.steps.given(step, value, event.at)
 

@@ -64,6 +64,18 @@ class RunState:
         ]
 
     @property
+    def asking_calls(self) -> list[Call]:
+        """Calls of the plan in force that ended with questions which have no answers yet."""
+        return [
+            call
+            for call in self.calls.by_key.values()
+            if call.asked is not None
+            and call.asked.forms is None
+            and not call.asked.resumed
+            and self._is_to_do(call.step, call.asked.revision)
+        ]
+
+    @property
     def uncertain_calls(self) -> dict[str, list[Call]]:
         """Step id -> calls that a person has to settle before the step goes on, for steps of the plan in force."""
         found: dict[str, list[Call]] = {}

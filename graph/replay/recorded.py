@@ -20,7 +20,8 @@ from graph.errors import ModelCallError, ResultError
 from graph.plan.canonical import digest
 from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan
-from graph.record.events import CallFinished, Event, ModelFinished
+from graph.record.events import CallAsked, CallFinished, Event, ModelFinished
+from tools.call_questions import CallQuestion, InputNeeded
 from tools.errors import NothingHappened, Transient
 from tools.idempotency import idempotency_key
 
@@ -47,6 +48,9 @@ class RecordedTool(BoundTool):
     ) -> Any:
         """Return the result on record, or fail as it failed."""
         finished = (await self.outcome(idempotency_key())).data
+        if isinstance(finished, CallAsked):
+            questions = [CallQuestion(one.id, one.text, one.schema) for one in finished.questions]
+            raise InputNeeded(tuple(questions), finished.state)
         assert isinstance(finished, CallFinished)
         result = finished.result
         if result.status == "succeeded":

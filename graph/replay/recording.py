@@ -12,6 +12,7 @@ from graph.record.amendment import Amendment
 from graph.record.events import (
     ASKED,
     WORDING,
+    CallAsked,
     CallFinished,
     CallStarted,
     Draft,
@@ -31,6 +32,7 @@ STEP_KINDS = frozenset(
     (
         "call_started",
         "call_finished",
+        "call_asked",
         "call_refused",
         "step_held",
         "step_uncertain",
@@ -226,7 +228,7 @@ def _outcomes(events: Sequence[Event]) -> dict[int, int]:
                 begun[event.step, item, call] = place
             case ModelStarted(key=key):
                 begun[key] = place
-            case CallFinished(item=item, call=call):
+            case CallFinished(item=item, call=call) | CallAsked(item=item, call=call):
                 start = begun.pop((event.step, item, call), None)
             case ModelFinished(key=key):
                 start = begun.pop(key, None)

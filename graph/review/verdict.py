@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.raised_budget import read_raised
 from graph.record.budget import Budget, read_budget
+from graph.review.call_form import fit_form
 from graph.review.decision import FINAL, Decision, InvalidResponse
 from graph.review.human_steps import GATE, PASSED, fit_answer
 from graph.review.request import ReviewAction, ReviewRequest
@@ -19,8 +20,9 @@ class ReviewVerdict:
     """The outcome: an end (`stop`), a new plan (`feedback`), or that the run goes on.
 
     `plan` is the decision about the plan, if the request had one; `steps` is true if the waiting calls may be made;
-    `given` maps steps to results of gates and questions; `settled` describes uncertain calls; `budget` is the raised
-    budget. `decisions` are the parsed decisions; `unseen` is true if they were given before the request was shown.
+    `given` maps steps to results of gates and questions, `replies` keys of calls to the answers of what they asked;
+    `settled` describes uncertain calls; `budget` is the raised budget. `decisions` are the parsed decisions; `unseen`
+    is true if they were given before the request was shown.
     """
 
     stop: Decision | None = None
@@ -28,6 +30,7 @@ class ReviewVerdict:
     plan: Decision | None = None
     steps: bool = False
     given: Mapping[str, JsonValue] = field(default_factory=dict)
+    replies: Mapping[str, JsonValue] = field(default_factory=dict)
     settled: tuple[Mapping[str, Any], ...] = ()
     budget: Budget | None = None
     decisions: tuple[Decision, ...] = ()
@@ -53,10 +56,11 @@ def verdict_of(
         return ReviewVerdict(stop=stop, decisions=tuple(decisions))
     settled = tuple(_settled(action, one) for action, one in pairs if action.name == "settle_effect")
     answers = [(action, one) for action, one in pairs if action.name == "answer_question" and one.type == "edit"]
-    given = {action.args["step"]: _answer(action, one) for action, one in answers}
+    given = {action.args["step"]: _answer(action, one) for action, one in answers if action.key is None}
+    replies = {action.key: _filled(action, one) for action, one in answers if action.key is not None}
     raised = [(action, one) for action, one in pairs if action.name == "raise_budget" and one.type == "edit"]
     budget = next((_raised(action, one, terms) for action, one in raised), None)
-    verdict = ReviewVerdict(given=given, settled=settled, budget=budget, decisions=tuple(decisions))
+    verdict = ReviewVerdict(given=given, replies=replies, settled=settled, budget=budget, decisions=tuple(decisions))
     if rejected:
         return replace(verdict, feedback=rejected[0].message)
     gates = [action.args["step"] for action in request.actions if action.args.get("tool") == GATE and not action.key]
@@ -102,6 +106,13 @@ def _answer(action: ReviewAction, decision: Decision) -> JsonValue:
     answer, fault = fit_answer((decision.args or {}).get("answer"), action.answer_schema)
     if fault:
         raise InvalidResponse(f"the answer to {action.args['step']} does not match its schema: {fault}")
+    return answer
+
+
+def _filled(action: ReviewAction, decision: Decision) -> JsonValue:
+    answer, fault = fit_form((decision.args or {}).get("answer"), action.answer_schema)
+    if fault:
+        raise InvalidResponse(f"the answer to {action.args['step']} does not fill its form: {fault}")
     return answer
 
 

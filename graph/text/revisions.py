@@ -8,7 +8,7 @@ from graph.plan.revision import PlanDiff
 from graph.record.events import Event
 from graph.text.table import Bundle, local, table_bundle
 
-COLUMNS = ("revision", "at", "by", "why", "added", "changed", "removed", "answer")
+COLUMNS = ("revision", "at", "by", "why", "difference")
 
 
 @dataclass(frozen=True)
@@ -67,5 +67,7 @@ def _revision(event: Event) -> Revision:
 
 def _row(one: Revision) -> Iterator[str]:
     yield from (str(one.number), local(one.at), one.author, one.reason)
-    yield from (", ".join(ids) for ids in (one.diff.added, one.diff.changed, one.diff.removed))
-    yield "changed" if one.diff.answer else ""
+    diff = one.diff
+    named = (("added", diff.added), ("changed", diff.changed), ("removed", diff.removed))
+    told = [f"{word} {', '.join(ids)}" for word, ids in named if ids]
+    yield "; ".join([*told, *(["changed the answer"] if diff.answer else [])]) or "none"

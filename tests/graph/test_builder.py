@@ -65,3 +65,16 @@ def test_a_serializer_that_revives_any_type_is_warned_of(tmp_path: Path) -> None
 
 def test_what_this_process_alone_keeps_in_memory_is_not_warned_of() -> None:
     build_graph(ScriptedModel([]), tools=[], checkpointer=InMemorySaver())
+
+
+def test_every_edge_that_depends_on_the_state_is_labelled_in_drawings() -> None:
+    drawn = build_graph(ScriptedModel([]), tools=[], name="research").get_graph()
+
+    labels = {(edge.source, edge.target): edge.data for edge in drawn.edges if edge.conditional}
+    assert len(labels) == 11 and all(labels.values())
+    assert labels["review", "executor"] == "approved"
+    assert "approved" in drawn.draw_mermaid()
+
+
+def test_a_graph_has_the_name_that_it_is_given() -> None:
+    assert build_graph(ScriptedModel([]), tools=[], name="research").name == "research"

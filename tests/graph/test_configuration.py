@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -206,3 +207,14 @@ def test_a_folder_counts_from_where_the_tools_were_made(workspace: Path, monkeyp
 
     with pytest.raises(ConfigError, match="can write"):
         build_graph(**given, ledger=workspace / "runs.db")
+
+
+def test_a_policy_may_have_rules_for_a_tool_that_is_installed_elsewhere(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)
+    rules = {"tools": {"run_python": {"verdict": "deny"}}, "limits": {"calls": {"run_python": 1}}}
+
+    graph = build_graph(**own(workspace), policy=rules)
+
+    assert graph.name == "planner-executor"

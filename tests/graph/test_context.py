@@ -9,8 +9,10 @@ from pydantic import SecretStr, ValidationError
 from graph import ModelSettings, build_graph
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import resolved
-from graph.context import Context, Settings
+from graph.client_context import LIMITS, Context
+from graph.client_schema import context_schema
 from graph.errors import ConfigError, ModelConfigError
+from graph.settings import Settings
 from graph.testing import on_thread
 from tools import default_tools
 
@@ -126,3 +128,54 @@ def test_a_client_can_lower_a_limit_and_not_raise_it(name: str) -> None:
         Context.model_validate({name: 4}).limits(own)
     with pytest.raises(ConfigError, match="more than this graph allows"):
         build_graph("offline", **{name: 3}).invoke({"goal": "What is 1 + 1?"}, on_thread(), context={name: 4})
+
+
+def test_a_form_shows_every_setting_with_the_value_in_force_as_a_plain_type() -> None:
+    graph = build_graph(
+        ModelSettings(model="openai:p", temperature=0.5, base_url=HERE, api_key=SecretStr("sk-0123456789")),
+        approval="side_effects",
+        max_concurrency=3,
+        budget={"tool_calls": 20},
+        client_models=["openai:q"],
+    )
+    schema = graph.get_context_jsonschema() or {}
+    form = schema["properties"]
+
+    assert set(form) == set(Context.model_fields)
+    assert all("anyOf" not in field for field in form.values())
+    assert form["planner"]["default"] == "openai:p" and form["planner"]["enum"] == ["openai:q", "offline", "openai:p"]
+    assert form["model_settings"]["default"]["planner"] == {"temperature": 0.5}
+    limit = form["max_concurrency"]
+    assert (limit["type"], limit["minimum"], limit["maximum"], limit["default"]) == ("integer", 1, 3, 3)
+    assert form["approval"]["enum"] == ["side_effects"] and form["approval"]["readOnly"]
+    assert form["record_prompts"] | {"title": "", "description": "", "langgraph_nodes": []} == {
+        "type": "boolean", "enum": [True], "default": True, "readOnly": True,
+        "title": "", "description": "", "langgraph_nodes": [],
+    }  # fmt: skip
+    assert form["budget"]["default"] == {"tool_calls": 20}
+    assert "127.0.0.1" not in str(schema) and "sk-" not in str(schema)
+
+
+def test_a_form_that_is_sent_as_it_was_shown_changes_nothing() -> None:
+    models = role_models({"planner": PLANNER, "executor": OTHER})
+    form = context_schema(own := Settings(max_replans=1), models)
+    shown = {
+        name: told["default"] for name, told in form.model_json_schema()["properties"].items() if "default" in told
+    }
+    sent = form.model_validate(shown)
+
+    assert {"approval", "max_replans", "planner"} <= set(shown)
+    assert models.under(sent.layer(models)) is models
+    assert sent.limits(own) == {name: getattr(own, name) for name in LIMITS}
+
+
+def test_a_client_may_choose_any_model_in_words_if_the_operator_offers_any() -> None:
+    form = context_schema(Settings(), role_models({"planner": PLANNER}, for_clients=["*"])).model_json_schema()
+
+    assert "enum" not in form["properties"]["planner"] and form["properties"]["planner"]["default"] == "openai:p"
+
+
+@pytest.mark.parametrize(("name", "value"), [("approval", "never"), ("replan", "every_step"), ("budget", {"steps": 9})])
+def test_a_setting_of_the_operator_is_shown_and_not_changed(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=f"{name}=.* is not for a client to choose; this graph has"):
+        Context.model_validate({name: value}).limits(Settings())

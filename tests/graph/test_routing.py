@@ -4,20 +4,22 @@ from typing import Any
 
 import pytest
 
+from graph.builder import EDGES as LABELLED
 from graph.route import ANNOUNCED, ENDS, ROUTES, STATUS, headed, route_of
-from graph.routing import END, after_executor, after_planner, after_replanner, after_review
+from graph.routing import END
 from graph.state import proof_of
 
-EDGES: list[Any] = [after_planner, after_review, after_executor, after_replanner]
+EDGES: list[Any] = [lambda state, edge=edge, to=to: to[edge(state)] for edge, to in LABELLED.values()]
+planner, review, executor, replanner = EDGES
 
 
 @pytest.mark.parametrize(
     ("edge", "sends"),
     [
-        (after_planner, {}),
-        (after_review, {"plan": "planner", "announce": "planner", "execute": "executor"}),
-        (after_executor, {"revise": "replanner", "plan": "replanner"}),
-        (after_replanner, {}),
+        (planner, {}),
+        (review, {"plan": "planner", "announce": "planner", "execute": "executor"}),
+        (executor, {"revise": "replanner", "plan": "replanner"}),
+        (replanner, {}),
     ],
 )
 def test_each_route_leads_to_one_node_and_what_a_node_never_leaves_to_review(edge: Any, sends: dict[str, str]) -> None:

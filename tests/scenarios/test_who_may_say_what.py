@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from graph import Agent, AgentError, build_graph
 from graph.builder import Graph
-from graph.context import Context
+from graph.client_context import Context
 from graph.runs import open_runs
 from graph.saver import strict_serializer
 from graph.state import Input, State

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 RESEARCH = {
     "goal": "Research offshore wind and write a brief report with sources",
     "constraints": ["at most 2 searches"],
@@ -31,14 +33,18 @@ def test_the_input_and_the_settings_are_published_with_descriptions(client: Any)
 
     goal_in = schemas["input_schema"]["properties"]
     settings = schemas["context_schema"]["properties"]
-    assert (
-        set(goal_in) == {"goal", "constraints", "tags", "plan", "messages"}
-        and "required" not in schemas["input_schema"]
-    )
+    operation = {"operation", "fork_from", "run"}
+    assert set(goal_in) == {"goal", "constraints", "tags", "plan", "messages", *operation}
+    assert "required" not in schemas["input_schema"]
     limits = {"max_concurrency", "max_replans", "max_repairs"}
-    assert {"planner", "executor", "replanner", "judge", "model_settings", *limits} == set(settings)
+    assert {"planner", "executor", "replanner", "judge", "model_settings", *limits} <= set(settings)
+    assert settings["planner"]["default"] == "offline" and settings["max_concurrency"]["default"] == 16
+    assert settings["approval"]["enum"] == ["always"] and settings["approval"]["readOnly"]
+    assert settings == schemas["config_schema"]["properties"]
     assert all(field["description"] for field in [*goal_in.values(), *settings.values()])
     assert settings["planner"]["langgraph_nodes"] == ["planner"]
+    edges = client.assistants.get_graph(assistant["assistant_id"])["edges"]
+    assert all(edge["data"] for edge in edges if edge.get("conditional"))
     assert schemas["output_schema"] and schemas["state_schema"]
 
 
@@ -114,7 +120,9 @@ def test_bad_answers_in_parallel_and_a_second_approval_do_no_harm(thread: Any) -
 
 
 def test_settings_count_for_one_invocation_and_cannot_waive_the_review(thread: Any) -> None:
-    settings = {"max_concurrency": 1, "planner": "offline", "approval": "never"}
+    settings = {"max_concurrency": 1, "planner": "offline"}
+    with pytest.raises(Exception, match="ConfigError"):
+        thread.run({"goal": "add", "plan": SUM}, context={**settings, "approval": "never"})
 
     values = thread.run({"goal": "add", "plan": SUM}, context=settings)
 
@@ -127,9 +135,10 @@ def test_progress_goes_through_the_chat_and_the_planners_json_does_not(thread: A
     planned = list(thread.client.runs.stream(thread.id, thread.graph, input=RESEARCH, stream_mode=modes))
     told = list(thread.client.runs.stream(thread.id, thread.graph, command={"resume": APPROVE}, stream_mode=modes))
 
-    (asked,) = [part.data[0] for part in planned if part.event == "messages"]
+    stated, asked = [part.data[0] for part in planned if part.event == "messages"]
     progress = next(part.data[0] for part in told if part.event == "messages")
     steps = [(part.data["step"], part.data["status"]) for part in told if part.event == "custom"]
+    assert (stated["type"], stated["content"]) == ("human", RESEARCH["goal"])
     assert asked["content"].startswith("Your decision is needed.")
     assert "steps done. Running: step_1, step_2" in progress["content"]
     assert steps.index(("step_1", "running")) < steps.index(("step_1", "succeeded"))

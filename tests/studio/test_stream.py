@@ -47,7 +47,7 @@ def test_a_step_that_is_tried_again_says_why_and_counts(build: Build, tools: Log
     draw = tools.tool("draw", lambda: next(given), effect="read")
     plan = {"steps": [{**step("a", "draw"), "checks": [{"schema": {"minimum": 2}}]}]}
 
-    told = streamed(build(plan, approval="never", tools=[draw], max_retries=1))
+    told = streamed(build(plan, approval="never", tools=[draw], max_check_attempts=2))
 
     assert [(event["status"], event["attempt"]) for event in told] == [("running", 1), ("running", 2), ("succeeded", 2)]
     assert "2" in told[1]["error"] and told[2]["cost"]["tool_calls"] == 2

@@ -224,3 +224,16 @@ def test_a_form_may_leave_fields_blank_and_send_the_plan_as_text(build: Build) -
 
     assert blank["plan"] == PLAN and brought["plan"] == OTHER
     assert graph.invoke({"goal": "g", "plan": "no plan"}, on_thread("broken"))["status"] == "failed"
+
+
+def test_a_goal_from_a_form_is_stated_once_in_the_chat(build: Build) -> None:
+    graph = build(PLAN, OTHER, {"steps": [], "answer": "2"})
+    graph.invoke({"goal": "count"}, on_thread())
+    graph.invoke(Command(resume="write something else"), on_thread())
+    graph.invoke(Command(resume="approve"), on_thread())
+    graph.invoke({"goal": "count"}, on_thread())
+    state = graph.invoke(chat("what is 1 + 1?"), on_thread())
+
+    said = [message.text for message in state["messages"] if message.type == "human"]
+    assert said == ["count", "count", "what is 1 + 1?"]
+    assert state["messages"][0].type == "human" and state["messages"][-1].type == "ai"

@@ -1,9 +1,11 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from tools import AllowedHost
+from tools.extras import EXTRAS, absent_tools
 from tools.registry import default_tools
 
 NAMES = [
@@ -33,6 +35,24 @@ NAMES = [
 
 def test_the_tools_come_in_a_stable_order(tmp_path: Path) -> None:
     assert [tool.name for tool in default_tools(tmp_path, tmp_path / "workspace")] == NAMES
+
+
+@pytest.mark.parametrize("tool", EXTRAS)
+def test_a_tool_whose_extra_is_missing_is_not_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    module, extra = EXTRAS[tool]
+    monkeypatch.setitem(sys.modules, module, None)
+
+    assert [found.name for found in default_tools(tmp_path, tmp_path)] == [name for name in NAMES if name != tool]
+    assert absent_tools() == {tool: f"it needs: pip install 'planner-executor[{extra}]'"}
+
+
+def test_a_search_engine_with_a_key_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ddgs", None)
+    monkeypatch.setenv("TAVILY_API_KEY", "tvly-0123456789")
+
+    assert [found.name for found in default_tools(tmp_path, tmp_path)] == NAMES
 
 
 def test_every_tool_declares_its_effect(tmp_path: Path) -> None:

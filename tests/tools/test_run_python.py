@@ -131,7 +131,6 @@ def test_without_the_package_the_error_names_what_to_install(monkeypatch: pytest
 
     tool = run_python()
 
-    assert tool.description == "Not installed, do not use: it needs: pip install 'planner-executor[sandbox]'"
     with pytest.raises(InputRefused) as failure:
         tool.invoke({"code": "1"})
     assert "pip install 'planner-executor[sandbox]'" in failure.value.reason

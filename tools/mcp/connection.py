@@ -1,13 +1,15 @@
 """A connection to one server: restarts it once if it dies, and refuses tools that changed."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from tools.call_progress import ProgressListener
-from tools.errors import McpUnavailable
+from tools.call_questions import CallReplies, InputNeeded
+from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.offer import Offer
-from tools.mcp.session import NoListing, Session
+from tools.mcp.session import NoListing, Session, StateRefused
 from tools.mcp.stderr import LOG
 
 AS_TASK_ONLY = (
@@ -50,13 +52,20 @@ class Connection:
         if self._session is not None:
             await self._session.end()
 
-    async def call(self, offer: Offer, args: dict[str, Any], listener: ProgressListener | None = None) -> Any:
+    async def call(
+        self,
+        offer: Offer,
+        args: dict[str, Any],
+        listener: ProgressListener | None = None,
+        replies: CallReplies | None = None,
+    ) -> Any:
         """Check that a tool is unchanged, call it, and return its value.
 
         Half of the call's time limit is for that check: if the server does not answer, the error can state that nothing
         was called. The `listener` is told of the progress that the server reports.
 
         Raises:
+            InputNeeded: The server asks something; with `replies` the same call goes on.
             McpUnavailable: The server does not answer, or the tool has changed; nothing was called.
             McpCallFailed: The server reported a failure, or ended during the call.
         """
@@ -66,9 +75,34 @@ class Connection:
                 session = await self._session_with(offer)
         except TimeoutError:
             raise McpUnavailable(self.server.name, f"it gave no answer within {before_s:g} s") from None
-        value = await session.call(offer.tool, args, listener)
+        if replies is None:
+            value = await session.call(offer.tool, args, listener)
+        else:
+            value = await self._go_on(session, offer, args, listener, replies)
         self._restarted = False
         return value
+
+    async def _go_on(
+        self,
+        session: Session,
+        offer: Offer,
+        args: dict[str, Any],
+        listener: ProgressListener | None,
+        replies: CallReplies,
+    ) -> Any:
+        """Go on with a call that asked; if the server has forgotten it, begin again if that is harmless."""
+        if not replies.anew:
+            try:
+                return await session.call(offer.tool, args, listener, replies)
+            except StateRefused as refused:
+                if not offer.idempotent:
+                    raise McpCallFailed(self.server.name, offer.tool, str(refused)) from None
+        try:
+            return await session.call(offer.tool, args, listener)
+        except InputNeeded as needed:
+            if needed.questions != replies.questions:
+                raise
+            return await session.call(offer.tool, args, listener, replace(replies, state=needed.state))
 
     async def _session_with(self, offer: Offer) -> Session:
         """Return a session whose tool is unchanged; restarts the server if it has died."""

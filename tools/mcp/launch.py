@@ -30,7 +30,7 @@ async def entered(server: StdioServer | HttpServer, errors: StandardError | None
     """Start or reach a server, negotiate the protocol version, and enter the contexts into the stack.
 
     A program gets the variables of its configuration, and of ours only HOME, LOGNAME, PATH, SHELL, TERM and USER. The
-    client offers no capabilities: no server may request model output or our folders.
+    client offers no capabilities here: no server may request model output or our folders.
     """
     from httpx2 import AsyncClient, Timeout
     from mcp import Client, StdioServerParameters

@@ -11,6 +11,7 @@ from anyio import CancelScope
 from langchain_core.tools import BaseTool, StructuredTool
 
 from tools.call_progress import progress_listener
+from tools.call_questions import replies_given
 from tools.errors import ConfigInvalid, McpUnavailable
 from tools.mcp.config import read_config, servers_of
 from tools.mcp.connection import Connection
@@ -110,7 +111,9 @@ class McpServers:
             if self._loop is None:
                 left = "its `with` block has ended; use its tools inside the block"
                 raise McpUnavailable(connection.server.name, left)
-            return await asyncio.wrap_future(self._loop.submit(connection.call(offer, args, progress_listener())))
+            return await asyncio.wrap_future(
+                self._loop.submit(connection.call(offer, args, progress_listener(), replies_given()))
+            )
 
         return StructuredTool(
             name=name,

@@ -6,9 +6,11 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 from tools.call_progress import CallProgress, ProgressListener
+from tools.call_questions import CallQuestion, CallReplies, InputNeeded
 from tools.errors import McpCallFailed, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.content import error_of, size_fault, value_of
+from tools.mcp.elicitation import declare_forms, input_needed, responses
 from tools.mcp.launch import entered, reason_of
 from tools.mcp.stderr import LOG, StandardError
 
@@ -23,6 +25,7 @@ END_TIMEOUT_S = 8.0
 
 WORDS = 500
 MAX_PAGES = 100
+_FORGOTTEN = "the server does not take the answer: it was started anew since it asked, or the answer came too late"
 _LOST = "the server ended during the call, which may have had its effect; it is started again when next needed"
 
 for noisy in ("mcp", "client"):  # the client's own loggers: without a handler their warnings go to the terminal
@@ -31,6 +34,10 @@ for noisy in ("mcp", "client"):  # the client's own loggers: without a handler t
 
 class NoListing(Exception):
     """The server does not list its tools; the message is the reason."""
+
+
+class StateRefused(Exception):
+    """The server does not go on with the call that it had asked in; the message is the reason."""
 
 
 class Session:
@@ -84,21 +91,42 @@ class Session:
             raise NoListing(self._words(error)) from None
         return found
 
-    async def call(self, tool: str, args: dict[str, Any], listener: ProgressListener | None = None) -> Any:
+    async def call(
+        self,
+        tool: str,
+        args: dict[str, Any],
+        listener: ProgressListener | None = None,
+        replies: CallReplies | None = None,
+    ) -> Any:
         """Call a tool and return its value; the listener is told of the progress that the server reports.
 
+        With `replies` the call goes on that the server has asked in.
+
         Raises:
+            InputNeeded: The server asks; the call is over.
+            StateRefused: The server does not take the replies; the tool did not run.
             McpCallFailed: The server says so, its answer cannot be read, or the connection ended before it.
         """
         from mcp import MCPError
-        from mcp.types import CONNECTION_CLOSED
+        from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, InputRequiredResult
 
         try:
             client = await self.begun()
-            answer = await client.call_tool(tool, args, progress_callback=self._progress_callback(listener))
+            answer = await client.call_tool(
+                tool,
+                args,
+                progress_callback=self._progress_callback(listener),
+                input_responses=responses(replies) if replies is not None else None,
+                request_state=replies.state if replies is not None else None,
+                allow_input_required=True,
+            )
+            if isinstance(answer, InputRequiredResult):
+                raise self._asked(input_needed(answer))
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 raise McpCallFailed(self._server.name, tool, _LOST) from None
+            if replies is not None and error.code == INVALID_PARAMS:
+                raise StateRefused(f"{_FORGOTTEN} ({self._words(error)})") from None
             raise McpCallFailed(self._server.name, tool, self._words(error)) from None
         except (ValueError, RuntimeError) as error:  # breaks the protocol or its own schema, or asks for input
             raise McpCallFailed(self._server.name, tool, self._words(error)) from None
@@ -108,6 +136,11 @@ class Session:
         if fault := size_fault(value):
             raise McpCallFailed(self._server.name, tool, fault)
         return value
+
+    def _asked(self, needed: InputNeeded) -> InputNeeded:
+        hide = self._server.hide
+        told = [CallQuestion(one.id, hide(one.text), hide(one.schema)) for one in needed.questions]
+        return InputNeeded(tuple(told), needed.state)
 
     def _progress_callback(self, listener: ProgressListener | None) -> "ProgressFnT | None":
         if listener is None:
@@ -129,6 +162,7 @@ class Session:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(start_timeout_s):
                     client = await entered(server, standard_error, stack)
+                declare_forms(client.session)
                 self._ready.set_result(client.session)
                 await self._leave.wait()
         except Exception as error:  # noqa: BLE001  (around a server that others wrote, where it becomes an error)

@@ -21,7 +21,7 @@ from graph.policy.policy_preview import PolicyFinding, preview_policy
 from graph.text.policy import denials, stops, triggers
 
 if TYPE_CHECKING:
-    from graph.context import Settings
+    from graph.settings import Settings
 
 BOUNDS: Mapping[str, str] = {
     "max_replans": "revisions after failures",

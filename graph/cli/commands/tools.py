@@ -25,17 +25,17 @@ def tools(given: ToolOptions, config: options.ConfigFile = None) -> None:
     with report_errors(screen):
         from graph.calls.toolbox import Toolbox
         from graph.tool_servers import with_servers
-        from tools.extras import NOT_INSTALLED
+        from tools.extras import absent_tools
 
         given.check()
         setup = Setup.default().changed(**given.tool_settings, config=config)
         with with_servers(setup.mcp, setup.tools()) as everything:
-            specs = Toolbox(everything).specs.values()
-            screen.show(table_of(specs))
+            specs = Toolbox(everything).specs
+            screen.show(table_of(specs.values()))
         screen.say()
-        for spec in specs:
-            if spec.description.startswith(NOT_INSTALLED):
-                screen.say(f"{spec.name} cannot be used yet,{spec.description.removeprefix(NOT_INSTALLED)}")
+        for name, needed in absent_tools().items():
+            if name not in specs:
+                screen.say(f"{name} cannot be used yet, {needed}")
         screen.say("read: reads this machine only; write: changes this machine; external: reaches beyond this machine.")
         screen.say("A call that is not repeatable and may have happened is repeated only if a person says so.")
 

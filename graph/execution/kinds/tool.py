@@ -2,7 +2,7 @@
 
 from pydantic import JsonValue
 
-from graph.calls.tool_call import CallUncertain, Finished, ToolCall
+from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.execution.for_each import ItemOutcome
 from graph.execution.kinds.start import KindStart
 from graph.execution.model_step import StepFailed
@@ -16,7 +16,7 @@ async def start(work: StepWork, step: Step) -> Started:
 
     Raises:
         UnresolvedReferenceError: A reference has no value.
-        Refused, CallHeld, CallUncertain, BudgetReached: See `CallGate.admit`.
+        Refused, CallHeld, CallUncertain, LimitReached: See `CallGate.admit`.
     """
     assert step.tool is not None
     args = await evaluated(dict(step.args), lambda: step.filled_args(work.values))
@@ -29,9 +29,11 @@ async def start(work: StepWork, step: Step) -> Started:
 
 async def make(work: StepWork, step: Step, call: ToolCall) -> StepOutcome:
     """Make the step's call; its intent is already written."""
-    end = StepOutcome.of_call(await work.gate.perform(call))
     try:
+        end = StepOutcome.of_call(await work.gate.perform(call))
         return await work.assess(step, end, lambda _: _repeat(work, call))
+    except CallHeld as reason:
+        return for_a_person(step.id, reason)
     finally:
         work.gate.effects.end_turn(call)
 

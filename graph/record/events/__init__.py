@@ -6,6 +6,7 @@ handle it.
 
 from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, EarlierCall, StepHeld, StepUncertain
+from graph.record.events.call_asked import AskedQuestion, CallAsked
 from graph.record.events.content import Arguments, Content
 from graph.record.events.event import ASIDE, CONTROL, TYPES, Draft, Event, EventData
 from graph.record.events.fork import CallInherited, Inherited, RunForked
@@ -41,7 +42,9 @@ __all__ = [
     "TYPES",
     "WORDING",
     "Arguments",
+    "AskedQuestion",
     "BudgetReached",
+    "CallAsked",
     "CallFinished",
     "CallInherited",
     "CallRefused",

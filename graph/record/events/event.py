@@ -8,6 +8,7 @@ from typing import Any, get_args
 from graph.errors import UnknownEventError
 from graph.record.events.by_person import ResultSupplied, StepSkipped
 from graph.record.events.call import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
+from graph.record.events.call_asked import CallAsked
 from graph.record.events.fork import CallInherited, Inherited, RunForked
 from graph.record.events.model import ModelFinished, ModelStarted
 from graph.record.events.payload import Json
@@ -28,6 +29,7 @@ EventData = (
     | Executing
     | CallStarted
     | CallFinished
+    | CallAsked
     | CallRefused
     | StepHeld
     | StepUncertain

@@ -102,7 +102,8 @@ class Decided(Payload):
     """A decision was made: `by` a `person`, `unseen`, or the `policy`.
 
     `decisions` are the decisions as parsed, `given` has answers to questions by step, `steps` the keys of calls
-    approved with the shown arguments, `budget` the raised budget.
+    approved with the shown arguments, `replies` the forms filled in for calls that asked, by key of the call and id of
+    the question (null if declined), `budget` the raised budget.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"
@@ -115,6 +116,7 @@ class Decided(Payload):
     decisions: tuple[Mapping[str, Any], ...] = ()
     given: Mapping[str, JsonValue] = field(default_factory=dict)
     steps: tuple[str, ...] = ()
+    replies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     budget: Budget | None = None
     decision: str
     by: str
@@ -136,6 +138,7 @@ class Decided(Payload):
             "decisions": list(self.decisions),
             "given": dict(self.given),
             "steps": list(self.steps),
+            **given(replies={key: dict(forms) for key, forms in self.replies.items()} or None),
             "budget": self.budget.to_json() if self.budget is not None else None,
             "decision": self.decision,
             "by": self.by,
@@ -155,6 +158,7 @@ class Decided(Payload):
             decisions=tuple(raw.get("decisions", ())),
             given=raw.get("given", {}),
             steps=tuple(raw.get("steps", ())),
+            replies=raw.get("replies", {}),
             budget=read_budget(budget)[0] if budget is not None else None,
             decision=raw["decision"],
             by=raw["by"],

@@ -10,6 +10,7 @@ from typing import assert_never
 from graph.errors import UnknownEventError
 from graph.record.events import (
     BudgetReached,
+    CallAsked,
     CallFinished,
     CallInherited,
     CallRefused,
@@ -82,7 +83,7 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_plan(data)
         case ReviewRequested() | Decided():
             return format_review(data)
-        case CallStarted() | CallFinished() | CallRefused() | StepHeld() | StepUncertain():
+        case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)
         case StepFinished() | StepChecked() | BudgetReached():
             return format_step(data, step)

@@ -2,11 +2,11 @@
 
 from typing import assert_never
 
-from graph.record.events import CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
+from graph.record.events import CallAsked, CallFinished, CallRefused, CallStarted, StepHeld, StepUncertain
 from graph.text.event_text.sections import Formatted, Words
 from graph.text.event_text.values import arguments_text, outcome_text, short_digest, truncated
 
-CallEvent = CallStarted | CallFinished | CallRefused | StepHeld | StepUncertain
+CallEvent = CallStarted | CallFinished | CallAsked | CallRefused | StepHeld | StepUncertain
 
 
 def format_call(data: CallEvent, step: str) -> Formatted:
@@ -16,6 +16,8 @@ def format_call(data: CallEvent, step: str) -> Formatted:
             return ("steps",), _call_started(step, data)
         case CallFinished():
             return ("steps",), _call_finished(step, data)
+        case CallAsked():
+            return ("steps", "decisions"), _call_asked(step, data)
         case CallRefused():
             return ("steps", "policy"), _call_refused(step, data)
         case StepHeld():
@@ -35,6 +37,11 @@ def _call_finished(step: str, data: CallFinished) -> Words:
     nothing = ", and nothing happened" if data.nothing_happened else ""
     nothing += ", and it is tried again" if data.again else ""
     yield f"the call of {step} {outcome_text(data.result)}{nothing}"
+
+
+def _call_asked(step: str, data: CallAsked) -> Words:
+    yield f"{step} waits: its call of {data.tool} asks a person"
+    yield from (f"it asks: {question.text}" for question in data.questions)
 
 
 def _call_refused(step: str, data: CallRefused) -> Words:

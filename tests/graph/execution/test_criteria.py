@@ -108,7 +108,7 @@ def test_a_step_is_tried_again_as_often_as_is_allowed_and_each_try_is_on_record(
     look = tools.tool("look", lambda **_: "", effect="read")
 
     async def work(desk: Desk) -> list[Any]:
-        await (await prepared(desk, {**step("a", "look"), **FILLED}, max_retries=max_retries)).run()
+        await (await prepared(desk, {**step("a", "look"), **FILLED}, max_check_attempts=max_retries + 1)).run()
         checked = [event for event in await desk.ledger.events(desk.run) if event.kind == "step_checked"]
         return [event.data.again for event in checked if isinstance(event.data, StepChecked)]
 
@@ -120,7 +120,10 @@ def test_a_step_that_meets_its_criteria_is_not_tried_again(prepared: Any) -> Non
     tools = LoggedTools()
 
     result, kinds = outcome(
-        prepared, {**step("a", "look", n=1), **FILLED}, tools.tool("look", lambda n: n, effect="read"), max_retries=1
+        prepared,
+        {**step("a", "look", n=1), **FILLED},
+        tools.tool("look", lambda n: n, effect="read"),
+        max_check_attempts=2,
     )
 
     assert (result.value, len(tools.calls)) == (1, 1)
@@ -134,7 +137,7 @@ def test_tries_on_record_count_for_a_tool_and_not_for_a_model_which_repeats_its_
 
     async def work(desk: Desk, one: dict[str, Any]) -> tuple[Any, int]:
         await desk.ledger.append(desk.lease, [tried])
-        passed = await (await prepared(desk, {**one, **REASONED}, model=model, max_retries=1)).run()
+        passed = await (await prepared(desk, {**one, **REASONED}, model=model, max_check_attempts=2)).run()
         return passed.statuses["a"], (await desk.kinds()).count("step_checked")
 
     assert at_desk(lambda desk: work(desk, step("a", "look")), look) == ("failed", 2)
@@ -161,7 +164,7 @@ def test_an_effect_whose_result_will_not_do_is_not_repeated_by_the_same_call(
 def test_only_a_result_that_will_do_is_a_model_steps(prepared: Any) -> None:
     one = {**step("a"), **REASONED}
 
-    _, kinds = outcome(prepared, one, model=ScriptedModel(["dunno", "thought"]), max_retries=1)
+    _, kinds = outcome(prepared, one, model=ScriptedModel(["dunno", "thought"]), max_check_attempts=2)
 
     asked = ["model_started", "model_finished"]
     assert kinds == [*asked, "step_checked", *asked, "step_finished", "step_checked"]

@@ -95,14 +95,23 @@ def test_a_list_is_not_done_on_when_the_run_has_changed(prepared: Any) -> None:
     assert tools.calls == []
 
 
+class Silent:
+    """Reports nothing."""
+
+    def step(self, *_: Any) -> None: ...
+    def item(self, *_: Any) -> None: ...
+    def again(self, *_: Any) -> None: ...
+    def person(self, *_: Any) -> None: ...
+
+
 def test_a_list_has_the_calls_and_the_trust_of_all_its_items() -> None:
     step = Step(id="a", objective="o", tool="half", for_each=[4, 3], max_failures=1)
     page = TrustLabel("untrusted", ("page",))
     done = {0: ItemOutcome(2, USER, {"half": 1}), 1: ItemOutcome(2, USER, {"half": 2})}
     attempt = StepAttempt("a", "i", 1, 0.0)
 
-    whole = Items(step, asyncio.Semaphore(), page, done).end(attempt, 2)
-    partly = Items(step, asyncio.Semaphore(), page, {0: done[0]}, {1: "odd"}).end(attempt, 2)
+    whole = Items(step, asyncio.Semaphore(), page, Silent(), done).end(attempt, 2)
+    partly = Items(step, asyncio.Semaphore(), page, Silent(), {0: done[0]}, {1: "odd"}).end(attempt, 2)
 
     assert (whole.called, whole.label) == ({"half": 3}, USER)
     assert (partly.called, partly.label.untrusted) == ({"half": 1}, True), "the error may quote what the item read"

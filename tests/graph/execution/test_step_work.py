@@ -77,7 +77,7 @@ def test_only_work_that_may_be_repeated_is_done_again_for_its_criteria(
         return work.assess(given, end(), again)
 
     async def work(desk: Desk) -> Any:
-        found = await work_on(prepared, desk, {**one, "checks": EMPTY}, max_retries=1)
+        found = await work_on(prepared, desk, {**one, "checks": EMPTY}, max_check_attempts=2)
         return await assess(found, Step.model_validate({**one, "checks": EMPTY}))
 
     assert at_desk(work, READ, SEND).result.status == "failed"

@@ -24,7 +24,7 @@ from graph.observing.json_lines import JsonLines
 from graph.observing.log import log_events
 from graph.observing.otel import OtelObserver
 from graph.observing.prometheus import exposition, registry_of
-from graph.record.counters import GAUGES, HELP, Counters, RunCounter
+from graph.record.counters import BOUNDS_S, GAUGES, HELP, HISTOGRAMS, Counters, RunCounter
 from graph.record.events import Event
 from graph.runs import open_runs
 from graph.testing import LoggedTools, ScriptedModel, drafted, on_thread, step, whole_payload
@@ -38,6 +38,10 @@ PLAN = {
         {"id": "c", "objective": "think", "depends_on": ["a"]},
     ]
 }
+
+
+def whole_event(seq: int, kind: str, step_id: str, **told: Any) -> Event:
+    return Event(seq=seq, kind=kind, step=step_id, payload=whole_payload(kind, told), at=0.0)
 
 
 def spans(exporter: InMemorySpanExporter) -> dict[str, list[ReadableSpan]]:
@@ -228,7 +232,32 @@ def test_every_metric_is_named_also_if_nothing_was_counted() -> None:
     assert {line for line in told if line.startswith("# TYPE")} == {
         *(f"# TYPE planner_executor_{name} counter" for name in HELP),
         *(f"# TYPE planner_executor_{name} gauge" for name in GAUGES),
+        *(f"# TYPE planner_executor_{name} histogram" for name in HISTOGRAMS),
     }
+
+
+def test_the_seconds_of_steps_are_a_histogram_with_few_labels() -> None:
+    lasted = [0.05, 0.3, 0.4, 45.0, 90_000.0]
+    events = [
+        whole_event(
+            number, "step_finished", f"s{number}", status=status, started_at=1_000.0, ended_at=1_000.0 + seconds
+        )
+        for number, (status, seconds) in enumerate([*(("succeeded", one) for one in lasted), ("failed", 2.0)], 1)
+    ]
+    counters = Counters(RunCounter().count(events), {})
+
+    told = exposition(registry_of(lambda: counters)).splitlines()
+    lines = [line.removeprefix("planner_executor_step_seconds") for line in told if "step_seconds" in line]
+    buckets = {line for line in lines if line.startswith("_bucket") and "succeeded" in line}
+    assert {
+        '_bucket{le="0.1",status="succeeded"} 1.0',
+        '_bucket{le="0.5",status="succeeded"} 3.0',
+        '_bucket{le="30",status="succeeded"} 3.0',
+        '_bucket{le="60",status="succeeded"} 4.0',
+        '_bucket{le="+Inf",status="succeeded"} 5.0',
+    } <= buckets
+    assert len(buckets) == len(BOUNDS_S) + 1
+    assert '_count{status="succeeded"} 5.0' in lines and '_sum{status="failed"} 2.0' in lines
 
 
 def test_a_count_of_many_digits_is_told_to_the_last() -> None:

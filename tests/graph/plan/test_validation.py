@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.plan.catalog import ToolSpec
+from graph.plan.catalog import Catalog, ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.json_values import json_faults
 from graph.plan.reading import ParsedPlan, read_plan
@@ -174,6 +174,14 @@ def test_an_unknown_tool_is_named_with_those_that_are_known() -> None:
 
     assert "'serach'" in reading.issues[0].message
     assert "search" in reading.issues[0].message
+
+
+def test_a_tool_that_is_not_installed_is_named_with_the_extra_that_brings_it() -> None:
+    tools = Catalog(TOOLS, {"run_python": "it needs: pip install 'planner-executor[sandbox]'", "search": "unused"})
+    reading = read_plan({"steps": [step("one", tool="run_python"), step("two", tool="search")]}, tools)
+
+    messages = [issue.message for issue in reading.issues if issue.field == "tool"]
+    assert messages == ["tool 'run_python' is not installed; it needs: pip install 'planner-executor[sandbox]'"]
 
 
 def test_every_unknown_tool_of_a_grant_is_named() -> None:

@@ -86,6 +86,7 @@ FULL: dict[str, dict[str, Any]] = {
         "decisions": [{"type": "approve", "message": "go ahead"}],
         "given": {"step_2": "an answer"},
         "steps": ["c" * 64],
+        "replies": {"c" * 64: {"size": {"size": "M"}}},
         "budget": {"cost_usd": 1234.5},
         "decision": "approve",
         "by": "person",
@@ -122,6 +123,16 @@ FULL: dict[str, dict[str, Any]] = {
         "again": True,
     },
     "call_refused": {"tool": "send", **HELD_ARGS, "why": "it is not granted", "revision": 2},
+    "call_asked": {
+        "key": "c" * 64,
+        "call": 0,
+        "item": 3,
+        "tool": "send",
+        "questions": [{"id": "size", "text": "Which size?", "schema": {"type": "object", "properties": {}}}],
+        "state": "opaque",
+        "revision": 2,
+        "worked_s": 1.5,
+    },
     "step_held": {
         "key": "c" * 64,
         "tool": "send",
@@ -183,7 +194,7 @@ FULL: dict[str, dict[str, Any]] = {
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
     "run_forked": {"source": "thread.1", "again": ["step_2"], "tainted": ["step_1"]},
-    "inherited": {"source": "thread.1", "seq": 9, **RESULT, "label": LABEL},
+    "inherited": {"source": "thread.1", "seq": 9, **RESULT, "ended_at": 1002.25, "label": LABEL},
     "call_inherited": {
         "source": "thread.1",
         "seq": 7,

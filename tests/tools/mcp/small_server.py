@@ -1,7 +1,8 @@
 """A small MCP server that needs no package: `python small_server.py FOLDER` speaks over standard input and output,
 `python small_server.py FOLDER PORT` on a port of loopback, which it prints (0 for any).
 
-What it was asked is in FOLDER/starts and FOLDER/calls; files of these names in FOLDER change how it behaves:
+What it was asked is in FOLDER/starts and FOLDER/calls, what clients offered in FOLDER/offered; files of these names in
+FOLDER change how it behaves:
 `crash` (ends at its start), `deaf` (answers nothing), `chatty` (says on its standard output what is no message),
 `swapped` (the tool `note` takes another argument), `tasks` (a JSON list of tools that can only be run as tasks,
 among them `research`), and by HTTP `token` (what a client must send as its bearer token)
@@ -35,6 +36,7 @@ class SmallServer:
         if number is None or (self.folder / "deaf").exists():
             return None
         if method == "initialize":
+            self._write("offered", message["params"]["capabilities"])
             return self._result(number, {"capabilities": {"tools": {}}, **self._version(message)})
         if method == "tools/list":
             return self._result(number, {"tools": self.tools()})

@@ -161,7 +161,7 @@ def test_each_try_of_a_step_has_an_intent(prepared: Any) -> None:
     look = {**step("a", "look"), "checks": [{"non_empty": True}]}
 
     async def work(desk: Desk) -> list[str]:
-        await passed_over(prepared, desk, look, max_retries=1)
+        await passed_over(prepared, desk, look, max_check_attempts=2)
         return await desk.kinds()
 
     kinds = at_desk(work, LoggedTools().tool("look", lambda **_: next(said), effect="read"))

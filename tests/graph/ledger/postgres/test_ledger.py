@@ -23,6 +23,7 @@ pytestmark = pytest.mark.e2e
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
 NOTE = drafted("paused", {})
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND wait_event_type = 'Lock'"
 IN_USE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
 
 
@@ -131,7 +132,7 @@ def test_a_forked_process_has_connections_of_its_own(address: str) -> None:
     assert asyncio.run(main()) == [RunKey("t", 3), RunKey("t", 2), RunKey("t", 1)]
 
 
-def test_an_event_loop_that_ends_in_the_middle_of_a_call_disturbs_nobody(address: str) -> None:
+def test_an_event_loop_that_ends_in_the_middle_of_a_call_disturbs_nobody(address: str, name: str) -> None:
     ledger = open_ledger(address)
     run = asyncio.run(ledger.open_run("t", [STARTED]))
 
@@ -145,6 +146,7 @@ def test_an_event_loop_that_ends_in_the_middle_of_a_call_disturbs_nobody(address
         other.execute("LOCK TABLE ledger_inbox")
         task = loop.create_task(begin())
         loop.run_until_complete(task)
+        until(lambda: bool(execute(server(), WAITING, name)[0][0]))
         for left in asyncio.all_tasks(loop):
             left.cancel()
         loop.run_until_complete(asyncio.sleep(0))

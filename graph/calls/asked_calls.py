@@ -1,0 +1,47 @@
+"""Calls that ended with questions to a person: the event with the questions, and the answers to go on with."""
+
+from collections.abc import Sequence
+
+from graph.calls.call_events import questions_asked
+from graph.calls.meter import Meter
+from graph.calls.tool_call import CallAsks, ToolCall
+from graph.ledger.protocol import Lease, Ledger
+from graph.record.events import AskedQuestion
+from graph.record.run_state import RunState
+from tools.call_questions import CallQuestion, CallReplies, InputNeeded
+
+ASKS = "its tool asks something in the middle of the call; a person has to answer first"
+
+
+class AskedCalls:
+    """The questions of the calls of one run."""
+
+    def __init__(self, ledger: Ledger, lease: Lease, record: RunState, meter: Meter) -> None:
+        self._ledger, self._lease, self._record, self._meter = ledger, lease, record, meter
+
+    async def replies(self, call: ToolCall) -> CallReplies | None:
+        """Return a person's answers to what the call asked, None if it asked nothing.
+
+        Raises:
+            CallAsks: There is no answer yet.
+        """
+        known = self._record.calls.by_key.get(call.key)
+        if known is None or known.asked is None:
+            return None
+        if known.asked.forms is not None:
+            asked = tuple(CallQuestion(one.id, one.text, one.schema) for one in known.asked.questions)
+            return CallReplies(known.asked.state, known.asked.forms, asked, known.asked.anew)
+        if known.asked.resumed:
+            return None
+        if known.asked.revision != self._record.plan_state.revision:
+            await self._write(call, known.asked.questions, known.asked.state)
+        raise CallAsks(call.key, ASKS)
+
+    async def note(self, call: ToolCall, needed: InputNeeded) -> None:
+        """Record the questions that a call ended with."""
+        questions = [AskedQuestion(one.id, one.text, one.schema) for one in needed.questions]
+        await self._write(call, questions, needed.state)
+
+    async def _write(self, call: ToolCall, questions: Sequence[AskedQuestion], state: str | None) -> None:
+        revision = self._record.plan_state.revision
+        await self._ledger.append(self._lease, [questions_asked(call, questions, state, revision, self._meter.wall_s)])

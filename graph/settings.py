@@ -1,0 +1,48 @@
+"""Settings of a graph: names and limits, as its operator chooses them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from graph.plan.attempts import AttemptLimits
+from graph.plan.reading import MAX_STEPS
+from graph.policy.policy import NO_POLICY, ApprovalMode, Policy
+from graph.policy.replanning import Replan
+from graph.record.budget import NO_BUDGET, Budget
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Names and limits; each limit has a minimum, enforced by `build_graph`.
+
+    `max_repairs` bounds the corrections of an invalid plan, `max_feedback` the plans that a person may send back,
+    `max_replans` the calls of the replanner after failures, `max_rounds` the rounds of a run that is planned step by
+    step, `max_check_attempts` the attempts at a step whose result does not meet its criteria, `max_depth` the nesting
+    of refined steps. With `horizon` 1 the planner plans one step at a time. `budget` limits a new run.
+    `timeout_s`, `attempts` and `backoff_s` are those of every step, see `graph.plan.attempts`.
+    `record_prompts` records prompts in the ledger; answers are always recorded. `instructions` adds to a role's prompt.
+    """
+
+    approval: ApprovalMode = "always"
+    policy: Policy = NO_POLICY
+    budget: Budget = NO_BUDGET
+    replan: Replan = "failure"
+    horizon: Literal[1] | None = None
+    max_concurrency: int = 16
+    max_replans: int = 2
+    max_rounds: int = 10
+    max_check_attempts: int = 2
+    max_repairs: int = 1
+    max_feedback: int = 10
+    max_steps: int = MAX_STEPS
+    max_depth: int = 2
+    timeout_s: float | None = None
+    attempts: int | None = None
+    backoff_s: float | None = None
+    record_prompts: bool = True
+    instructions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def attempt_limits(self) -> AttemptLimits:
+        """How long and how often a step is tried, by these settings and the policy."""
+        return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s).lowest(self.policy.steps)
