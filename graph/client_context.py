@@ -20,7 +20,7 @@ FIXED = (
     "budget",
     "max_steps",
     "max_rounds",
-    "max_retries",
+    "max_check_attempts",
     "max_feedback",
     "max_depth",
     "record_prompts",
@@ -96,7 +96,7 @@ class Context(BaseModel):
     budget: dict[str, Any] | None = _fixed("What a new run may spend.", "executor")
     max_steps: int | None = _fixed("How many steps a plan may have.", "planner", "replanner")
     max_rounds: int | None = _fixed("How often a run is planned on step by step.", "planner", "replanner")
-    max_retries: int | None = _fixed("How often a step is tried again whose result misses its criteria.", "executor")
+    max_check_attempts: int | None = _fixed("How often a step is tried whose result misses its criteria.", "executor")
     max_feedback: int | None = _fixed("How often a person may ask for another plan.", "review")
     max_depth: int | None = _fixed("How many refined steps may lie within one another.", "replanner")
     record_prompts: bool | None = _fixed("Whether the ledger keeps what models are asked.", "planner", "executor")
