@@ -2,11 +2,19 @@
 
 `graph` and `tools` are common names: a `graph.py` or `tools.py` of the user's own that comes first on the
 import path would be loaded instead of ours. This module is looked up first and says so in one sentence.
+
+Imports take seconds, and the end of the process may too: Ctrl-C is one sentence and code 130 then as well.
 """
 
+import contextlib
 import importlib.util
+import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
+
+INTERRUPTED = 130
 
 
 def shadowing_file(package: str) -> Path | None:
@@ -19,8 +27,24 @@ def shadowing_file(package: str) -> Path | None:
     return None if found == ours else found
 
 
+def stop_at_once(_number: int, _frame: FrameType | None) -> None:
+    """End the process while no command is at work, so that there is nothing to undo.
+
+    An exception would not do: it can be raised within an import, which may take it for its own.
+    """
+    with contextlib.suppress(Exception):  # the stream may be closed, or in the middle of a write
+        sys.stdout.flush()
+    os.write(2, b"\ninterrupted\n" if os.isatty(2) else b"interrupted\n")
+    os._exit(INTERRUPTED)
+
+
 def main() -> None:
-    """Run the command line, unless a file of the user's hides one of our packages."""
+    """Run the command line, unless a file of the user's hides one of our packages.
+
+    A command makes Ctrl-C an exception while it is at work (`graph.cli.exit_codes`).
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's `&` has it ignored
+        signal.signal(signal.SIGINT, stop_at_once)
     for package in ("graph", "tools"):
         if found := shadowing_file(package):
             sys.stderr.write(

@@ -4,14 +4,15 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from pydantic import JsonValue
 
-from graph.agent_session import ProgressCallback
+from graph.agent_session import NotGiven, ProgressCallback
 from graph.async_agent import AsyncAgent
 from graph.chat_models.settings import ModelSpec
 from graph.checkpoint import DATABASE
+from graph.errors import ConfigError
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
@@ -58,6 +59,11 @@ class Agent:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> NoReturn:
+        raise ConfigError("Agent needs `with Agent.open(...)`; for `async with` use graph.AsyncAgent")
+
+    async def __aexit__(self, *_: object) -> None: ...
+
     def close(self) -> None:
         """See `AsyncAgent.aclose`."""
         with self._starting:
@@ -74,7 +80,12 @@ class Agent:
         return self._do(lambda: self._agent.start(goal, **options))
 
     def resume(
-        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: ProgressCallback | None = None
+        self,
+        run: str,
+        decision: Any = NotGiven.DECISION,
+        *,
+        unseen: bool = False,
+        on_progress: ProgressCallback | None = None,
     ) -> Run:
         """See `AsyncAgent.resume`."""
         return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, on_progress=on_progress))

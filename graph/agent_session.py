@@ -1,8 +1,10 @@
 """An open agent: checkpointer, ledger, tools and graph over one database, and the driving of runs."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,10 @@ from langgraph.types import Command
 from graph.builder import Graph, build_graph, own_tools
 from graph.caller import Caller, invoked_by
 from graph.checkpoint import open_checkpointer
-from graph.errors import InputError, MissingToolsError, NothingToDecideError, RunPausedError
+from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError
+from graph.ledger.protocol import RunKey
 from graph.own_tools import tool_name
+from graph.record.projection import project
 from graph.record.run_state import run_name
 from graph.route import headed
 from graph.runs import Run, Runs, open_runs
@@ -22,6 +26,17 @@ from graph.tool_servers import Servers, Tools, awith_servers
 from tools.extras import absent_tools
 
 ProgressCallback = Callable[[Mapping[str, Any]], None]
+
+NAMES_A_MODEL = re.compile(r"[a-z][a-z0-9_]+:[\w.-]+")
+"""Such as `openai:gpt-5`; a drive of Windows has one letter."""
+
+EXPECTED = "give approve, reject, feedback or a changed plan, or leave the decision out to look at the run"
+
+
+class NotGiven(Enum):
+    """The default of `decision`: the run goes on without one."""
+
+    DECISION = "not given"
 
 
 @dataclass(frozen=True)
@@ -46,16 +61,18 @@ class AgentSession:
             raise MissingToolsError(run.id, sorted(missing), absent_tools())
 
     async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
-        """Resume a run, with a decision unless that is None; without one, only an interrupted run goes on.
+        """Resume a run, with a decision unless it is `NotGiven`; without one, only an interrupted run goes on.
 
         Raises:
             MissingToolsError: A tool of the remaining steps is missing.
-            InputError: The decision is `{}`.
+            InputError: The decision is `{}`, or None although the run waits for one.
             NothingToDecideError: A decision was given, but the run does not wait for one.
         """
         if not run.ended:
             self.require_tools(run)
-        if decision is not None:
+        if decision is None and run.request is not None:
+            raise InputError("decision", f"None decides nothing, and {run.id} waits; {EXPECTED}")
+        if decision is not None and decision is not NotGiven.DECISION:
             await self._decide(run, decision, unseen, on_progress)
         elif not run.ended and run.request is None:
             await self.drive(None, Caller.facade(run.thread), on_progress)
@@ -74,8 +91,17 @@ class AgentSession:
             await self.drive(None, Caller.facade(run.thread), None)
             run = await self.latest(run.thread)
         if run.request is None:
-            raise NothingToDecideError(run.id, run.status)
+            raise NothingToDecideError(run.id, run.status, await self._decided_first(run))
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
+
+    async def _decided_first(self, run: Run) -> str:
+        """Return who decided the last request of a run, and its outcome; empty if nobody did."""
+        record = project(await self.runs.ledger.events(RunKey(run.thread, run.n)))
+        decided = list(record.review_state.decided_at.values())
+        if not decided:
+            return ""
+        outcome = f"; it has ended: {run.status}" if run.ended else "; look at it again"
+        return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision}){outcome}"
 
     async def propose(self, run: Run, plan: Any, on_progress: ProgressCallback | None) -> None:
         """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
@@ -114,11 +140,28 @@ class AgentSession:
         return run.with_request(asked[0]) if asked and run.status == "waiting" else run
 
 
+def check_arguments(database: Any, options: Mapping[str, Any]) -> None:
+    """Check what an agent is opened with, before a file of a strange name is created.
+
+    Raises:
+        ConfigError: The database is no path, or an option belongs to `build_graph` alone.
+    """
+    if not isinstance(database, str | Path):
+        expected = "the path of an SQLite file or the address of a PostgreSQL database"
+        raise ConfigError(f"database must be {expected}, got {type(database).__name__}")
+    if NAMES_A_MODEL.fullmatch(str(database)) and not Path(database).exists():
+        raise ConfigError(f"database {str(database)!r} looks like a model; name the model with planner={database!r}")
+    if own := [name for name in ("checkpointer", "ledger") if name in options]:
+        why = "an agent opens it in its database; to bring one, use build_graph and AsyncAgent.over"
+        raise ConfigError(f"{own[0]} cannot be given: {why}")
+
+
 @asynccontextmanager
 async def open_session(
     database: str | Path, tools: Tools | None, mcp: Servers, options: Mapping[str, Any]
 ) -> AsyncIterator[AgentSession]:
     """Open a database and build the graph over it."""
+    check_arguments(database, options)
     others = own_tools() if tools is None else tools
     async with (
         open_runs(database) as runs,

@@ -6,16 +6,16 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from pydantic import JsonValue
 
 from graph.agent_records import AgentRecords
-from graph.agent_session import AgentSession, ProgressCallback, open_session
+from graph.agent_session import AgentSession, NotGiven, ProgressCallback, open_session
 from graph.builder import Graph
 from graph.caller import Caller, Changes
 from graph.checkpoint import DATABASE
-from graph.errors import InputError
+from graph.errors import ConfigError, InputError
 from graph.forking import fork_of
 from graph.identity import local_user
 from graph.ledger.opening import shown
@@ -75,6 +75,14 @@ class AsyncAgent(AgentRecords):
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
+    def __enter__(self) -> NoReturn:
+        raise ConfigError("AsyncAgent needs `async with AsyncAgent.open(...)`; in synchronous code use graph.Agent")
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __await__(self) -> NoReturn:
+        raise ConfigError("AsyncAgent.open(...) is not awaited; use `async with`, or await its methods, such as start")
+
     @property
     def graph(self) -> Graph:
         """The graph, while the agent is open."""
@@ -131,14 +139,19 @@ class AsyncAgent(AgentRecords):
         return await session.latest(thread)
 
     async def resume(
-        self, run: str, decision: Any = None, *, unseen: bool = False, on_progress: ProgressCallback | None = None
+        self,
+        run: str,
+        decision: Any = NotGiven.DECISION,
+        *,
+        unseen: bool = False,
+        on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Resume a run, with a decision if it waits for one, and return it when it stops again.
 
         Args:
             run: Its id, or its thread.
             decision: An answer to the review request: `"approve"`, `"reject"`, feedback, a changed plan, or the
-                long form `{"decisions": [...]}`; `Run.decide` puts it together.
+                long form `{"decisions": [...]}`; `Run.decide` puts it together. Left out, a waiting run stays as it is.
             unseen: Whether the decision was made in advance, without seeing the request. It then approves only a plan:
                 it is marked in the ledger, and neither settles an uncertain call nor approves a value.
             on_progress: Called with each step's changes as they happen.
@@ -146,7 +159,7 @@ class AsyncAgent(AgentRecords):
         Raises:
             UnknownRunError: There is no such run.
             NothingToDecideError: A decision was given, but the run does not wait for one.
-            InputError: The decision is `{}`, or the thread has a later run.
+            InputError: The decision is None or `{}`, or the thread has a later run.
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
         """
         session, latest = await self._open.get(), await self._latest(run)

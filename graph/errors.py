@@ -34,6 +34,9 @@ AgentError
     ├── RunOwnedError           another owner executes the run   .run
     └── LeaseLostError          another owner has taken the run over   .run
 
+`ConfigError` and `InputError` are `ValueError`s too: the LangGraph server passes the text of a `ValueError` on to its
+client, and answers with "An internal error occurred" for any other error.
+
 Refused plans, failed steps and unusable answers of models are data, not errors.
 """
 
@@ -46,7 +49,7 @@ class AgentError(Exception):
     """Base class of all deliberate errors of the agent."""
 
 
-class ConfigError(AgentError):
+class ConfigError(AgentError, ValueError):
     """The configuration is invalid; nothing has been started."""
 
 
@@ -124,7 +127,7 @@ class ShadowedPackageError(ConfigError):
         )
 
 
-class InputError(AgentError):
+class InputError(AgentError, ValueError):
     """The input of a run is invalid."""
 
     def __init__(self, field: str, why: str) -> None:
@@ -155,9 +158,10 @@ class MissingToolsError(InputError):
 class NothingToDecideError(InputError):
     """The run does not wait for a decision."""
 
-    def __init__(self, run: str, status: str) -> None:
+    def __init__(self, run: str, status: str, decided: str = "") -> None:
         self.run = run
-        super().__init__("decision", f"run {run} is {status} and waits for no decision")
+        why = f"waits for no decision: {decided}" if decided else f"is {status} and waits for no decision"
+        super().__init__("decision", f"run {run} {why}")
 
 
 class UnresolvedReferenceError(AgentError):

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 
 from graph.calls.model_gate import ModelCall, ModelGate
-from graph.chat_models.answer import Flaw, flaw_of
+from graph.chat_models.answer import Flaw, flaw_of, is_explanation
 from graph.chat_models.json_text import NoJson, Piece, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
@@ -32,16 +32,20 @@ FLAWS: Mapping[Flaw, str] = {
 
 @dataclass(frozen=True)
 class Proposal:
-    """A plan with notes on its normalized fields, or the reason why there is no plan."""
+    """A plan with notes on its normalized fields, or the reason why there is no plan.
+
+    `explained` means that the reason is the embedded rules' own sentence, which needs no other before it.
+    """
 
     plan: Plan | None
     reason: str = ""
     issues: tuple[Issue, ...] = ()
     notes: tuple[str, ...] = ()
+    explained: bool = False
 
-    def refusal(self, author: str) -> PlanRefused:
-        """Return the event with the reason why there is no plan."""
-        return PlanRefused(author=author, issues=self.issues)
+    def refusal(self, author: str, *, stays: bool = False) -> PlanRefused:
+        """Return the event with the reason why there is no plan; with `stays` the one before waits again."""
+        return PlanRefused(author=author, issues=self.issues, stays=self.reason if stays else None)
 
 
 async def propose(
@@ -64,7 +68,7 @@ async def propose(
         LimitReached: A call would exceed the budget.
     """
     issues: tuple[Issue, ...] = ()
-    words = ""
+    words, explained = "", False
     for attempt in range(max_repairs + 1):
         answer = await gate.ask(model, replace(call, label=f"{call.label}:{attempt}"))
         if isinstance(answer, str):
@@ -73,10 +77,12 @@ async def propose(
         parsed = _parse(answer, read)
         if parsed.plan is not None:
             return Proposal(parsed.plan, notes=parsed.notes)
-        issues = parsed.issues
+        issues, explained = parsed.issues, is_explanation(answer)
         if flaw_of(answer) == "refused":  # a correction does not change a refusal
             break
         call = replace(call, messages=_corrected(call.messages, answer, issues))
+    if explained:
+        return Proposal(None, cut(words.strip(), WORDS_CHARACTERS), issues, explained=True)
     return Proposal(None, _reason(call.role, words, issues), issues)
 
 
@@ -86,7 +92,8 @@ def _parse(answer: AIMessage, read: Callable[[Any], ParsedPlan]) -> ParsedPlan:
     try:
         pieces = pieces_from(str(answer.text), looks_like_plan, PLAN_KEYS)
     except NoJson as error:
-        return ParsedPlan(None, (Issue(None, "plan", str(error)),))
+        message = str(answer.text) if is_explanation(answer) else str(error)
+        return ParsedPlan(None, (Issue(None, "plan", message),))
     return _parse_piece(pieces[0], read) if len(pieces) == 1 else _parse_several(pieces, read)
 
 

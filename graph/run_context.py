@@ -104,10 +104,12 @@ class RunContext:
 
     async def ending(self, plan: Plan) -> Ending:
         """Return the ending of the run with this plan."""
-        record = self.record
-        return ending_of(
-            plan, record.steps.results, await self.values(plan), record.plan_state.dropped, record.steps.missing
-        )
+        return self.ending_with(plan, self.record.steps.results, await self.values(plan))
+
+    def ending_with(self, plan: Plan, results: Mapping[str, StepResult], values: Mapping[str, JsonValue]) -> Ending:
+        """Return the ending of the run with this plan, these results, and the values of those that succeeded."""
+        steps = self.record.steps
+        return ending_of(plan, results, values, self.record.plan_state.dropped, steps.missing, steps.unjudged(plan))
 
     def seen_by(self, step: Step) -> dict[str, Any]:
         """Return the results of a step's dependencies for people: the full value, or an artifact's preview."""

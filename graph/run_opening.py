@@ -11,11 +11,12 @@ from langgraph.runtime import get_runtime
 from graph.caller import caller_on
 from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
+from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
-from graph.record.events import WORDING, Draft, Event, RunStarted
+from graph.record.events import WORDING, Content, Draft, Event, RunStarted
 from graph.record.goal import Goal
 from graph.record.projection import project
-from graph.record.values import Kept
+from graph.record.values import Kept, keep_constant, normalise
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 from graph.state import int_or_zero, said_before, tags_of
@@ -63,8 +64,8 @@ async def begin_run(
 ) -> AsyncIterator[RunWriter]:
     """Start the thread's next run and own it within the block; a fork begins with the events that it inherits."""
     ledger, thread = await services.ledger(), thread_of(state, config)
-    started, tools = _started(services, state, thread, goal)
-    async with ledger.begun(thread, [started, *inherited], [tools, *values]) as owned:
+    started, kept = _started(services, state, thread, goal)
+    async with ledger.begun(thread, [started, *inherited], [*kept, *values]) as owned:
         run = _run_context(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
         yield RunWriter(run, owned.lease)
 
@@ -72,8 +73,8 @@ async def begin_run(
 async def start_run(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> RunContext:
     """Start the thread's next run."""
     ledger, thread = await services.ledger(), thread_of(state, config)
-    started, tools = _started(services, state, thread, goal)
-    key = await ledger.open_run(thread, [started], [tools])
+    started, kept = _started(services, state, thread, goal)
+    key = await ledger.open_run(thread, [started], kept)
     return _run_context(services, ledger, key, await ledger.events(key), state.get("run"))
 
 
@@ -83,22 +84,25 @@ def _run_context(
     return RunContext(services, ledger, key, project(events), checkpoint_id(), shown, named=named)
 
 
-def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, Kept]:
-    """Return the first event of a run, with the configuration needed to resume it, and the tools to store with it."""
+def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, list[Kept]]:
+    """Return the first event of a run, with the configuration needed to resume it, and what to store with it."""
     configured, tools = services.configuration
-    tags = tags_of(state)
+    tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(state.get("messages") or ())]
+    attached = [keep_constant(normalise(pictures))] if pictures else []
     started = RunStarted(
         goal=goal.goal,
         constraints=goal.constraints,
         tags=tuple(tags),
         wording=WORDING,
         history=tuple(history_shown(said_before(state.get("messages") or (), goal.goal))),
+        pictures=tuple(map(fact, pictures)),
+        attached=Content.of(attached[0]) if attached else None,
         configured=configured,
         budget=services.settings.budget,
         checkpoint=checkpoint_id(),
         **caller_on(thread).started,
     )
-    return Draft(started), tools
+    return Draft(started), [tools, *attached]
 
 
 def checkpoint_id() -> str:

@@ -12,6 +12,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.runnables import ensure_config
 from langchain_core.tools import BaseTool, StructuredTool, Tool, ToolException
 from langchain_core.tools import tool as as_tool
+from langgraph.errors import GraphInterrupt
 from pydantic import JsonValue
 
 from graph.calls.function_tool import is_straight, is_watched, parsed
@@ -23,6 +24,10 @@ from graph.plan.catalog import ToolSpec
 SWALLOWED = {"config", "run_manager", "callbacks", "self"}
 """Argument names that LangChain reserves when it calls a function tool."""
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+INTERRUPTS = (
+    "calls LangGraph's interrupt(), which tools cannot do here: let the plan ask, with an ask step or a gate, "
+    "or let the policy hold the call for review"
+)
 
 
 @dataclass(frozen=True)
@@ -70,13 +75,14 @@ class BoundTool:
 
     async def _made(self, work: Callable[[], Any]) -> Any:
         """Run work in its own context: in a task, or on a thread if it is not asynchronous."""
-        if not self.awaitable:
-            return await run_sync(work)
 
         async def awaited() -> Any:
             return await work()
 
-        return await asyncio.create_task(awaited())
+        try:
+            return await (asyncio.create_task(awaited()) if self.awaitable else run_sync(work))
+        except GraphInterrupt as interrupt:
+            raise ToolException(f"{self.spec.name} {INTERRUPTS}") from interrupt
 
     def _straight(self, args: Mapping[str, JsonValue]) -> Any:
         assert self._function is not None

@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import JsonValue
 
+from graph.pictures import without_bytes
 from graph.plan.canonical import digest
 from graph.record import events
 from graph.record.artifacts import without_constants
@@ -79,7 +80,7 @@ def _content(message: JsonValue) -> str:
 
 
 def _plain(message: BaseMessage) -> JsonValue:
-    data: dict[str, Any] = {"type": message.type, "content": message.content}
+    data: dict[str, Any] = {"type": message.type, "content": without_bytes(message.content)}
     if isinstance(message, AIMessage) and message.tool_calls:
         data["tool_calls"] = [{name: call.get(name) for name in ("name", "args", "id")} for call in message.tool_calls]
     if isinstance(message, ToolMessage):

@@ -27,6 +27,8 @@ REFUSED = (
     "recitation",
     "guardrail_intervened",
 )
+EXPLAINED = "explained"
+"""The finish reason of the embedded rules if they have no plan: their text is the whole reason."""
 MAX_TOKENS = 10**9
 """Token counts above this are treated as wrong."""
 DUPLICATED_KEYS = ("tool_calls", "function_call", "parsed", "refusal")
@@ -69,6 +71,11 @@ def flaw_of(message: AIMessage) -> Flaw | None:
         return "refused"
     content = str(message.text).strip() or message.tool_calls or message.invalid_tool_calls
     return None if content else "empty"
+
+
+def is_explanation(message: AIMessage) -> bool:
+    """Whether the embedded rules say in prose why they have no plan."""
+    return _finish(message) == EXPLAINED
 
 
 def recordable(message: AIMessage) -> AIMessage:

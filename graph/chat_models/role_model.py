@@ -21,6 +21,14 @@ class RoleModel:
         return self.chats[0].name
 
     @property
+    def may_take_pictures(self) -> bool:
+        """Whether the first model takes pictures; unknown, as of most local servers, means that it is tried."""
+        if not self.chats:
+            return True
+        said = (getattr(self.chats[0].model, "profile", None) or {}).get("image_inputs", True)
+        return bool(said) and not self.chats[0].is_free
+
+    @property
     def provider(self) -> str:
         """Provider of the first model; empty in a replay."""
         return self.chats[0].provider if self.chats else ""

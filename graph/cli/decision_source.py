@@ -9,7 +9,7 @@ from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands, show_request
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
-from graph.review.request import digest_of_all
+from graph.review.request import UNCHANGED, digest_of_all
 from graph.review.response import ReviewResponse, asked, build_response
 from graph.runs import Run
 
@@ -30,6 +30,7 @@ class DecisionSource:
     digest: str | None = None
     _response_sent: bool = False
     _approved_digest: str | None = None
+    _prompter: Prompter | None = None
 
     @property
     def has_response(self) -> bool:
@@ -43,20 +44,20 @@ class DecisionSource:
             InputError: The options do not fit the request, or the review refused them.
         """
         assert run.request is not None
-        if self._response_sent and run.request["error"]:
+        refused = run.request["error"] and not run.request["error"].startswith(UNCHANGED)
+        if self._response_sent and refused:
             raise InputError("decision", f"{run.request['error']}; {run.id} is still waiting")
         self._response_sent = False
+        reply = self._reply_from_options(run) if self.has_response else None  # wrong ones are refused in one sentence
         show_request(self.screen, run)
-        decide = self._decider(run)
-        return decide(run)
+        return reply or self._decider(run)(run)
 
     def _decider(self, run: Run) -> Callable[[Run], Reply | None]:
-        if self.has_response:
-            return self._reply_from_options
         if self.yes and self._can_approve_by_yes(run):
             return self._approve_unseen
         if self.screen.interactive:
-            return Prompter(self.screen, self.database).reply
+            self._prompter = self._prompter or Prompter(self.screen, self.database)
+            return self._prompter.reply
         return self._leave_open
 
     def _reply_from_options(self, run: Run) -> Reply:

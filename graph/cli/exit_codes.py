@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import typer
 
 from graph.cli.screen import Screen
+from graph.cli.signals import Interrupted, ctrl_c_as_exception
 from graph.errors import AgentError, LedgerError
 from graph.runs import Run
 
@@ -26,14 +27,21 @@ def exit_code(run: Run) -> int:
 
 @contextmanager
 def report_errors(screen: Screen) -> Iterator[None]:
-    """Print an `AgentError` as one sentence and exit with its code; let other errors, which are bugs, propagate."""
+    """Print an `AgentError` as one sentence and exit with its code; let other errors, which are bugs, propagate.
+
+    Ctrl-C is an interruption within the block, of which one sentence is printed too.
+    """
     try:
-        yield
+        with ctrl_c_as_exception():
+            yield
     except LedgerError as error:
         screen.complain(str(error))
         raise typer.Exit(STORAGE) from None
     except AgentError as error:
         screen.complain(str(error))
         raise typer.Exit(USAGE) from None
+    except Interrupted:
+        raise typer.Exit(INTERRUPTED) from None
     except KeyboardInterrupt:
+        screen.complain("interrupted")
         raise typer.Exit(INTERRUPTED) from None

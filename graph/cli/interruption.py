@@ -7,6 +7,7 @@ from pathlib import Path
 
 from graph.cli.command_line import command
 from graph.cli.screen import Screen
+from graph.cli.signals import Interrupted
 from graph.errors import UnknownRunError
 from graph.runs import Run, open_runs
 
@@ -19,7 +20,7 @@ def report_interruption(screen: Screen, database: str | Path, name: str) -> Iter
     except KeyboardInterrupt:
         screen.say()
         screen.say(_message(database, name))
-        raise
+        raise Interrupted from None
 
 
 def _message(database: str | Path, name: str) -> str:

@@ -9,17 +9,21 @@ from typing import Any
 
 from graph.cli.budget_options import parse_limits
 from graph.cli.command_line import command
+from graph.cli.plan_draft import NotEdited, PlanDraft
 from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands
 from graph.cli.screen import Screen
 from graph.errors import InputError
+from graph.plan.issues import Issue
 from graph.review.decision import FINAL, NO, YES
 from graph.review.human_steps import GATE
+from graph.review.near_words import is_unclear
 from graph.review.response import ReviewResponse, build_response
 from graph.runs import Run
 
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "
-PLAN_QUESTION = f"Run this plan? y: run, e: how to edit, {OTHERWISE}"
+PLAN_QUESTION = f"Run this plan? y: run, e: edit, {OTHERWISE}"
+EDIT_QUESTION = "Run the plan as you edited it? y: run, e: edit it again, anything else: leave it for now: "
 BUDGET_QUESTION = f"More budget? NAME=VALUE: raise to, f: finish with the results so far, {OTHERWISE}"
 
 Action = Mapping[str, Any]
@@ -29,12 +33,13 @@ class Postponed(Exception):
     """The person left the question open."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Prompter:
-    """Prompts for the review requests of a database's runs."""
+    """Prompts for the review requests of one run in turn; `draft` is the plan as the person last edited it."""
 
     screen: Screen
     database: str | Path
+    draft: PlanDraft | None = None
 
     def reply(self, run: Run) -> Reply | None:
         """Return the person's reply, or None if they left a question open."""
@@ -65,13 +70,33 @@ class Prompter:
         is_settled = response.stop or ((response.feedback or response.finish) and action["name"] != "settle_effect")
         return response if is_settled else prompts[action["name"]](response, action, run)
 
-    def _plan(self, response: ReviewResponse, _: Action, run: Run) -> ReviewResponse:
+    def _plan(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
         while True:
             words = self._ask(PLAN_QUESTION)
             if words.lower() in ("e", "edit"):
-                self._show_edit_commands(run)
-            elif words:
-                return _verdict(response, words)
+                if (plan := self._edited(action, run)) is not None:
+                    return replace(response, plan=plan)
+            elif decided := self._verdict(response, words):
+                return decided
+
+    def _edited(self, action: Action, run: Run) -> Any:
+        """Return the plan as the person edited it and wants it run, None if they want neither."""
+        assert run.request is not None
+        if self.draft is None or not self.draft.is_about(run):
+            self.draft = PlanDraft(run, action["args"]["plan"])
+        if run.request["issues"]:
+            self.draft.refused([Issue.from_json(issue) for issue in run.request["issues"]])
+        while True:
+            try:
+                plan = self.draft.edit()
+            except (NotEdited, InputError) as why:
+                self.screen.say(str(why))
+                if isinstance(why, InputError):
+                    self._show_edit_commands(run)
+                return None
+            answer = read_answer(self.screen, EDIT_QUESTION).lower()
+            if answer not in ("e", "edit"):
+                return plan if answer in YES else None
 
     def _step(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
         step, tool = action["args"]["step"], action["args"]["tool"]
@@ -80,9 +105,20 @@ class Prompter:
             if tool == GATE
             else f"Let {step} call {tool} with these arguments? y: call"
         )
-        while not (words := self._ask(f"{question}, {OTHERWISE}")):
+        while not (decided := self._verdict(response, self._ask(f"{question}, {OTHERWISE}"))):
             pass
-        return _verdict(response, words)
+        return decided
+
+    def _verdict(self, response: ReviewResponse, words: str) -> ReviewResponse | None:
+        """Return the response with an approval, a stop, or feedback; None if the words are none of them."""
+        if words and is_unclear(words):
+            self.screen.say(f"{words!r} is neither y nor n, and too little for feedback; say what to change")
+        if not words or is_unclear(words):
+            return None
+        if words.lower() in YES:
+            return replace(response, approve=True)
+        ends = words.lower() in (*NO, *FINAL)
+        return replace(response, stop=True) if ends else replace(response, feedback=words)
 
     def _question(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
         while not (words := self._ask(f"Your answer to {action['args']['step']} (Ctrl-D: later): ")):
@@ -103,6 +139,7 @@ class Prompter:
                 raise Postponed
             if words == "stop":
                 return replace(response, stop=True)
+            self.screen.say(f"{words!r} is none of yes, no, later and stop")
 
     def _budget(self, response: ReviewResponse, _: Action, __: Run) -> ReviewResponse:
         while True:
@@ -110,8 +147,10 @@ class Prompter:
             if words.lower() in ("f", "finish"):
                 return replace(response, finish=True)
             if "=" not in words:
-                if words and words.lower() not in YES:
-                    return _verdict(response, words)
+                if words.lower() in YES:
+                    self.screen.say("a budget is raised to a number, such as tool_calls=40")
+                elif decided := self._verdict(response, words):
+                    return decided
                 continue
             try:
                 return replace(response, limits=parse_limits("raise", words.replace(",", " ").split()))
@@ -144,14 +183,6 @@ def _line(screen: Screen, question: str) -> str:
         screen.say()
         raise Postponed
     return line.strip()
-
-
-def _verdict(response: ReviewResponse, words: str) -> ReviewResponse:
-    """Return the response with an approval, a stop, or feedback."""
-    if words.lower() in YES:
-        return replace(response, approve=True)
-    ends = words.lower() in (*NO, *FINAL)
-    return replace(response, stop=True) if ends else replace(response, feedback=words)
 
 
 def _discard_typed_ahead() -> None:

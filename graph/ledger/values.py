@@ -1,12 +1,14 @@
 """Whole values of a run, inline or from artifacts."""
 
 import json
+from typing import Any
 
 from pydantic import JsonValue
 
 from graph.ledger.protocol import Ledger
 from graph.plan.schema import Plan
 from graph.record.ending import answer_of
+from graph.record.events import Content
 from graph.record.remaining import skipped_in
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -18,6 +20,13 @@ async def value_of(ledger: Ledger, result: StepResult) -> JsonValue:
         return result.value
     value: JsonValue = json.loads(await ledger.artifact(result.artifact["id"]))
     return value
+
+
+async def content_value(ledger: Ledger, content: Content | None) -> Any:
+    """Return the value that an event holds inline or as an artifact, None if it holds none."""
+    if content is None or content.artifact is None:
+        return content and content.value
+    return json.loads(await ledger.artifact(content.artifact["id"]))
 
 
 async def values_of(ledger: Ledger, record: RunState, plan: Plan) -> dict[str, JsonValue]:

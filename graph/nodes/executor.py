@@ -18,7 +18,6 @@ from graph.plan.canonical import digest
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
 from graph.policy.scope import in_force
-from graph.record.ending import ending_of
 from graph.record.events import INTERRUPTED, Draft, Executing, Paused
 from graph.record.expansion import to_refine
 from graph.review.human_steps import open_questions
@@ -123,7 +122,7 @@ class Executor:
         if run.replan_policy.cause(plan, run.record, progressed=flow.progressed):
             return state_update(run, "revise", results=results, doubts=[])
         reached = {**run.record.steps.results, **flow.results}
-        ending = ending_of(plan, reached, flow.work.values, run.record.plan_state.dropped, run.record.steps.missing)
+        ending = run.ending_with(plan, reached, flow.work.values)
         await writer.end(run.replan_policy.ended(ending, run.record))
         return state_at_end(run, results=results)
 

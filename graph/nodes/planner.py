@@ -12,6 +12,7 @@ from graph.context import Services
 from graph.errors import InputError
 from graph.fork import is_fork
 from graph.identity import approver
+from graph.ledger.values import content_value
 from graph.nodes.fork_source import fork_source
 from graph.nodes.planner_input import (
     Operation,
@@ -26,6 +27,7 @@ from graph.nodes.planner_input import (
 )
 from graph.nodes.retry import reopen, retry_hint
 from graph.nodes.review_message import message_about, message_without_plan
+from graph.pictures import pictures_of
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
 from graph.plan.reading import read_plan
@@ -78,9 +80,21 @@ class Planner:
                 return await self._continue(writer, state)
         goal = source.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:
+            self._check_pictures(state)
             await self.services.models.check()
         async with begin_run(self.services, state, config, goal, source.drafts, source.values) as writer:
             return await self._continue(writer, state)
+
+    def _check_pictures(self, state: State) -> None:
+        """Refuse pictures beside the goal if the planner's model takes none.
+
+        Raises:
+            InputError: It takes none, or there is another medium, or a picture that cannot be kept.
+        """
+        model = self.services.models.planner
+        if pictures_of(state.get("messages") or ()) and not model.may_take_pictures:
+            why = "takes no pictures; say in words what they show, or name another model"
+            raise InputError("goal", f"the planner's model {model.name} {why}")
 
     async def _continue(self, writer: RunWriter, state: State) -> StateUpdate:
         """Plan if the run still needs a plan; the run is owned."""
@@ -152,7 +166,10 @@ class Planner:
         return state_at_end(run, **shown)
 
     async def _refused(self, writer: RunWriter, proposal: Proposal, brought: Any) -> StateUpdate:
-        """End the run without a plan, and record the reason."""
+        """End the run without a plan, and record the reason; a plan that was waiting waits again instead."""
+        if brought is None and writer.run.recorded_plan() is not None and writer.run.terms.mode != "never":
+            await writer.write(Draft(proposal.refusal("planner", stays=True)), last=True)
+            return self._shown(writer.run)
         kept = keep_anything(brought)
         refused = proposal.refusal("planner" if brought is None else "caller")
         if brought is not None:
@@ -169,7 +186,8 @@ class Planner:
     async def _ask(self, writer: RunWriter, goal: Goal) -> Proposal:
         run, record, specs = writer.run, writer.run.record, self.services.toolbox.specs
         most, current = self.services.settings.max_steps, run.recorded_plan()
-        label = f"{record.plan_state.revision}:{len(record.plan_state.feedback)}{record.plan_state.after_retries}"
+        asked = f"{record.plan_state.feedback_rounds}{record.plan_state.after_retries}"
+        label = f"{record.plan_state.revision}:{asked}"
         offered, replan_policy, limits = run.offered(), run.replan_policy, run.planner_limits
         names = tuple(tool["name"] for tool in offered)
         if current is not None and record.steps.succeeded:
@@ -180,7 +198,8 @@ class Planner:
             )
             schema = revision_schema(names)
         else:
-            messages = planner_messages(goal, offered, record, limits, replan_policy.horizon)
+            pictures = await content_value(run.ledger, record.assignment.attached) or []
+            messages = planner_messages(goal, offered, record, limits, replan_policy.horizon, pictures)
             read = partial(read_plan, tools=specs, max_steps=most)
             schema = plan_schema(names)
         call = ModelCall("planner", label, messages, schema=schema)

@@ -100,7 +100,7 @@ class Replanner:
             cause=cause,
             failures=list(failures_of(current, run.record).values()),
             notes=proposal.notes,
-            stalled=f"No progress: {stalled}. {proposal.reason}".strip() if stalled else None,
+            stalled=_without_progress(stalled, proposal) if stalled else None,
         )
         return await self._next(writer, plan)
 
@@ -152,6 +152,10 @@ class Replanner:
         issues = [issue.to_json() for issue in proposal.issues]
         await writer.end(ending, *refused)
         return state_at_end(writer.run, issues=issues)
+
+
+def _without_progress(stalled: str, proposal: Proposal) -> str:
+    return proposal.reason if proposal.explained else f"No progress: {stalled}. {proposal.reason}".strip()
 
 
 def _why(run: RunContext, current: Plan) -> str:

@@ -100,6 +100,8 @@ class Review:
                 raise InvalidResponse(STALE)
             if unseen and run.record.plan_state.stalled is not None:
                 raise InvalidResponse("the plan makes no progress; a person has to review it")
+            if unseen and run.record.plan_state.unchanged is not None:
+                raise InvalidResponse("the plan leaves out what was asked for; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
             return with_decision(run, await decide(writer, subject, verdict))
         except InvalidResponse as fault:

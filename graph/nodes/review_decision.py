@@ -2,6 +2,7 @@
 
 from graph.nodes.review_events import decided
 from graph.nodes.review_subject import Subject, read_from_outside
+from graph.plan.broken_json import broken_json
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
 from graph.record.events import Decided, Draft
@@ -12,6 +13,8 @@ from graph.run_events import revision
 from graph.run_writer import RunWriter
 from graph.state import StateUpdate
 from graph.state_view import state_at_end, state_update, state_with_plan
+
+PLAN_EXPECTED = 'an edit of the plan must have args: {"plan": {"steps": [...]}}'
 
 
 async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
@@ -81,7 +84,7 @@ async def _send_back(writer: RunWriter, subject: Subject, verdict: ReviewVerdict
     """Return to the planner with feedback, at most `max_feedback` times."""
     run, words = writer.run, verdict.feedback
     most = run.services.settings.max_feedback
-    if len(run.record.plan_state.feedback) >= most:
+    if run.record.plan_state.feedback_rounds >= most:
         stop = Decision("reject", message=f"no agreement after {most} rounds")
         return await _stop(writer, subject, verdict, stop)
     await writer.write(decided(run, subject.plan, "feedback", verdict, message=words))
@@ -93,7 +96,7 @@ def _edited(run: RunContext, edit: Decision) -> tuple[Plan, Draft | None]:
     assert edit.args is not None
     raw = edit.args.get("plan")
     if not isinstance(raw, dict | list):
-        raise InvalidResponse('an edit of the plan must have args: {"plan": {"steps": [...]}}')
+        raise InvalidResponse(broken_json(raw) or PLAN_EXPECTED)
     reading = read_from_outside(run, raw)
     if reading.plan is None:
         faults = "; ".join(map(str, reading.issues))

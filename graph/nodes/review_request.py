@@ -16,8 +16,9 @@ from graph.record.values import to_text
 from graph.review.call_form import form_of
 from graph.review.estimate import estimate
 from graph.review.human_steps import GATE, open_questions
-from graph.review.request import ReviewAction, ReviewRequest
+from graph.review.request import UNCHANGED, ReviewAction, ReviewRequest
 from graph.run_context import RunContext
+from graph.sanitize import escaped
 from graph.text.call_question import asked_description
 from graph.text.review.budget import budget_description
 from graph.text.review.calls import held_description, uncertain_description
@@ -51,6 +52,8 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     )
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)
+    if record.plan_state.unchanged is not None:
+        return request.again(escaped(f"{UNCHANGED}: {record.plan_state.unchanged}"), record.plan_state.issues)
     return request
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from graph.plan.broken_json import broken_json
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.issues import Issue
@@ -41,7 +42,7 @@ def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEP
     """
     plan, notes = unwrap(raw, tools)
     if not isinstance(plan, dict):
-        return ParsedPlan(None, (Issue(None, "plan", 'a plan must be an object with "steps"'),))
+        return ParsedPlan(None, (no_object(plan, 'a plan must be an object with "steps"'),))
     issues = [
         Issue(None, str(key), f"unknown key {short_repr(key)}; a plan has steps, answer")
         for key in plan
@@ -54,6 +55,11 @@ def read_plan(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int = MAX_STEP
         issues.append(Issue(None, "steps", "the plan is empty: give steps, or an answer"))
     issues += graph_issues(drafts, answer)
     return finish(drafts, answer, issues, notes)
+
+
+def no_object(raw: Any, message: str) -> Issue:
+    """Return the issue of what is no object: where the text of one is broken, or else the message."""
+    return Issue(None, "plan", broken_json(raw) or message)
 
 
 def read_steps(raw: Any, tools: Mapping[str, ToolSpec], max_steps: int) -> tuple[list[StepDraft], list[Issue]]:

@@ -9,7 +9,7 @@ from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.issues import Issue
 from graph.plan.normalization import read_id, unwrap
-from graph.plan.reading import MAX_STEPS, ParsedPlan, finish, read_steps
+from graph.plan.reading import MAX_STEPS, ParsedPlan, finish, no_object, read_steps
 from graph.plan.references import references_in
 from graph.plan.schema import Plan, Step
 from graph.plan.shortening import short_repr
@@ -71,7 +71,7 @@ def read_revision(
     revision, notes = unwrap(raw, tools)
     if not isinstance(revision, dict):
         message = 'a revision must be an object with "steps", and "keep" for the steps that stay'
-        return ParsedPlan(None, (Issue(None, "plan", message),))
+        return ParsedPlan(None, (no_object(revision, message),))
     issues = [
         Issue(None, str(key), f"unknown key {short_repr(key)}; a revision has keep, steps, answer")
         for key in revision

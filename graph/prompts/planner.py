@@ -2,7 +2,8 @@
 
 Contract: the system message states the plan format; the human message is one JSON object with `goal`, `constraints`,
 `tools` and `limits`, `horizon` if steps are planned one at a time, after feedback `previous_plan` and `feedback`, and
-in a chat `history`: the messages before the goal, bounded. The answer is one JSON object: a plan.
+in a chat `history`: the messages before the goal, bounded. Pictures beside the goal follow it as blocks of the same
+message. The answer is one JSON object: a plan.
 """
 
 import re
@@ -82,6 +83,7 @@ def planner_messages(
     record: RunState,
     limits: Mapping[str, Any],
     horizon: int | None = None,
+    pictures: Sequence[Mapping[str, str]] = (),
 ) -> list[BaseMessage]:
     """Return the messages that ask for a plan.
 
@@ -91,6 +93,7 @@ def planner_messages(
         record: The run, with the chat history, and an earlier plan with its feedback.
         limits: The remaining budget.
         horizon: Limit of steps in the plan, None for no limit.
+        pictures: Pictures beside the goal, as blocks of a message.
     """
     document = {
         "goal": goal.goal,
@@ -102,7 +105,9 @@ def planner_messages(
         "feedback": list(record.plan_state.feedback),
         "history": list(record.assignment.history),
     }
-    return [SystemMessage(PLANNER + (ONE_AT_A_TIME if horizon else "")), HumanMessage(as_json(document))]
+    text = as_json(document)
+    asked = HumanMessage([{"type": "text", "text": text}, *map(dict, pictures)] if pictures else text)
+    return [SystemMessage(PLANNER + (ONE_AT_A_TIME if horizon else "")), asked]
 
 
 def history_shown(messages: Sequence[BaseMessage]) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from graph.record.events import Event
 
-HOLDERS = ("prompt", "shown", "answer", "brought", "tools")
+HOLDERS = ("prompt", "shown", "answer", "brought", "tools", "attached")
 """Fields of events that hold `{"value": ...}` or `{"artifact": {...}}`."""
 
 TOLD_IN_PARTS = ("prompt", "tools")

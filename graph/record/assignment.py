@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graph.record.events import NO_CONFIGURATION, Configuration, Configured, RunForked, RunStarted, Steered
+from graph.record.events import (
+    NO_CONFIGURATION,
+    Configuration,
+    Configured,
+    Content,
+    RunForked,
+    RunStarted,
+    Steered,
+)
 
 
 @dataclass(frozen=True)
@@ -13,7 +21,7 @@ class Assignment:
 
     `setup` is the data to resume the run elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`; older
     records have no `setup_by`, and a client may have written their setup. `history` has earlier turns of the thread,
-    `forked_from` names the run that this one is a fork of.
+    `attached` the pictures beside the goal, `forked_from` names the run that this one is a fork of.
     """
 
     thread: str = ""
@@ -23,6 +31,7 @@ class Assignment:
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
+    attached: Content | None = None
     configuration: Configuration = NO_CONFIGURATION
     forked_from: str | None = None
 
@@ -36,6 +45,7 @@ class Assignment:
             setup=data.setup,
             setup_by=data.setup_by,
             history=data.history,
+            attached=data.attached,
             configuration=data.configured or self.configuration,
         )
 

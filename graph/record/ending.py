@@ -32,6 +32,7 @@ def ending_of(
     values: Mapping[str, JsonValue],
     dropped: Sequence[str] = (),
     lacking: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    unjudged: Sequence[str] = (),
 ) -> Ending:
     """Return the end of a run that cannot start another step.
 
@@ -43,6 +44,7 @@ def ending_of(
         values: Step id -> the value of each step that succeeded.
         dropped: Failed steps that revisions removed or changed without a replacement.
         lacking: Step id -> missing parts of a succeeded step, such as items that failed.
+        unjudged: Succeeded steps whose natural-language criterion nobody judged; the reason names them.
     """
     skipped = skipped_in(plan, results)
     needed = [step for step in plan.steps if step.id not in skipped]
@@ -58,6 +60,7 @@ def ending_of(
         return Ending("partial", f"a skipped step was needed for the answer{told}")
     if not answered:
         return Ending("failed", f"{listed(missing)}{told}")
+    told += f"; success criteria that nobody judged: {listed(unjudged)}" if unjudged else ""
     if missing:
         return Ending("partial", f"missing: {listed(missing)}{told}", answer)
     count = len(plan.steps)

@@ -29,10 +29,12 @@ class PlanState:
     the failed steps that revisions removed or changed, `replaced_before` the same at the last approval. `replans`
     counts revisions after failures, `rounds` those of planning step by step. `digests` are those of all revisions,
     `failures` the fingerprints of failures that revisions responded to, and `stalled` the reason why the plan makes no
-    progress. `feedback` is a person's, `steered` the user's amendment since the last plan, `issues` are those of the
-    plan refused last. `revised` is the event of the revision in force, `revised_at` has revisions by checkpoint,
-    `reopened` counts the continuations after an end. `seen` is the revision that a person saw last, `seen_before` the
-    one before it, or the same once it is approved. The revision of `approved_plan` is `approved_revision`.
+    progress. `feedback` is a person's, as far as a plan may come of it, `feedback_rounds` counts all of it. `steered`
+    is the user's amendment since the last plan, `issues` are those of the plan refused last, and `unchanged` the reason
+    why the plan stays although another one was asked for. `revised` is the event of the revision in force, `revised_at`
+    has revisions by checkpoint, `reopened` counts the continuations after an end. `seen` is the revision that a person
+    saw last, `seen_before` the one before it, or the same once it is approved. The revision of `approved_plan` is
+    `approved_revision`.
     """
 
     revision: int = 0
@@ -53,6 +55,9 @@ class PlanState:
     failures: set[str] = field(default_factory=set)
     stalled: str | None = None
     feedback: list[str] = field(default_factory=list)
+    feedback_rounds: int = 0
+    feedback_answered: int = 0
+    unchanged: str | None = None
     steered: str | None = None
     issues: tuple[Issue, ...] = ()
     revised: PlanRevised | None = None
@@ -90,7 +95,8 @@ class PlanState:
         self.revised = self.revised_at[data.checkpoint or ""] = data
         self.replans += data.answers_failure
         self.rounds += data.cause in ("step", "horizon")
-        self.steered = None
+        self._answered(len(self.feedback))
+        self.issues, self.unchanged = (), None
         self.digests.append(data.digest)
         self.tainted = set(data.tainted)
         self.failures.update(data.failures)
@@ -104,11 +110,14 @@ class PlanState:
     def run_reopened(self) -> None:
         """Let models be asked anew for what they were asked before the end."""
         self.reopened += 1
-        self.issues = ()
+        self.issues, self.unchanged = (), None
 
     def plan_refused(self, data: PlanRefused) -> None:
-        """Set the issues of a refused plan."""
+        """Set the issues of a refused plan; if the one before stays, remove the feedback on it."""
         self.issues = data.issues
+        if data.stays is not None:
+            self._answered(self.feedback_answered)
+            self.unchanged, self.awaits_plan = data.stays, False
 
     def review_requested(self, data: ReviewRequested) -> None:
         """Keep the plan that is shown; a request about a call or a question shows none."""
@@ -117,13 +126,15 @@ class PlanState:
 
     def decided(self, data: Decided) -> None:
         """Set the approved plan, or the feedback that asks for another plan."""
+        if self.unchanged is not None:
+            self.issues, self.unchanged = (), None
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
             if data.by == "person":
                 self._see()
                 self.seen_before = self.seen
         if data.decision == "feedback":
-            self.feedback.append(data.message or "")
+            self._said(data.message or "")
             self.awaits_plan = True
 
     def amended(self, data: Steered) -> None:
@@ -131,12 +142,21 @@ class PlanState:
         words = amendment_words(data.added, data.withdrawn, data.feedback)
         self.steered = f"{self.steered}; {words}" if self.steered else words
         if data.feedback:
-            self.feedback.append(data.feedback)
+            self._said(data.feedback)
 
     def call_happened(self, call: Call) -> None:
         """Remove a failed step from the replaced ones if its work was this call: it needs no replacement then."""
         self.replaced = _without(self.replaced, call)
         self.replaced_before = _without(self.replaced_before, call)
+
+    def _said(self, feedback: str) -> None:
+        self.feedback.append(feedback)
+        self.feedback_rounds += 1
+
+    def _answered(self, kept: int) -> None:
+        """Nothing is left to answer; the first `kept` texts of the feedback still count."""
+        del self.feedback[kept:]
+        self.feedback_answered, self.steered = kept, None
 
     def _see(self) -> None:
         if self.plan is not None and self.digest is not None and (self.seen is None or self.seen.digest != self.digest):

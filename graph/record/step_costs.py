@@ -5,8 +5,19 @@ from dataclasses import dataclass
 
 from graph.errors import UnknownEventError
 from graph.plan.schema import Plan
-from graph.record.events import CallStarted, Event, ModelFinished, StepChecked, StepFinished
-from graph.record.events.call import CallFinished
+from graph.record.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Inherited,
+    ModelFinished,
+    ResultSupplied,
+    RunReopened,
+    StepChecked,
+    StepFinished,
+    StepSkipped,
+)
+from graph.record.steps import Steps
 from graph.record.summary import CHANGED
 
 PLANNING = "planning"
@@ -69,20 +80,26 @@ def cost_with(before: StepCost, data: object) -> StepCost:
 
 
 def unjudged_steps(plan: Plan | None, events: Iterable[Event]) -> list[str]:
-    """Return the succeeded steps whose natural-language criterion was not judged, in the order of the plan."""
-    succeeded: set[str] = set()
-    judged: set[str] = set()
+    """Return the steps that `Steps.unjudged` names after these events, some of which may be unreadable."""
+    steps = Steps()
     for event in events:
         step = event.step or ""
         match _data(event):
-            case StepChecked(judged=opinion):
-                (judged.add if opinion is not None and opinion.met is not None else judged.discard)(step)
-            case StepFinished(result=result):
-                (succeeded.add if result.status == "succeeded" else succeeded.discard)(step)
-            case CallFinished(result=result) as data if data.is_the_step:
-                (succeeded.add if result.status == "succeeded" else succeeded.discard)(step)
-    steps = plan.steps if plan is not None else ()
-    return [step.id for step in steps if step.success_criteria and step.id in succeeded - judged]
+            case StepChecked() as data:
+                steps.step_checked(step, data)
+            case StepFinished() as data:
+                steps.step_finished(step, data)
+            case CallFinished() as data if data.is_the_step:
+                steps.work_finished(step, data, revision=0)
+            case Inherited() as data:
+                steps.inherited(step, data)
+            case ResultSupplied() as data:
+                steps.result_supplied(event, data)
+            case StepSkipped() as data:
+                steps.step_skipped(step, data)
+            case RunReopened() as data:
+                steps.run_reopened(data)
+    return steps.unjudged(plan) if plan is not None else []
 
 
 def _data(event: Event) -> object:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
+from graph.plan.schema import Plan
 from graph.record.events import (
     CallFinished,
     Event,
@@ -28,8 +29,9 @@ class Steps:
 
     `result_revision` has the revision under which a step got its result. `unchecked` has results whose criteria are not
     checked yet. `inputs` are digests of the inputs of model steps, `labels` the trust labels of results, `missing` the
-    missing parts of succeeded steps. `retries` counts further attempts under the revision in force, `failed` final
-    failures of a step or of an item. `supplied` has steps whose results a person gave, or a fork inherited.
+    missing parts of succeeded steps, `judged` the steps whose natural-language criterion a judge has judged. `retries`
+    counts further attempts under the revision in force, `failed` final failures of a step or of an item. `supplied` has
+    steps whose results a person gave, or a fork inherited.
     """
 
     results: dict[str, StepResult] = field(default_factory=dict)
@@ -38,6 +40,7 @@ class Steps:
     inputs: dict[str, str] = field(default_factory=dict)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    judged: set[str] = field(default_factory=set)
     retries: Counter[str] = field(default_factory=Counter)
     failed: Counter[tuple[str, int | None]] = field(default_factory=Counter)
     supplied: set[str] = field(default_factory=set)
@@ -49,6 +52,10 @@ class Steps:
         if self._succeeded is None:
             self._succeeded = frozenset(step for step, result in self.results.items() if result.status == "succeeded")
         return self._succeeded
+
+    def unjudged(self, plan: Plan) -> list[str]:
+        """Return the succeeded steps whose natural-language criterion was not judged, in the order of the plan."""
+        return [step.id for step in plan.steps if step.success_criteria and step.id in self.succeeded - self.judged]
 
     def is_settled(self, step: str) -> bool:
         """Return whether the step succeeded or was skipped, so that nothing is left to do for it."""
@@ -106,6 +113,7 @@ class Steps:
 
     def step_checked(self, step: str, data: StepChecked) -> bool:
         """Set a step's result after its criteria were checked; return whether the step has succeeded."""
+        (self.judged.add if data.judged is not None and data.judged.met is not None else self.judged.discard)(step)
         result = self.unchecked.pop(step, None) or self.results.get(step) or StepResult("succeeded")
         self.result_revision[step] = data.revision
         if data.met:

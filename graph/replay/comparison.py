@@ -72,7 +72,7 @@ class Divergence:
 NONE: frozenset[str] = frozenset()
 OF_WORDING = {
     "run_started": frozenset({"wording"}),
-    "plan_refused": frozenset({"issues"}),
+    "plan_refused": frozenset({"issues", "stays"}),
     "review_requested": frozenset({"shown", "subject", "error", "issues"}),
     "call_refused": frozenset({"why"}),
     "model_started": frozenset({"key", "prompt", "prompt_digest", "reserved"}),

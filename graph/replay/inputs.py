@@ -40,8 +40,8 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
     given: dict[str, Any] = {"constraints": list(started.constraints)}
     if started.tags:
         given["tags"] = list(started.tags)
-    if started.history:
-        given["messages"] = [*map(_message, started.history), HumanMessage(started.goal)]
+    if started.history or started.attached is not None:
+        given["messages"] = [*map(_message, started.history), _goal(started, artifacts)]
     else:
         given["goal"] = started.goal
     for event in events:
@@ -53,6 +53,12 @@ def first_input(events: Sequence[Event], artifacts: Artifacts) -> dict[str, Any]
             case PlanRevised():
                 return given
     return given
+
+
+def _goal(started: RunStarted, artifacts: Artifacts) -> HumanMessage:
+    if started.attached is None:
+        return HumanMessage(started.goal)
+    return HumanMessage([{"type": "text", "text": started.goal}, *held(started.attached, artifacts)])
 
 
 def inherited_on_record(events: Sequence[Event]) -> tuple[Draft, ...]:

@@ -12,6 +12,9 @@ from graph.plan.issues import Issue
 
 ActionName = Literal["run_plan", "run_step", "answer_question", "settle_effect", "raise_budget"]
 
+UNCHANGED = "the plan stays as it was"
+"""Beginning of the error of a request that is repeated because feedback led to no other plan."""
+
 ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
     "run_plan": ("approve", "edit", "reject"),
     "run_step": ("approve", "reject"),

@@ -40,8 +40,10 @@ class Runs:
 
         Raises:
             UnknownRunError: There is no such run.
-            InputError: The name is the beginning of several threads.
+            InputError: The name is the beginning of several threads, or no text.
         """
+        if not isinstance(name, str):
+            raise InputError("run", f"name a run by its id or its thread, got {type(name).__name__}")
         found = await self.ledger.named(name)
         if not found:
             raise UnknownRunError(name, self.ledger.name)

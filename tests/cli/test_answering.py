@@ -190,3 +190,22 @@ def test_the_request_says_what_the_plan_takes_and_what_is_left(cli: Cli, folder:
     result = cli("run", "add", "--plan", "plan.json", "--budget", "tool_calls=7")
 
     assert "at most 5 tool calls. Left of the budget: 7 tool calls." in result.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--finish"],
+        ["--answer", "s=x"],
+        ["--happened", "true"],
+        ["--raise", "tool_calls=3"],
+        ["--approve", "--digest", "0"],
+    ],
+)
+def test_an_option_that_does_not_fit_is_one_sentence_and_not_the_review_before_it(
+    cli: Cli, waiting: str, options: list[str]
+) -> None:
+    done = cli("resume", waiting, *options)
+
+    assert done.exit_code == 2 and done.stdout == ""
+    assert len(done.stderr.strip().splitlines()) == 1

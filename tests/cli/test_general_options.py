@@ -27,4 +27,4 @@ def test_completion_names_the_commands(cli: Cli, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COMP_WORDS", "planner-executor re")
     monkeypatch.setenv("COMP_CWORD", "1")
 
-    assert set(cli().stdout.split()) == {"resume", "replay", "redact"}
+    assert set(cli().stdout.split()) == {"resume", "retry", "replay", "redact"}

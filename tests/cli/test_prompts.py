@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import signal
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,17 +58,147 @@ def terminal(read_until: Callable[..., str]) -> Callable[..., Terminal]:
     return start
 
 
-def test_a_person_is_shown_the_plan_learns_how_to_edit_it_and_approves(terminal: Callable[..., Terminal]) -> None:
+def test_a_person_is_shown_the_plan_and_approves(terminal: Callable[..., Terminal]) -> None:
     at = terminal("run", "add", "--plan", "plan.json")
     assert "write_report (write)" in at.says(QUESTION)
 
-    at.type("e\n")
-    assert "-o plan.json" in at.says(QUESTION)
     at.type("y\n")
 
     said, code = at.ends()
     assert code == 0
     assert "it is 42" in said
+
+
+@pytest.mark.parametrize("words", ["yep", "aproove", "Yes!", "nope", "okey", "?"])
+def test_words_that_are_nearly_a_decision_are_asked_again_and_decide_nothing(
+    terminal: Callable[..., Terminal], folder: Path, cli: Cli, latest: Callable[[], str], words: str
+) -> None:
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type(f"{words}\n")
+    assert "is neither y nor n" in at.says(QUESTION)
+    at.type("\x04")
+
+    assert at.ends()[1] == 3
+    assert not (folder / "workspace").exists()
+    assert json.loads(cli("show", latest(), "--json").stdout)["decisions"] == []
+
+
+@pytest.fixture
+def editor(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Return how to have an editor that runs Python code on `text`, and keeps what it was shown."""
+
+    def write(code: str) -> Path:
+        program = folder / "editor.py"
+        program.write_text(
+            "import pathlib, stat, sys\n"
+            "file = pathlib.Path(sys.argv[1])\n"
+            "text = file.read_text()\n"
+            "assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(file.parent.stat().st_mode) == 0o700\n"
+            f"pathlib.Path({str(folder)!r}, 'shown.yaml').write_text(text)\n"
+            f"pathlib.Path({str(folder)!r}, 'place').write_text(str(file))\n"
+            f"{code}\nfile.write_text(text)\n"
+        )
+        monkeypatch.setenv("EDITOR", f"{sys.executable} {program}")
+        monkeypatch.delenv("VISUAL", raising=False)
+        return folder / "shown.yaml"
+
+    return write
+
+
+def test_e_opens_the_plan_in_the_editor_and_runs_it_as_edited_once_that_is_confirmed(
+    terminal: Callable[..., Terminal], editor: Callable[[str], Path], folder: Path
+) -> None:
+    shown = editor("text = text.replace('40 + 2', '40 + 3')")
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("e\n")
+    at.says("Run the plan as you edited it? y: run, e: edit it again")
+    assert not (folder / "workspace").exists()
+    at.type("y\n")
+
+    said, code = at.ends()
+    assert code == 0 and "it is 43" in said
+    assert "# Goal: add" in shown.read_text() and "      expression: 40 + 2" in shown.read_text()
+    assert not Path((folder / "place").read_text()).parent.exists()
+
+
+def test_a_fault_of_an_edited_plan_is_said_and_stands_in_place_at_the_next_edit(
+    terminal: Callable[..., Terminal], editor: Callable[[str], Path], folder: Path
+) -> None:
+    shown = editor("text = text.replace('tool: calculator', 'tool: calculater')")
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("e\n")
+    at.says("Run the plan as you edited it?")
+    at.type("y\n")
+    assert "Asked again: the edited plan cannot run: sum.tool" in at.says(QUESTION)
+    assert not (folder / "workspace").exists()
+
+    editor("text = text.replace('tool: calculater', 'tool: calculator').replace('40 + 2', '40 + 4')")
+    at.type("e\n")
+    at.says("Run the plan as you edited it?")
+    at.type("y\n")
+
+    assert "it is 44" in at.ends()[0]
+    lines = shown.read_text().splitlines()
+    assert "# FAULT: sum.tool: " in lines[lines.index("    tool: calculater") - 1]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("", "the plan is unchanged; nothing is decided"),
+        ("text = ''", "the file is empty; nothing is decided"),
+        ("text = text.replace('    tool: calculator', '    tool: [calculator')", "of the edited plan: "),
+        ("sys.exit(3)", "ended with code 3"),
+        ("file.write_bytes(b'\\xff'); sys.exit()", "cannot be read"),
+    ],
+)
+def test_an_edit_that_comes_to_nothing_says_why_and_decides_nothing(
+    terminal: Callable[..., Terminal], editor: Callable[[str], Path], folder: Path, code: str, words: str
+) -> None:
+    editor(code)
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("e\n")
+    assert words in at.says(QUESTION)
+    at.type("\x04")
+
+    assert at.ends()[1] == 3
+    assert not (folder / "workspace").exists()
+
+
+def test_ctrl_c_in_an_editor_that_does_not_keep_it_for_itself_leaves_the_question_open(
+    terminal: Callable[..., Terminal], editor: Callable[[str], Path], folder: Path
+) -> None:
+    editor("import os, signal; signal.signal(signal.SIGINT, signal.SIG_DFL); os.killpg(0, signal.SIGINT)")
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("e\n")
+
+    said, code = at.ends()
+    assert code == 130 and "it waits for your decision; continue with" in said
+    assert not Path((folder / "place").read_text()).parent.exists()
+
+
+def test_an_edited_plan_that_is_not_confirmed_waits_for_the_next_edit(
+    terminal: Callable[..., Terminal], editor: Callable[[str], Path], folder: Path
+) -> None:
+    shown = editor("text = text.replace('40 + 2', '40 + 5')")
+    at = terminal("run", "add", "--plan", "plan.json")
+    at.says(QUESTION)
+    at.type("e\n")
+    at.says("Run the plan as you edited it?")
+    at.type("yep\n")
+    at.says(QUESTION)
+    assert not (folder / "workspace").exists()
+    at.type("e\n")
+    at.says("Run the plan as you edited it?")
+    at.type("y\n")
+
+    assert "it is 45" in at.ends()[0]
+    assert "40 + 5" in shown.read_text()
 
 
 def test_a_person_ends_the_run(terminal: Callable[..., Terminal], folder: Path) -> None:
@@ -87,7 +218,9 @@ def test_other_words_are_feedback(terminal: Callable[..., Terminal], cli: Cli, l
     at = terminal("run", "add", "--plan", "plan.json")
     at.says(QUESTION)
     at.type("multiply them\n")
-    at.ends()
+    assert "Asked again: the plan stays as it was" in at.says(QUESTION)
+    at.type("\x04")
+    assert at.ends()[1] == 3
 
     assert f"feedback by a person, os:{getpass.getuser()}, revision 1" in cli("show", latest()).stdout
     assert ": multiply them" in cli("show", latest()).stdout

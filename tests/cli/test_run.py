@@ -2,6 +2,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from typer.testing import Result
 
 Cli = Callable[..., Result]
@@ -132,3 +133,15 @@ def test_words_of_a_plan_cannot_steer_the_terminal(cli: Cli, latest: Callable[[]
         assert "\\u{1b}[2J[bold]not bold[/bold] :smile: \\u{202e}txet" in told
         assert "\x1b" not in told
         assert "\u202e" not in told
+
+
+@pytest.mark.parametrize(("makes", "words"), [(False, "does not exist"), (True, "is empty")])
+def test_a_documents_folder_without_documents_is_named_before_anything_is_planned(
+    cli: Cli, folder: Path, makes: bool, words: str
+) -> None:
+    if makes:
+        (folder / "docs").mkdir()
+
+    said = cli("run", "Research wind and write a brief report").stdout
+
+    assert f"the documents folder {folder / 'docs'} {words}; name another with --docs" in said

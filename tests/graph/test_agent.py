@@ -1,12 +1,14 @@
 """The facade refuses what it cannot do before anything is written."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from graph import Agent
-from graph.errors import AgentClosedError, NothingToDecideError, UnknownRunError
+from graph import Agent, AsyncAgent
+from graph.errors import AgentClosedError, ConfigError, InputError, NothingToDecideError, UnknownRunError
 from graph.testing import LoggedTools, ScriptedModel, step
 
 PLAN = {"steps": [step("a", "look", name="x")]}
@@ -54,3 +56,63 @@ def test_an_agent_that_is_closed_says_so(agent: Agent) -> None:
 
     with pytest.raises(AgentClosedError):
         agent.start("g")
+
+
+def test_a_run_is_named_by_text(agent: Agent) -> None:
+    run = agent.start("g")
+
+    with pytest.raises(InputError, match="name a run by its id or its thread, got Run"):
+        agent.resume(run, "approve")  # type: ignore[arg-type]
+
+
+def test_none_is_no_decision_on_a_run_that_waits(agent: Agent) -> None:
+    run = agent.start("g")
+
+    with pytest.raises(InputError, match=f"None decides nothing, and {run.id} waits"):
+        agent.resume(run.id, None)
+    assert agent.resume(run.id).status == "waiting"
+    assert agent.resume(run.id, "approve").status == "succeeded"
+    assert agent.resume(run.id, None).status == "succeeded"
+
+
+def test_who_comes_second_with_an_approval_learns_who_decided(agent: Agent) -> None:
+    run = agent.start("g")
+    agent.resume(run.id, "approve")
+
+    with pytest.raises(NothingToDecideError, match=r"os:\S+ has decided already \(approve\); it has ended: succeeded"):
+        agent.resume(run.id, "approve")
+
+
+@pytest.mark.parametrize(
+    ("database", "options", "words"),
+    [
+        (5, {}, "database must be the path of an SQLite file or the address of a PostgreSQL database, got int"),
+        (None, {}, "database must be the path of an SQLite file or the address of a PostgreSQL database, got NoneType"),
+        ("openai:gpt-5", {}, "looks like a model; name the model with planner='openai:gpt-5'"),
+        ("runs.db", {"checkpointer": True}, "checkpointer cannot be given"),
+        ("runs.db", {"ledger": "other.db"}, "ledger cannot be given"),
+    ],
+)
+def test_what_an_agent_cannot_be_opened_with_is_said_before_a_file_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: Any, options: dict[str, Any], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(ConfigError, match=words), Agent.open(database, **options):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_agent_entered_the_wrong_way_says_the_right_one(tmp_path: Path) -> None:
+    async def with_the_synchronous_one() -> None:
+        async with Agent.open(tmp_path / "runs.db"):
+            pass
+
+    async def awaited() -> None:
+        await AsyncAgent.open(tmp_path / "runs.db")
+
+    for misused in (with_the_synchronous_one, awaited):
+        with pytest.raises(ConfigError, match="async with"):
+            asyncio.run(misused())
+    with pytest.raises(ConfigError, match="async with AsyncAgent"), AsyncAgent.open(tmp_path / "runs.db"):
+        pass

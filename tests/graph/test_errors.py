@@ -9,6 +9,7 @@ from graph import errors
 from graph.errors import (
     AgentClosedError,
     AgentError,
+    ConfigError,
     ExportError,
     InputError,
     LeaseLostError,
@@ -29,6 +30,7 @@ from graph.errors import (
     StaleRunError,
     SuiteError,
     ToolConfigError,
+    UnknownModelError,
     UnknownRunError,
     UnresolvedReferenceError,
     listed,
@@ -62,6 +64,12 @@ def test_every_error_stands_in_the_tree_under_its_parent() -> None:
 def test_every_error_is_caught_by_the_one_base() -> None:
     assert all(issubclass(found, AgentError) for found in CLASSES.values())
     assert AgentError.__bases__ == (Exception,)
+
+
+@pytest.mark.parametrize("error", [ConfigError("no"), InputError("goal", "no"), UnknownModelError("openai:x", "no")])
+def test_faults_of_the_caller_are_value_errors_whose_sentence_a_server_passes_on(error: AgentError) -> None:
+    assert isinstance(error, ValueError)
+    assert not isinstance(LedgerError("runs.db", "is gone"), ValueError)
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))

@@ -433,3 +433,16 @@ def test_what_a_person_says_came_of_a_call_has_to_meet_the_criteria_too(build: B
 
 def answering_error(**_: Any) -> Any:
     raise ValueError("the line went dead")
+
+
+@pytest.mark.parametrize(("judge", "said"), [(None, True), (ScriptedModel([YES]), False)], ids=["nobody", "a judge"])
+def test_the_end_names_the_criteria_that_nobody_judged(
+    build: Build, tools: LoggedTools, judge: Any, said: bool
+) -> None:
+    plan = {"steps": [{**step("a", "look"), "success_criteria": "some"}, step("b", "look", after=["a"])]}
+    look = tools.tool("look", lambda: "wind", effect="read")
+
+    state = build(plan, tools=[look], approval="never", judge=judge).invoke({"goal": "g"}, on_thread())
+
+    note = "; success criteria that nobody judged: a" if said else ""
+    assert (state["status"], state["reason"]) == ("succeeded", f"2 of 2 steps succeeded{note}")

@@ -75,6 +75,25 @@ def test_an_odd_answer_is_asked_again_and_runs_nothing(build: Build, tools: Logg
     assert graph.invoke(Command(resume="approve"), on_thread())["status"] == "succeeded"
 
 
+def test_broken_json_in_an_edit_is_answered_with_the_place_where_it_breaks(build: Build) -> None:
+    graph = build(PLAN)
+    graph.invoke({"goal": "g"}, on_thread())
+    broken = '{"steps": [\n  {"id": "a" "tool": "search"}]}'
+    edit = {"type": "edit", "edited_action": {"name": "run_plan", "args": {"plan": broken}}}
+
+    again = asked(graph.invoke(Command(resume=edit), on_thread()))
+
+    assert "not valid JSON: line 2, column 14: Expecting ',' delimiter, near" in again["error"]
+    assert '"tool": "search"}' in again["error"]
+
+
+def test_broken_json_that_a_caller_brings_as_a_plan_is_refused_with_the_place(build: Build) -> None:
+    state = build(PLAN).invoke({"goal": "g", "plan": '{"steps": ['}, on_thread())
+
+    assert state["status"] == "failed" and "line 1, column 12" in state["reason"]
+    assert "where the text ends" in state["reason"]
+
+
 @pytest.mark.parametrize("answer", [False, "no", " N ", "reject", "stop", "cancel", {"type": "reject"},
                                     {"type": "reject", "message": "  "}, {"type": "reject", "message": "Stop"},
                                     {"type": "reject", "message": "too risky", "final": True}])  # fmt: skip

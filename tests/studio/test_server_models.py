@@ -106,4 +106,12 @@ def test_a_setting_that_cannot_work_ends_the_invocation_before_anything_is_plann
     values = thread.client.runs.wait(thread.id, thread.graph, input={"goal": "g"}, context=context, raise_error=False)
 
     assert values["__error__"]["error"] == error and not thread.state()["values"].get("plan")
-    assert sentence in offline_by_default.log
+    assert sentence in values["__error__"]["message"]
+
+
+def test_an_input_that_cannot_work_reaches_its_client_as_a_sentence(offline_by_default: Any, thread_of: Any) -> None:
+    thread = thread_of(offline_by_default)
+
+    values = thread.client.runs.wait(thread.id, thread.graph, input={"goal": " "}, raise_error=False)
+
+    assert values["__error__"]["error"] == "InputError" and "give a goal" in values["__error__"]["message"]

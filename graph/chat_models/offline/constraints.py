@@ -58,7 +58,8 @@ def _fewer(spec: BriefSpec, _: re.Match[str]) -> BriefSpec | None:
 
 def _also(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
     query = one_line(match["query"], 300).strip("\"'` ")
-    return replace(spec, queries=(*spec.queries, query)) if content_words(query) else None
+    is_plain = content_words(query) and not re.search(r"\b(?:not|never|except|nor)\b", query, re.I)
+    return replace(spec, queries=(*spec.queries, query)) if is_plain else None
 
 
 def _at_most(spec: BriefSpec, match: re.Match[str]) -> BriefSpec | None:
@@ -88,7 +89,11 @@ _CHANGES: list[tuple[re.Pattern[str], Change]] = [
     ),
     (SENTENCES, _at_most),
     (
-        re.compile(r"\b(?:with|cite|name|list|include|give)\b(?: \w+){0,2} (?:sources|citations|references)\b", re.I),
+        re.compile(
+            r"\b(?:with|cite|name|list|include|give)\b(?: (?:the|its|their|your|all|any|of))*"
+            r" (?:sources|citations|references)\b",
+            re.I,
+        ),
         lambda o, _: o,
     ),
     (

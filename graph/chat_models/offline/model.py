@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
 
+from graph.chat_models.answer import EXPLAINED
 from graph.chat_models.offline import prose
 from graph.chat_models.offline.literal_args import with_literal
 from graph.chat_models.offline.one_step import next_step
@@ -44,8 +45,9 @@ class OfflineModel(BaseChatModel):
         **kwargs: Any,  # noqa: ARG002  (LangChain's signature)
     ) -> ChatResult:
         usage = UsageMetadata(input_tokens=0, output_tokens=0, total_tokens=0)
-        metadata = {"model_provider": OFFLINE}
-        message = AIMessage(answer_to(messages), usage_metadata=usage, response_metadata=metadata)
+        answer = answer_to(messages)
+        metadata = {"model_provider": OFFLINE} | ({} if answer.startswith("{") else {"finish_reason": EXPLAINED})
+        message = AIMessage(answer, usage_metadata=usage, response_metadata=metadata)
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     async def _agenerate(

@@ -37,7 +37,10 @@ def _audit(prompt: PromptDocument, goal: AuditGoal) -> dict[str, Any] | str:
     wanted = wished(goal, prompt, apply_to_audit, prose.WISHES_FOR_AUDITS)
     if isinstance(wanted, str):
         return wanted
-    if wanted.draft and prompt.missing(brief.REPORT):
+    missing = prompt.missing(brief.REPORT) if wanted.draft else []
+    if missing and not goal.draft:
+        return prose.describe_rules(missing)
+    if missing:
         without = "no draft was written, since the tool write_report is not listed"
         return audit.audit_plan(replace(wanted, draft=False), without)
     return audit.audit_plan(wanted)
@@ -48,8 +51,13 @@ def _brief(prompt: PromptDocument, goal: BriefGoal) -> dict[str, Any] | str:
         return prose.no_topic()
     if missing := prompt.missing({**brief.SEARCH, **brief.SUMMARY}):
         return prose.describe_rules(missing)
-    spec = wished(brief.brief_spec(goal), prompt, apply_to_brief, prose.WISHES_FOR_BRIEFS)
-    return spec if isinstance(spec, str) else _fit_to_tools(spec, prompt)
+    asked = brief.brief_spec(goal)
+    spec = wished(asked, prompt, apply_to_brief, prose.WISHES_FOR_BRIEFS)
+    if isinstance(spec, str):
+        return spec
+    missing = prompt.missing(brief.WEB) if spec.web and not asked.web else []
+    missing += prompt.missing(brief.REPORT) if spec.report and not asked.report else []
+    return prose.describe_rules(missing) if missing else _fit_to_tools(spec, prompt)
 
 
 def _fit_to_tools(spec: BriefSpec, prompt: PromptDocument) -> dict[str, Any]:

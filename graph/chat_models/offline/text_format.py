@@ -9,6 +9,10 @@ _COURTESY = frozenset(
     | {"plan", "put", "read", "report", "save", "stay", "store", "thank", "thanks", "use", "using", "want", "write"}
 )
 """Words of a wish that ask for nothing by themselves."""
+_TURNS = frozenset(
+    {"cannot", "except", "instead", "neither", "never", "no", "none", "nor", "not", "only", "than", "unless", "without"}
+)
+"""Words that turn what stands beside them into something else."""
 
 
 def one_line(text: str, most: int) -> str:
@@ -22,10 +26,12 @@ def asks_for_more(wish: str, understood: Iterable[str]) -> bool:
 
     >>> asks_for_more("please use one search", ["one search"]), asks_for_more("one search in rhyme", ["one search"])
     (False, True)
+    >>> asks_for_more("do not write to notes.md", ["to notes.md"])
+    True
     """
     for part in understood:
         wish = wish.replace(part, " . ", 1)
-    return any(word not in _COURTESY for word in content_words(wish))
+    return not _TURNS.isdisjoint(words_in(wish)) or any(word not in _COURTESY for word in content_words(wish))
 
 
 def capitalised(text: str) -> str:

@@ -68,8 +68,8 @@ def run(
         with setup.opened() as built:
             if setup.role_models.planner.name == "offline" and brought is None:
                 screen.say(OFFLINE)
-            if brought is None and not Path(setup.documents).is_dir():
-                screen.say(f"the documents folder {setup.documents} does not exist; name one with --docs")
+            if brought is None and (lack := _lack_of_documents(Path(setup.documents))):
+                screen.say(f"the documents folder {setup.documents} {lack}; name another with --docs")
             request = {
                 "goal": goal,
                 "constraints": options.texts(constraint or []),
@@ -85,3 +85,9 @@ def run(
             )
         write_open_request(ended, json)
         raise typer.Exit(exit_code(ended))
+
+
+def _lack_of_documents(folder: Path) -> str | None:
+    if not folder.is_dir():
+        return "does not exist"
+    return None if any(folder.iterdir()) else "is empty"

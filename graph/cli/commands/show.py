@@ -17,7 +17,7 @@ from graph.cli.status_view import asked, asked_line, bounds
 from graph.record.budget import spent_in_words
 from graph.record.events import Decided, PlanRevised
 from graph.record.results import StepResult
-from graph.record.step_costs import step_costs, unjudged_steps
+from graph.record.step_costs import step_costs
 from graph.record.values import to_text
 from graph.sanitize import escaped, margined, one_line
 from graph.text.drawing import plan_text
@@ -75,7 +75,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "decisions": decisions(found),
         "asked": list(asked(found)),
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
-        "unjudged": unjudged_steps(run.plan, found.events),
+        "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
         "usage": found.record.spending.usage.to_json(),
         "budget": bounds(found).to_json(),
         "setup": dict(run.setup),
@@ -105,7 +105,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     if costs := step_costs(found.events):
         yield "\ncost per step\n"
         yield from (f"{escaped(step)} {cost}" for step, cost in costs.items())
-    if unjudged := unjudged_steps(run.plan, found.events):
+    if run.plan is not None and (unjudged := found.record.steps.unjudged(run.plan)):
         yield f"\nsuccess criteria not judged: {', '.join(unjudged)}"
     if made := decisions(found):
         yield "\ndecisions\n"

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from graph.errors import AgentError
 from graph.ledger.chaining import of_run
 from graph.ledger.lease import PACE, Pace, claimed
 from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
@@ -168,6 +169,8 @@ class EventStore:
         with self._store.lock:
             try:
                 return work()
+            except AgentError:  # some are ValueErrors
+                raise
             except ValueError as error:
                 raise not_storable(self.name, error) from error
 

@@ -8,7 +8,7 @@ from weakref import finalize
 
 import psycopg
 
-from graph.errors import LedgerError, LedgerUnavailableError
+from graph.errors import AgentError, LedgerError, LedgerUnavailableError
 from graph.ledger.postgres.address import shown_address
 from graph.ledger.postgres.erasure import REWRITTEN
 from graph.ledger.postgres.pulse import Pulse
@@ -59,6 +59,8 @@ class Database:
             raise LedgerError(self.name, f"cannot store the value: {advice(error)}") from error
         except psycopg.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
+        except AgentError:  # some are ValueErrors
+            raise
         except ValueError as error:
             raise LedgerError(self.name, f"cannot store the value: {error}") from error
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 from weakref import finalize
 
-from graph.errors import LedgerError, LedgerUnavailableError
+from graph.errors import AgentError, LedgerError, LedgerUnavailableError
 from graph.ledger.sqlite.file import advice
 from graph.ledger.sqlite.vacuum import compact
 from graph.ledger.sqlite.writer import Pulse
@@ -45,6 +45,8 @@ class Database:
             return await writer.thread.run(do, full=full, writes=writes)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
+        except AgentError:  # some are ValueErrors
+            raise
         except ValueError as error:
             raise LedgerError(self.name, f"cannot store the value: {error}") from error
 

@@ -98,18 +98,29 @@ class PlanRevised(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanRefused(Payload):
-    """No valid plan was found; `brought` is the plan that the caller gave, if any."""
+    """No valid plan was found; `brought` is the plan that the caller gave, if any.
+
+    `stays` is the reason if a plan was waiting and waits again: feedback or a changed constraint led to no other one.
+    Only such an event is of version 2.
+    """
 
     kind: ClassVar[Literal["plan_refused"]] = "plan_refused"
+    version: ClassVar[int] = 2
 
     author: str
     issues: tuple[Issue, ...] = ()
     brought: Content | None = None
+    stays: str | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         raw = {"author": self.author, "issues": [issue.to_json() for issue in self.issues]}
-        return {**raw, **given(brought=self.brought and self.brought.to_json())}
+        return {**raw, **given(brought=self.brought and self.brought.to_json(), stays=self.stays)}
+
+    def to_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        raw = Payload.to_json(self)
+        return raw if self.stays is not None else {name: raw[name] for name in raw if name != "version"}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -118,6 +129,7 @@ class PlanRefused(Payload):
             author=raw["author"],
             issues=tuple(map(Issue.from_json, raw.get("issues", ()))),
             brought=content_in(raw, "brought"),
+            stays=raw.get("stays"),
             checkpoint=raw.get("checkpoint"),
         )
 

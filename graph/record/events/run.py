@@ -53,8 +53,9 @@ NO_CONFIGURATION = Configuration()
 class RunStarted(Payload):
     """A run started: its goal, and all inputs of its decisions; the ledger sets `thread` and `n`.
 
-    `history` has the messages of the chat before the goal. `setup` is the data to resume the run elsewhere; it comes
-    from the facade only if `setup_by` is `BY_FACADE`.
+    `history` has the messages of the chat before the goal. `pictures` has type, size and digest of the pictures beside
+    the goal, `attached` their bytes. `setup` is the data to resume the run elsewhere; it comes from the facade only if
+    `setup_by` is `BY_FACADE`.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -64,6 +65,8 @@ class RunStarted(Payload):
     tags: tuple[str, ...] = ()
     wording: int = 1
     history: tuple[Mapping[str, str], ...] = ()
+    pictures: tuple[Mapping[str, Any], ...] = ()
+    attached: Content | None = None
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
     configured: Configuration | None = None
@@ -79,6 +82,7 @@ class RunStarted(Payload):
             **given(tags=list(self.tags)),
             **({"wording": self.wording} if self.wording > 1 else {}),
             "history": list(self.history),
+            **given(pictures=list(self.pictures), attached=self.attached and self.attached.to_json()),
             "setup": self.setup,
             **given(setup_by=self.setup_by, configured=self.configured and self.configured.to_json()),
             "budget": self.budget.to_json(),
@@ -95,6 +99,8 @@ class RunStarted(Payload):
             tags=tuple(raw.get("tags", ())),
             wording=number(raw.get("wording")) or 1,
             history=tuple(raw.get("history", ())),
+            pictures=tuple(raw.get("pictures", ())),
+            attached=content_in(raw, "attached"),
             setup=raw.get("setup") or {},
             setup_by=raw.get("setup_by"),
             configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,

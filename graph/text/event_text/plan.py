@@ -63,6 +63,8 @@ def step_words(step: Mapping[str, Any]) -> str:
 
 def _plan_refused(data: PlanRefused) -> Words:
     yield f"no valid plan by the {data.author}"
+    if data.stays is not None:
+        yield f"so the plan stays as it was: {data.stays}"
     yield from issue_lines(data.issues)
     if data.brought is not None:
         yield f"the caller's plan: {content(data.brought)}"

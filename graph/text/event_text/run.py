@@ -40,6 +40,8 @@ def format_run(data: RunEvent) -> Formatted:
 def _run_started(data: RunStarted) -> Words:
     yield f"started for the goal: {data.goal}"
     yield from (f"constraint: {constraint}" for constraint in data.constraints)
+    for picture in data.pictures:
+        yield f"with a picture: {picture['mime_type']}, {picture['size']} bytes, sha256 {picture['sha256']}"
     if data.history:
         yield f"after {len(data.history)} message(s) of a chat"
     if data.budget.names:

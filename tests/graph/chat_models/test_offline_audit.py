@@ -139,6 +139,13 @@ def test_a_constraint_of_an_audit_is_kept_in_full_or_refused(planned: Planned, a
     assert "cannot keep to this constraint" in ask(GOAL, "Write the draft to fix-draft.md and mend the service")
 
 
+@pytest.mark.parametrize(
+    "wish", ["do not read logs/worker.log", "without logs/worker.log", "only logs/worker.log", "no logs"]
+)
+def test_a_log_that_is_ruled_out_is_not_read_instead(ask: Ask, wish: str) -> None:
+    assert "cannot keep to this constraint" in ask(GOAL, wish)
+
+
 def test_a_log_that_is_named_later_is_read_too(planned: Planned, revised: Planned) -> None:
     plan = planned(GOAL)
 

@@ -180,6 +180,15 @@ def test_constraints_bound_the_summary(planned: Planned) -> None:
         "exactly 9 searches",
         "only 0 searches",
         "at most 0 statements",
+        "do not write it to notes.md",
+        "do not search for coal",
+        "search for wind but not coal",
+        "cite no sources",
+        "do not cite sources",
+        "cite two sources",
+        "not only 2 searches",
+        "use only the web",
+        "not offline",
     ],
 )
 def test_a_wish_that_the_rules_cannot_keep_to_in_full_is_refused(wish: str, ask: Ask) -> None:

@@ -30,6 +30,8 @@ FULL: dict[str, dict[str, Any]] = {
         "tags": ["nightly"],
         "wording": 3,
         "history": [{"user": "hello"}],
+        "pictures": [{"mime_type": "image/png", "size": 8, "sha256": "0" * 64}],
+        "attached": {"artifact": ARTIFACT},
         "setup": {"approval": "always"},
         "setup_by": "facade",
         "configured": CONFIGURED,
@@ -55,7 +57,13 @@ FULL: dict[str, dict[str, Any]] = {
         "read_as": ["steps was a bare list"],
         "would_replace": ["report.md exists"],
     },
-    "plan_refused": {"author": "caller", "issues": [ISSUE], "brought": {"value": {"steps": "none"}}},
+    "plan_refused": {
+        "author": "caller",
+        "issues": [ISSUE],
+        "brought": {"value": {"steps": "none"}},
+        "stays": "no rule fits",
+        "version": 2,
+    },
     "review_requested": {
         "request": 3,
         "digest": "d" * 64,

@@ -45,7 +45,9 @@ def at(value: Any, path: Path) -> Any:
     return at(value[path[0]], path[1:]) if path else value
 
 
-PLACES = [(kind, path) for kind, payload in FULL.items() for path in leaves(payload)]
+VERSION = ("version",)
+"""A number of one digit: no redaction is of less than four characters."""
+PLACES = [(kind, path) for kind, payload in FULL.items() for path in leaves(payload) if path != VERSION]
 
 
 @pytest.mark.parametrize("kind", TYPES)

@@ -1,0 +1,67 @@
+"""A plan that a person edits at the prompt: its text lives on while the review asks about the same plan."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph.cli.editor import edited
+from graph.plan.issues import Issue
+from graph.runs import Run
+from graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml, with_faults, without_faults
+
+NAME = "plan.yaml"
+
+
+class NotEdited(Exception):
+    """There is no changed plan; the message gives the reason."""
+
+
+class PlanDraft:
+    """The text of one request's plan as a person last left it, and the faults found in it."""
+
+    def __init__(self, run: Run, shown: Mapping[str, Any]) -> None:
+        """Begin with the plan that is shown."""
+        self._shown = shown
+        self._digest = _subject(run)
+        self._text = plan_to_yaml(shown, run.id, run.revision, run.goal, run.step_status if run.results else {})
+        self._faults: list[tuple[int, str]] = []
+
+    def is_about(self, run: Run) -> bool:
+        """Whether the open request is about the plan that this draft began with."""
+        return _subject(run) == self._digest
+
+    def refused(self, issues: Sequence[Issue]) -> None:
+        """Keep what the review found wrong with the text, for the next edit."""
+        read = plan_from_yaml(self._text)
+        self._faults = [(read.line_of(issue), str(issue)) for issue in issues]
+
+    def edit(self) -> Any:
+        """Return the plan after the person has edited it.
+
+        Raises:
+            NotEdited: It is unchanged, empty, or not readable; its fault then stands in the text of the next edit.
+            InputError: There is no editor, or it failed.
+        """
+        shown = with_faults(self._text, self._faults)
+        text = without_faults(edited(shown, NAME), shown)
+        if not text.strip():
+            raise NotEdited("the file is empty; nothing is decided")
+        self._text = text
+        try:
+            plan = _read(text)
+        except YamlFault as fault:
+            self._faults = [(fault.line, str(fault))]
+            raise NotEdited(f"line {fault.line + 1} of the edited plan: {fault}; e: edit it again") from None
+        if plan == self._shown:
+            raise NotEdited("the plan is unchanged; nothing is decided")
+        return plan
+
+
+def _read(text: str) -> Any:
+    plan = plan_from_yaml(text).plan
+    if not isinstance(plan, dict | list) or not plan:
+        raise YamlFault("a plan begins with steps:")
+    return plan
+
+
+def _subject(run: Run) -> str:
+    return str((run.request or {}).get("digest"))
