@@ -21,6 +21,9 @@ FIXED = (
     "max_steps",
     "max_rounds",
     "max_check_attempts",
+    "timeout_s",
+    "attempts",
+    "backoff_s",
     "max_feedback",
     "max_depth",
     "record_prompts",
@@ -97,6 +100,9 @@ class Context(BaseModel):
     max_steps: int | None = _fixed("How many steps a plan may have.", "planner", "replanner")
     max_rounds: int | None = _fixed("How often a run is planned on step by step.", "planner", "replanner")
     max_check_attempts: int | None = _fixed("How often a step is tried whose result misses its criteria.", "executor")
+    timeout_s: float | None = _fixed("Seconds that a call, or all turns of a model step, may take.", "executor")
+    attempts: int | None = _fixed("How often a call is tried whose failure may pass.", "executor")
+    backoff_s: float | None = _fixed("Seconds before the second attempt of a call.", "executor")
     max_feedback: int | None = _fixed("How often a person may ask for another plan.", "review")
     max_depth: int | None = _fixed("How many refined steps may lie within one another.", "replanner")
     record_prompts: bool | None = _fixed("Whether the ledger keeps what models are asked.", "planner", "executor")
