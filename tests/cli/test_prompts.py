@@ -132,7 +132,7 @@ def test_a_fault_of_an_edited_plan_is_said_and_stands_in_place_at_the_next_edit(
     at.type("e\n")
     at.says("Run the plan as you edited it?")
     at.type("y\n")
-    assert "Asked again: the edited plan cannot run: sum.tool" in at.says(QUESTION)
+    assert "Asked again: `the edited plan cannot run: sum.tool" in at.says(QUESTION)
     assert not (folder / "workspace").exists()
 
     editor("text = text.replace('tool: calculater', 'tool: calculator').replace('40 + 2', '40 + 4')")
@@ -218,7 +218,7 @@ def test_other_words_are_feedback(terminal: Callable[..., Terminal], cli: Cli, l
     at = terminal("run", "add", "--plan", "plan.json")
     at.says(QUESTION)
     at.type("multiply them\n")
-    assert "Asked again: the plan stays as it was" in at.says(QUESTION)
+    assert "Asked again: `the plan stays as it was" in at.says(QUESTION)
     at.type("\x04")
     assert at.ends()[1] == 3
 

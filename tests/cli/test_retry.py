@@ -53,7 +53,7 @@ def test_another_plan_waits_for_a_decision(cli: Cli, failed: str, folder: Path) 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--limit", "tool_cals=9"], "tool_cals is no limit of a budget"),
+        (["--limit", "tool_cals=9"], "tool_cals is not a limit of a budget"),
         (["--edit", "plan.json", "--feedback", "be brief"], "--edit and --feedback cannot be combined"),
     ],
 )

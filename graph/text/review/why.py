@@ -46,7 +46,8 @@ def why_blocks(revision: int, why: Reason) -> Iterator[Block]:
         if len(why.failed) > MAX_FAILURES:
             yield Prose(f"{ITEM}and {len(why.failed) - MAX_FAILURES} more failed")
     if why.stalled is not None:
-        yield Prose(f"No progress: {words(why.stalled.removeprefix(STALLED))}")
+        prefix = STALLED if why.stalled.startswith(STALLED) else ""  # the embedded rules' own sentence has none
+        yield Prose(f"{prefix}{words(why.stalled.removeprefix(STALLED))}")
 
 
 def _origin(revision: int, why: Reason) -> str:
