@@ -18,7 +18,7 @@ from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
 from graph.record.events import Configuration, Content
 from graph.record.values import Kept, normalise
-from graph.settings import Settings
+from graph.settings import Settings, current_settings
 
 
 def _named_only(tools: Content | None) -> Content | None:
@@ -68,6 +68,7 @@ class Services:
     def is_configured_as(self, recorded: Configuration) -> bool:
         """Whether a configuration on record equals this one; earlier releases recorded the tools inline."""
         current, tools = self.configuration
+        recorded = replace(recorded, settings=current_settings(recorded.settings))
         if recorded.tools is not None and recorded.tools.artifact is None:
             current = replace(current, tools=Content(tools.value))
         return current in (recorded, replace(recorded, tools=_named_only(recorded.tools)))

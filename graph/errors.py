@@ -151,7 +151,8 @@ class MissingToolsError(InputError):
         self.run, self.tools = run, tuple(tools)
         uninstalled = [f"{name} is not installed; {(extras or {})[name]}" for name in tools if name in (extras or {})]
         others = [name for name in tools if name not in (extras or {})]
-        given = [f"name {listed(others)} with --tools, in Python with tools=[...]"] if others else []
+        which = listed(others) if uninstalled else "them"
+        given = [f"name {which} with --tools, in Python with tools=[...]"] if others else []
         super().__init__("run", f"{run} needs {listed(self.tools)}: {'; '.join((*uninstalled, *given))}")
 
 

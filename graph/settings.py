@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from graph.plan.attempts import AttemptLimits
 from graph.plan.reading import MAX_STEPS
@@ -46,3 +46,14 @@ class Settings:
     def attempt_limits(self) -> AttemptLimits:
         """How long and how often a step is tried, by these settings and the policy."""
         return AttemptLimits(self.timeout_s, self.attempts, self.backoff_s).lowest(self.policy.steps)
+
+
+def current_settings(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a record under their names of today; `max_retries` counted the attempts after the first.
+
+    A setting that an earlier version did not have is left at its default.
+    """
+    known = {"timeout_s": None, "attempts": None, "backoff_s": None, **recorded}
+    if "max_retries" in known:
+        known["max_check_attempts"] = known.pop("max_retries") + 1
+    return known

@@ -3,6 +3,7 @@
 import logging
 import stat
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ class Toolbox(Mapping[str, BoundTool]):
     @cached_property
     def kept(self) -> Kept:
         """The specifications of the tools, as the ledger keeps them."""
-        return keep_constant(normalise(list(self.specs.values())))
+        return keep_constant(normalise([_recorded(spec) for spec in self.specs.values()]))
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -96,3 +97,9 @@ def _known(step: Step) -> dict[str, JsonValue]:
         name: value if name in step.literal or not any(references_in(value)) else None
         for name, value in step.args.items()
     }
+
+
+def _recorded(spec: ToolSpec) -> dict[str, Any]:
+    """Return a specification for the ledger; newer limits are left out if they are unset."""
+    unset = {name for name in ("attempts", "backoff_s") if getattr(spec, name) is None}
+    return {each.name: getattr(spec, each.name) for each in fields(spec) if each.name not in unset}

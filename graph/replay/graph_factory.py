@@ -1,6 +1,5 @@
 """The real graph with everything outside of it replaced: models, tools, ledger, clock."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -19,6 +18,7 @@ from graph.replay.inputs import held
 from graph.replay.ledger import ReplayLedger
 from graph.replay.recorded import RecordedModel, RecordedTools, SubstituteModel, specs_of
 from graph.replay.scheduler import Scheduler
+from graph.settings import current_settings
 
 
 async def _at_once(_seconds: float) -> None:
@@ -42,7 +42,7 @@ def staged(
         InputError: It was configured in a way that this version does not know.
     """
     try:
-        settings = settings_of({**_current_names(configured.settings), "budget": _budget(transcript.events()[0])})
+        settings = settings_of({**current_settings(configured.settings), "budget": _budget(transcript.events()[0])})
         specs = specs_of(held(configured.tools or Content(), transcript.artifacts))
         models = _models(configured, cues, planner)
     except (ConfigError, TypeError, KeyError) as error:
@@ -58,14 +58,6 @@ def staged(
 
 def _budget(first: Event) -> dict[str, Any]:
     return first.data.budget.to_json() if isinstance(first.data, RunStarted) else {}
-
-
-def _current_names(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded settings under their names of today; `max_retries` counted the attempts after the first."""
-    known = dict(settings)
-    if "max_retries" in known:
-        known["max_check_attempts"] = known.pop("max_retries") + 1
-    return known
 
 
 def _models(configured: Configuration, cues: Scheduler, planner: SubstituteModel | None) -> RoleModels:

@@ -26,7 +26,7 @@ def killed(folder: Path, budget: dict[str, Any], kill_at: str) -> None:
 def resumed(folder: Path, **said: Any) -> Run:
     """Go on as another process that knows of no budget: the run's own is in the file."""
     with Agent.open(folder / "runs.db", **options(folder)) as agent:
-        return agent.resume("t", agent.show("t").decide(**said) if said else None)
+        return agent.resume("t", agent.show("t").decide(**said)) if said else agent.resume("t")
 
 
 def shortage(run: Run) -> tuple[str, dict[str, Any]]:

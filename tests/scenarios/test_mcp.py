@@ -209,7 +209,6 @@ def test_the_progress_of_a_server_is_in_the_stream_of_the_run(small: Small) -> N
     assert (first["step"], first["status"]) == ("a", "running")
     assert first["progress"] == {
         "tool": "steady",
-        "item": None,
         "done": 1,
         "total": 3,
         "message": "page 1",

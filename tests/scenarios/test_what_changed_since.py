@@ -136,8 +136,8 @@ def test_a_decision_is_followed_by_a_message_that_says_it_and_who_made_it(build:
 
     texts = [str(message.text) for message in state["messages"]]
     (told,) = [text for text in texts if text.startswith(said.split("{")[0])]
-    assert told == said.replace("{who}", told.split("`")[1]) and texts.index(told) == 1
-    assert state["messages"][1].type == "ai" and state["messages"][1].name == "review"
+    assert told == said.replace("{who}", told.split("`")[1]) and texts.index(told) == 2  # after goal and request
+    assert state["messages"][2].type == "ai" and state["messages"][2].name == "review"
 
 
 def test_a_decision_that_is_played_again_is_said_once(build: Build) -> None:

@@ -42,7 +42,7 @@ def shown(value: JsonValue) -> str:
     r"""Return a value on one line: invisible characters are escaped, and what is left out of the middle is counted.
 
     >>> print(shown({"to": "ann\u202emoc.live@"}))
-    {"to":"ann\\u{202e}moc.live@"}
+    {"to":"ann\u{202e}moc.live@"}
     """
     return cut(visible(to_text(value)), MAX_CHARACTERS)
 
@@ -51,7 +51,7 @@ def cut(text: str, most: int) -> str:
     """Return the text, or its beginning and its end about a count and a digest: two that differ never look the same.
 
     >>> cut("a" * 90, 40)
-    'aaaaaaaaaaaaaaaaaaaa ... 50 more characters, digest ba6d6c0f9f8b ... aaaaaaaaaaaaaaaaaaaa'
+    'aaaaaaaaaaaaaaaaaaaa ... 50 more characters, digest 6b2ec79170f5 ... aaaaaaaaaaaaaaaaaaaa'
     """
     left = len(text) - most
     if left <= 0:
