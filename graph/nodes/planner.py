@@ -67,7 +67,7 @@ class Planner:
         """
         thread = thread_of(state, config)
         source = await fork_source(self.services, state, thread)
-        if source.plan is not None and state.get("plan") in (None, ""):
+        if source.goal is not None and brought_plan(state, source.goal) is None:
             state = {**state, "plan": source.plan, "digest": None}
         run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):

@@ -202,6 +202,19 @@ class TestOnOneThread:
         assert (state["run"]["id"], state["status"]) == ("thread.2", "succeeded")
         assert tools.calls == [("mail", {"to": "bo"})]
 
+    def test_a_fork_of_a_plan_that_a_model_made_asks_no_model(
+        self, saver: InMemorySaver, options: dict[str, Any], tools: LoggedTools
+    ) -> None:
+        graph = build_graph(checkpointer=saver, **{**options, "planner": ScriptedModel([PLAN])})
+        asked(graph.invoke({"goal": "g"}, on_thread()))
+        graph.invoke(Command(resume="approve"), on_thread())
+        tools.calls.clear()
+
+        state = graph.invoke({"fork_from": {"run": "thread.1", "step": "second"}}, on_thread())
+
+        assert [one["name"] for one in asked(state)["action_requests"]] == ["run_plan"]
+        assert asked(state)["run"] == "thread.2" and tools.calls == []
+
     def test_without_it_a_fork_by_a_checkpoint_inherits_nothing(self, graph: Any) -> None:
         first = [state for state in graph.get_state_history(on_thread()) if state.next == ("review",)][-1]
         state = graph.invoke(None, first.config)
