@@ -115,7 +115,8 @@ def locked(folder: Path, at: int, durability: str) -> list[str]:
             assert str(folder / "runs.db") in str(error) and "locked" in str(error), f"the run said {error}"
         finally:
             lock.release()
-        assert len(waits.in_vain_s) <= 1, f"the run waited for the lock {len(waits.in_vain_s)} times"
+        # Checkpointer and ledger have a connection each, which may wait for the lock side by side.
+        assert len(waits.in_vain_s) <= 2, f"the run waited for the lock {len(waits.in_vain_s)} times"
         waits.recover()
 
     return broken_off(folder, interrupted, durability)

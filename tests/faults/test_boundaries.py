@@ -61,7 +61,9 @@ def test_a_run_on_postgresql_survives_a_kill_at_sampled_boundaries(tmp_path: Pat
     assert {"before ledger", "after ledger", "before checkpoint", "after writes"} <= set(names)
 
 
-def test_a_run_that_finds_its_database_locked_says_so_within_one_wait_and_goes_on_later(tmp_path: Path) -> None:
+def test_a_run_that_finds_its_database_locked_says_so_after_one_wait_of_each_connection_and_goes_on_later(
+    tmp_path: Path,
+) -> None:
     disturbed(tmp_path, 80, "--lock")
 
 
