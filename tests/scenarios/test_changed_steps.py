@@ -59,7 +59,7 @@ def test_a_skipped_step_and_those_that_need_it_are_left_out(agent: Agent, waitin
     assert (ended.status, ended.answer) == ("succeeded", {"look": "x", "other": "apart"})
     assert ended.step_status == {"look": "succeeded", "mail": "skipped", "note": "skipped", "other": "succeeded"}
     assert "written by hand" in ended.reason and "note (needs mail, which was skipped)" in ended.reason
-    assert [name for name, _ in tools.calls] == ["look", "note"] or len(tools.calls) == 2
+    assert sorted(name for name, _ in tools.calls) == ["look", "note"]
     only_run(agent, waiting)
 
 

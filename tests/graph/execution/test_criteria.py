@@ -100,20 +100,18 @@ def test_a_step_without_criteria_or_without_a_result_is_not_assessed(prepared: A
     assert (judge.prompts, result.error) == ([], "ValueError: broken")
 
 
-@pytest.mark.parametrize("max_retries", [0, 1, 2])
-def test_a_step_is_tried_again_as_often_as_is_allowed_and_each_try_is_on_record(
-    prepared: Any, max_retries: int
-) -> None:
+@pytest.mark.parametrize("attempts", [1, 2, 3])
+def test_a_step_is_tried_again_as_often_as_is_allowed_and_each_try_is_on_record(prepared: Any, attempts: int) -> None:
     tools = LoggedTools()
     look = tools.tool("look", lambda **_: "", effect="read")
 
     async def work(desk: Desk) -> list[Any]:
-        await (await prepared(desk, {**step("a", "look"), **FILLED}, max_check_attempts=max_retries + 1)).run()
+        await (await prepared(desk, {**step("a", "look"), **FILLED}, max_check_attempts=attempts)).run()
         checked = [event for event in await desk.ledger.events(desk.run) if event.kind == "step_checked"]
         return [event.data.again for event in checked if isinstance(event.data, StepChecked)]
 
-    assert at_desk(work, look) == [True] * max_retries + [False]
-    assert len(tools.calls) == max_retries + 1
+    assert at_desk(work, look) == [True] * (attempts - 1) + [False]
+    assert len(tools.calls) == attempts
 
 
 def test_a_step_that_meets_its_criteria_is_not_tried_again(prepared: Any) -> None:
