@@ -1,7 +1,7 @@
 """Each guard switched off in turn: does an attack get by then? Run as a script; it prints a JSON line per guard.
 
-A guard is switched off by replacing one rule by one that allows everything. A process is forked for each, whose function
-with the rule gets the changed code; the source itself is never changed.
+A guard is switched off by replacing one rule by one that allows everything. A process is forked for each, in which the
+functions with the rule get the changed code; the source itself is never changed.
 """
 
 import gc
