@@ -4,7 +4,8 @@ from graph.errors import LedgerUnavailableError
 from graph.ledger.postgres.transaction import Transaction
 from graph.record.events import CONTROL
 
-VERSION = 1
+VERSION = 2
+"""Version 1 did not number its appends."""
 SCHEMA_LOCK = 6_911_051_277_381_204_001
 """Held in the transaction that makes the tables: of processes that start at once, one makes them."""
 
@@ -61,9 +62,11 @@ CREATE TABLE ledger_leases (
 CREATE INDEX ledger_leases_owner ON ledger_leases (owner) WHERE owner != '';
 CREATE TABLE ledger_appends (
     id uuid PRIMARY KEY,
-    at timestamptz NOT NULL DEFAULT now()
+    at timestamptz NOT NULL DEFAULT now(),
+    runs bigint[] NOT NULL DEFAULT '{{}}',
+    number bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint)
 );
-CREATE INDEX ledger_appends_at ON ledger_appends (at);
+CREATE INDEX ledger_appends_number ON ledger_appends (number);
 CREATE TABLE ledger_index (
     run bigint PRIMARY KEY,
     seq bigint NOT NULL,
@@ -105,6 +108,15 @@ CREATE TABLE ledger_schema (version bigint NOT NULL);
 """
 
 
+STEPS = {
+    1: """ALTER TABLE ledger_appends ADD COLUMN runs bigint[] NOT NULL DEFAULT '{}',
+            ADD COLUMN number bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint);
+        DROP INDEX ledger_appends_at;
+        CREATE INDEX ledger_appends_number ON ledger_appends (number)""",
+}
+"""Version -> the statements that make the tables of the next one."""
+
+
 def version_of(tx: Transaction) -> int:
     """Return the version of the tables in the connection's schema, 0 if there are none."""
     # `to_regclass` would answer from a cache, which misses what another process has just made.
@@ -114,13 +126,13 @@ def version_of(tx: Transaction) -> int:
 
 
 def bring_up(tx: Transaction, database: str) -> None:
-    """Make the tables of a new database, and refuse one that this program cannot use.
+    """Make the tables of a new database, bring an older one up, and refuse one that this program cannot use.
 
     Raises:
         LedgerUnavailableError: It is newer than this program, or its texts are not UTF-8; nothing was touched.
     """
     version = version_of(tx)
-    if version == 0:
+    if version < VERSION:
         _check_encoding(tx, database)
         tx.tell("SELECT pg_advisory_xact_lock(%s)", SCHEMA_LOCK)
         version = version_of(tx)  # another process may have been faster
@@ -130,6 +142,9 @@ def bring_up(tx: Transaction, database: str) -> None:
     if version == 0:
         tx.tell(TABLES.strip().removesuffix(";"))
         tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)
+    for older in range(version, VERSION) if version else ():
+        tx.tell(STEPS[older])
+        tx.tell("UPDATE ledger_schema SET version = %s", older + 1)
 
 
 def _check_encoding(tx: Transaction, database: str) -> None:
