@@ -65,6 +65,8 @@ EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
 class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
     """The compiled graph; input nested too deeply is cut before a serializer recurses into it, and then refused."""
 
+    services: Services
+
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run the graph; see the base class."""
         return super().stream(_bounded(input), *args, **kwargs)
@@ -171,6 +173,7 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
         graph.add_conditional_edges(node, edge, {**targets})
     graph_ = graph.compile(checkpointer=checkpointer, name=name)
     graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
+    graph_.services = services  # type: ignore[attr-defined]
     return graph_
 
 

@@ -14,7 +14,7 @@ from graph.ledger.protocol import Lease, News
 from graph.ledger.values import answer_from_results
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Configured, Content, Draft, RunEnded
+from graph.record.events import PAUSES, Configured, Content, Draft, RunEnded
 from graph.record.projection import apply_events
 from graph.record.values import Kept, keep, to_text
 from graph.run_context import RunContext
@@ -77,7 +77,7 @@ class RunWriter:
         messages = await self.run.ledger.take_messages(self.lease, lambda found: inbox_events(self.run, found))
         if messages and not self.run.record.ended:
             await self.reload()
-            if "pause" in messages and "cancel" not in messages:
+            if not PAUSES.keys().isdisjoint(messages) and "cancel" not in messages:
                 raise RunPausedError(self.run.record.id)
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:

@@ -33,6 +33,7 @@ from graph.cli.commands.supply import supply
 from graph.cli.commands.tools import tools
 from graph.cli.commands.trust import trust
 from graph.cli.commands.verify import verify
+from graph.cli.commands.work import work
 from graph.cli.exit_codes import EPILOG
 from graph.cli.version import Version
 
@@ -58,6 +59,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "skip": skip,
     "supply": supply,
     "cancel": cancel,
+    "work": work,
     "draw": draw,
     "audit": audit,
     "verify": verify,

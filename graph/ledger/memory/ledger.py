@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
 
@@ -12,8 +12,8 @@ from graph.ledger.memory.removal import forks_of, remove
 from graph.ledger.memory.store import StoredRun
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Health, Redacted
-from graph.ledger.search import CANDIDATES, as_shown, matches, run_in
+from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
+from graph.ledger.search import CANDIDATES, UNFINISHED, as_shown, matches, run_in
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters, Labels
@@ -96,6 +96,25 @@ class MemoryLedger(EventStore):
             runs = runs[behind:]
         return await asyncio.to_thread(lambda: list(islice(_matching(runs, wanted), wanted.limit)))
 
+    async def unfinished(self) -> list[Unfinished]:
+        """Return the runs that are planned, executed or paused, the oldest first."""
+        runs = reversed(await self._all())
+        return await asyncio.to_thread(lambda: [*_unfinished(runs)])
+
+    async def set_aside(self, found: Unfinished) -> bool:
+        """Take a run from nobody, or from a dead owner, and leave it free."""
+        return await self._do(lambda: self._store.run(self.name, found.run).free(found.holder))
+
+    async def changes(self, since: str | None = None) -> Changes:
+        """Return the runs with new events since a position, and the position now."""
+
+        def changed() -> Changes:
+            number = self._store.changes if since is None else int(since)
+            runs = (run.key for run in self._store.runs if run.changed > number)
+            return Changes(tuple(runs), str(self._store.changes))
+
+        return await self._do(changed)
+
     async def counters(self) -> Counters:
         """Return the counters over all runs."""
         runs, counts = await self._all(), await self._do(lambda: dict(self._store.counts))
@@ -168,6 +187,12 @@ def _matching(runs: Sequence[StoredRun], wanted: RunFilter) -> Iterator[RunSumma
         shown = as_shown(run.summary, run.holder is not None and _is_alive(run.holder.owner))
         if matches(shown, wanted):
             yield shown
+
+
+def _unfinished(runs: Iterable[StoredRun]) -> Iterator[Unfinished]:
+    for run in runs:
+        if run.summary is not None and run.summary.status in UNFINISHED:
+            yield Unfinished(run.key, run.summary.seq, run.look(), _is_dead(run))
 
 
 def _gauges(summaries: Sequence[RunSummary], now: float) -> dict[tuple[str, Labels], float]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
-from graph.ledger.lease import Holder, released
+from graph.ledger.lease import Holder, released, set_aside
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
@@ -60,7 +60,8 @@ class Fold:
 class StoredRun:
     """A run: its events, its row among the leases, its inbox, and its row in the index.
 
-    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed.
+    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed,
+    `changed` the store's number at the last event.
     """
 
     key: RunKey
@@ -68,6 +69,7 @@ class StoredRun:
     rows: list[Row] = field(default_factory=list)
     standing: Standing = field(default_factory=Standing)
     control_seq: int = 0
+    changed: int = 0
     holder: Holder | None = None
     heart: Heart | None = None
     inbox: list[str] = field(default_factory=list)
@@ -94,6 +96,13 @@ class StoredRun:
         """Return the run from its `after`-th event on."""
         begin = bisect_left(self.rows, after, key=lambda row: row.seq)
         return Snapshot(self.rows[begin:], self.standing, bool(self.inbox))
+
+    def free(self, seen: Holder | None) -> bool:
+        """Leave the run free under a new token if its row is as it was seen."""
+        row = set_aside(self.look(), seen)
+        if row is not None:
+            self.holder, self.heart = row, None
+        return row is not None
 
     def release(self, token: int) -> None:
         """Give the run back; one that was taken over stays with its new owner."""
@@ -125,7 +134,7 @@ class Store:
     """Everything that ledgers on one memory share; `runs` are in the order in which they were opened.
 
     `opened` counts the runs that there ever were, `uses` has the numbers of the runs that name an artifact, `carried`
-    the counts of removed runs.
+    the counts of removed runs. `changes` counts the writes of events.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
@@ -137,6 +146,7 @@ class Store:
     artifacts: dict[str, str] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    changes: int = 0
 
     def run(self, database: str, key: RunKey) -> StoredRun:
         """Return a run.
@@ -189,6 +199,7 @@ class Store:
         run.fold, run.summary = fold, fold.summarizer.summary
         self.counts.update(counts)
         run.rows.extend(rows)
+        self._changed(run)
         run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
         run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
@@ -230,7 +241,12 @@ class Store:
             stored.summary = stored.fold.summarizer.summary
             self.add(stored)
             self.note_uses(stored, run.events())
+            self._changed(stored)
             self.artifacts.update(run.artifacts)
+
+    def _changed(self, run: StoredRun) -> None:
+        self.changes += 1
+        run.changed = self.changes
 
     def transcript(self, run: StoredRun) -> Transcript:
         """Return everything that is stored of a run."""

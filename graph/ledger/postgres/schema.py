@@ -132,7 +132,15 @@ CREATE TABLE ledger_carried (
 """
 """`ledger_uses` names the artifacts of each run, `ledger_carried` has the counts of removed runs."""
 
-ADDED_IN_2: tuple[str, ...] = (RETENTION,)
+CHANGES = """
+ALTER TABLE ledger_appends ADD COLUMN runs bigint[] NOT NULL DEFAULT '{}',
+    ADD COLUMN number bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint);
+DROP INDEX ledger_appends_at;
+CREATE INDEX ledger_appends_number ON ledger_appends (number);
+"""
+"""Appends are numbered, and name their runs."""
+
+ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES)
 
 OF_A_RUN = ("ledger_events", "ledger_inbox", "ledger_leases", "ledger_index", "ledger_tags", "ledger_uses")
 """Tables whose column `run` names a row of `ledger_runs`; all of them lose the rows of a run that is removed."""

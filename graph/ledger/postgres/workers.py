@@ -171,7 +171,7 @@ class _Serving:
         try:
             work.result = work.do(tx)
             if work.writes:
-                tx.tell("INSERT INTO ledger_appends (id) VALUES (%s)", work.append)
+                tx.tell("INSERT INTO ledger_appends (id, runs) VALUES (%s, %s)", work.append, sorted(tx.changed))
             tx.commit()
         except BaseException:
             roll_back(self._connection)
