@@ -35,6 +35,7 @@ from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.nodes.review_calls import with_settled_calls
+from graph.notices.notifier import with_notices
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
@@ -147,13 +148,12 @@ def build_graph(
     policy = policy_named(settings.get("policy"), config)
     chosen = settings_of({**settings, "policy": policy})
     toolbox = Toolbox(own_tools() if tools is None else tools)
+    opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))
     services = Services(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
-        ledger=observed(
-            ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), with_exported_spans(observers)
-        ),
+        ledger=observed(opened, with_notices(with_exported_spans(observers), config, opened)),
         turns=process_rate_limiter(chosen.policy.rates),
     )
     check(services, policy, config)

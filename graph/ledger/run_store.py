@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from graph.ledger.lease import Holder
+from graph.ledger.outbox import Outbox
 from graph.ledger.protocol import Ledger, Message, RunKey
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
@@ -177,6 +178,13 @@ class RunStore(Ledger, Protocol):
         Args:
             since: The position of an earlier call; None for none of the runs, and the position as it is now.
         """
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index, in no order; runs that are not there are left out."""
+
+    @property
+    def outbox(self) -> Outbox:
+        """The deliveries of notices."""
 
     async def counters(self) -> Counters:
         """Return the counters over all runs."""

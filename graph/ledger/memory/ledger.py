@@ -8,6 +8,7 @@ from itertools import islice
 
 from graph.ledger.erasure import ThreadErasure, redactor_of, thread_erasure
 from graph.ledger.memory.event_store import EventStore
+from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.memory.removal import forks_of, remove
 from graph.ledger.memory.store import StoredRun
 from graph.ledger.owner import is_gone
@@ -95,6 +96,16 @@ class MemoryLedger(EventStore):
             behind = next((place for place, run in enumerate(runs, 1) if run.key.id == wanted.before), len(runs))
             runs = runs[behind:]
         return await asyncio.to_thread(lambda: list(islice(_matching(runs, wanted), wanted.limit)))
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index."""
+        found = await self._do(lambda: [self._store.find(run) for run in runs])
+        return [run.summary for run in found if run is not None and run.summary is not None]
+
+    @property
+    def outbox(self) -> MemoryOutbox:
+        """The deliveries of notices."""
+        return self._store.outbox
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

@@ -28,6 +28,7 @@ def remove(
             store.uses[name].discard(run.number)
     store.runs[:] = [run for run in store.runs if run.key.thread != runs[0].thread]
     del store.threads[runs[0].thread]
+    store.outbox.forget([run.key for run in stored])
     store.remove_unused({name for run in runs for name in artifact_ids(run.events())})
     store.tombstones = Tombstones((*before.rows, made), key.seal(made.link) if key else None)
     return made

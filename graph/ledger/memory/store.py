@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
 from graph.ledger.lease import Holder, released, set_aside
+from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
@@ -147,6 +148,7 @@ class Store:
     counts: Counts = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0
+    outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
 
     def run(self, database: str, key: RunKey) -> StoredRun:
         """Return a run.

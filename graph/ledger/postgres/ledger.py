@@ -13,10 +13,11 @@ from graph.ledger.postgres.erasure import erase, places_of
 from graph.ledger.postgres.event_store import EventStore
 from graph.ledger.postgres.health import examine
 from graph.ledger.postgres.lease import free
+from graph.ledger.postgres.outbox import PostgresOutbox
 from graph.ledger.postgres.queries import head_of, locked, numbers_of, run_id_of, transcript_of
 from graph.ledger.postgres.removal import forks_of, remove, tombstones_of
 from graph.ledger.postgres.run_index import differences, rebuild
-from graph.ledger.postgres.run_search import counters, page, run_named, unfinished
+from graph.ledger.postgres.run_search import counters, page, run_named, summaries, unfinished
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
@@ -102,6 +103,15 @@ class PostgresLedger(EventStore):
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
         """Return a page of the index of runs, the latest first."""
         return await self._file.look(lambda tx: page(tx, wanted, self._silent_s))
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index."""
+        return await self._file.look(lambda tx: summaries(tx, runs))
+
+    @property
+    def outbox(self) -> PostgresOutbox:
+        """The deliveries of notices."""
+        return PostgresOutbox(self._file)
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""

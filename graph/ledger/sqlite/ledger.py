@@ -18,10 +18,11 @@ from graph.ledger.sqlite.erasure import erase
 from graph.ledger.sqlite.event_store import EventStore
 from graph.ledger.sqlite.health import examine
 from graph.ledger.sqlite.lease import free, look
+from graph.ledger.sqlite.outbox import SqliteOutbox
 from graph.ledger.sqlite.queries import numbers_of, run_id_of, transcript_of
 from graph.ledger.sqlite.removal import forks_of, remove, tombstones_of
 from graph.ledger.sqlite.run_index import differences, rebuild
-from graph.ledger.sqlite.run_search import counters, page, run_named, unfinished
+from graph.ledger.sqlite.run_search import counters, page, run_named, summaries, unfinished
 from graph.ledger.sqlite.vacuum import places_of
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
@@ -98,6 +99,15 @@ class SqliteLedger(EventStore):
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
         """Return a page of the index of runs, the latest first."""
         return await self._file.look(partial(page, wanted=wanted))
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index."""
+        return await self._file.look(partial(summaries, runs=runs))
+
+    @property
+    def outbox(self) -> SqliteOutbox:
+        """The deliveries of notices."""
+        return SqliteOutbox(self._file)
 
     async def unfinished(self) -> list[Unfinished]:
         """Return the runs that are planned, executed or paused, the oldest first."""
