@@ -78,14 +78,12 @@ async def _until_stopped(worker: "Worker", once: bool) -> int | None:
     """Run a worker; the first signal stops it, a second one interrupts the runs in hand."""
     loop, caught = asyncio.get_running_loop(), list[int]()
     working = asyncio.create_task(worker.run(once=once))
-    stopping: list[asyncio.Task[None]] = []
 
     def stop(number: int) -> None:
         caught.append(number)
-        if len(caught) == 1:
-            stopping.append(asyncio.create_task(worker.stop()))
-        else:
+        if len(caught) > 1:
             working.cancel()
+        worker.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop, number)
