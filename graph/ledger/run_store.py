@@ -148,6 +148,9 @@ class RunStore(Ledger, Protocol):
             since: The position of an earlier call; None for none of the runs, and the position as it is now.
         """
 
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds, or sooner if events may have been written; only `changes` tells whether."""
+
     async def counters(self) -> Counters:
         """Return the counters over all runs."""
 

@@ -3,7 +3,6 @@
 import asyncio
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -124,10 +123,16 @@ class Worker:
         return self._waits, self.pace.look_s if is_new else min(rest_s * 2, self.pace.beat_s)
 
     async def _rest(self, rest_s: float) -> None:
-        """Wait until a task ends, the worker is stopped, or the time is over."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(rest_s):
-                await self._woken.wait()
+        """Wait until a task ends, the worker is stopped, events may have been written, or the time is over."""
+        waits = {
+            asyncio.create_task(self._woken.wait()),
+            asyncio.create_task(self.runs.ledger.wait_for_news(rest_s)),
+        }
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waits:
+                task.cancel()
 
     async def _look(self) -> bool:
         """Take up what is abandoned, as long as there is room; return whether there is more to wait for."""
