@@ -18,6 +18,7 @@ from graph.cli.commands.fork import fork
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
+from graph.cli.commands.notify import notify
 from graph.cli.commands.pause import pause
 from graph.cli.commands.policy import policy
 from graph.cli.commands.redact import redact
@@ -69,6 +70,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "copy": copy,
     "tools": tools,
     "trust": trust,
+    "notify": notify,
     "metrics": metrics,
     "doctor": doctor,
     "migrate": migrate,

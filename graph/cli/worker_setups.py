@@ -88,6 +88,10 @@ class BySetup:
         finally:
             opened.in_hand -= 1
 
+    async def let_go(self, run: Candidate) -> bool:
+        """See `graph.work.continuing.Continuing`."""
+        return await (await self._of(run)).way.let_go(run)
+
     async def aclose(self) -> None:
         """Close the agents."""
         while self._opened:

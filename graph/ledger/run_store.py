@@ -186,6 +186,9 @@ class RunStore(Ledger, Protocol):
     def outbox(self) -> Outbox:
         """The deliveries of notices."""
 
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds, or sooner if events may have been written; only `changes` tells whether."""
+
     async def counters(self) -> Counters:
         """Return the counters over all runs."""
 

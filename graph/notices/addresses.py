@@ -87,7 +87,7 @@ def _names(given: Any, kind: str, known: Mapping[str, Address]) -> tuple[str, ..
     if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
         raise ConfigError(f"notify.{kind} must be a list of names of addresses")
     if unknown := [name for name in given if name not in known]:
-        raise ConfigError(f"notify.{kind}: there is no address {unknown[0][:40]!r}; there are {listed(known)}")
+        raise ConfigError(f"notify.{kind}: there is no address {unknown[0][:40]!r}; there are {listed(sorted(known))}")
     return tuple(dict.fromkeys(given))
 
 

@@ -1,6 +1,7 @@
-"""A process that sends one notice with Apprise, which loads hundreds of plugins: `python -m graph.notices.apprise_child`.
+"""A process that sends one notice with Apprise, which loads hundreds of plugins.
 
-It reads an object with `url`, `title` and `body` from standard input, and ends with 0 if the notice was sent.
+`python -m graph.notices.apprise_child` reads an object with `url`, `title` and `body` from standard input, and ends
+with 0 if the notice was sent.
 """
 
 import json

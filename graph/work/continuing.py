@@ -7,6 +7,7 @@ from graph.agent_session import AgentSession
 from graph.builder import BoundedGraph
 from graph.caller import Caller
 from graph.errors import InputError
+from graph.record.hand_over import hand_over
 from graph.work.candidate import Candidate
 from graph.work.terms import lacking
 
@@ -22,6 +23,12 @@ class Continuing(Protocol):
 
         Raises:
             AgentError: It cannot go on now.
+        """
+
+    async def let_go(self, run: Candidate) -> bool:
+        """Let a run stop before its next call, to be continued by others; return whether its end is to be waited for.
+
+        It may be called again until the run has stopped.
         """
 
 
@@ -42,6 +49,14 @@ class BySession:
         """See `Continuing`."""
         await self.session.drive(None, Caller.facade(run.key.thread), None)
 
+    async def let_go(self, run: Candidate) -> bool:
+        """See `Continuing`."""
+        ledger = self.session.runs.ledger
+        held = [one.holder for one in await ledger.unfinished() if one.run == run.key and one.holder is not None]
+        if held and held[0].owner:
+            await ledger.post(run.key, hand_over(held[0].token))
+        return True
+
 
 @dataclass(frozen=True)
 class ByPlace:
@@ -59,6 +74,10 @@ class ByPlace:
     async def go_on(self, run: Candidate) -> None:
         """See `Continuing`."""
         await self._place(run).go_on(run)
+
+    async def let_go(self, run: Candidate) -> bool:
+        """See `Continuing`."""
+        return await self._place(run).let_go(run)
 
     def _place(self, run: Candidate) -> Continuing:
         if not run.is_on_server:

@@ -48,13 +48,22 @@ class ByServer:
         given = {"operation": "continue", "run": run.key.id}
         try:
             await self._client.runs.wait(
-                run.key.thread, assistant, input=given, multitask_strategy="reject", raise_error=False
+                run.key.thread,
+                assistant,
+                input=given,
+                multitask_strategy="reject",
+                on_disconnect="continue",
+                raise_error=False,
             )
         except httpx.HTTPStatusError as error:
             if error.response.status_code not in BUSY:
                 raise self._unusable(error) from error
         except httpx.HTTPError as error:
             raise self._unusable(error) from error
+
+    async def let_go(self, run: Candidate) -> bool:  # noqa: ARG002  (the same for all runs)
+        """Return False: the server goes on with the run."""
+        return False
 
     async def _assistant(self, run: Candidate) -> str | None:
         """Return the assistant that a thread belongs to, None if the server does not know the thread."""

@@ -54,5 +54,6 @@ def _settings(recorded: Configuration, current: Configuration) -> Iterator[str]:
 def _shown(value: Any) -> str:
     if value is None:
         return "none"
-    text = " then ".join(map(str, value)) if isinstance(value, list | tuple) else to_text(value)
+    words = [value] if isinstance(value, str) else value
+    text = " then ".join(map(str, words)) if isinstance(words, list | tuple) else to_text(words)
     return text if len(text) <= VALUE_CHARACTERS else "another one"

@@ -3,7 +3,6 @@
 import asyncio
 import math
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -24,6 +23,14 @@ AGAIN_S, LONGEST_S = 10.0, 600.0
 """A run that could not go on is tried again after so many seconds, twice as many each time, up to the longest."""
 SOMEBODY_ELSES = (RunOwnedError, LeaseLostError, StaleRunError)
 """Another process was faster, or a person decided: nothing to report."""
+
+
+@dataclass(frozen=True)
+class _InHand:
+    """A run that this worker continues."""
+
+    run: Candidate
+    task: "asyncio.Task[None]"
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,7 @@ class Worker:
     pace: Pace = PACE
     chores: tuple[Chore, ...] = CHORES
     clock: Callable[[], float] = monotonic
-    _in_hand: dict[RunKey, asyncio.Task[None]] = field(default_factory=dict, init=False)
+    _in_hand: dict[RunKey, _InHand] = field(default_factory=dict, init=False)
     _sights: Mapping[RunKey, Sight] = field(default_factory=dict, init=False)
     _left: dict[RunKey, int] = field(default_factory=dict, init=False)
     _failed: dict[RunKey, _Failed] = field(default_factory=dict, init=False)
@@ -69,22 +76,16 @@ class Worker:
         self._moved_s = self.clock()
         try:
             await self._work(once)
-            await self._settled()
+            await self._let_go()
         finally:
-            for task in self._in_hand.values():
-                task.cancel()
-            await self._settled()
+            for held in self._in_hand.values():
+                held.task.cancel()
+            await self._wait(None)
 
-    async def stop(self) -> None:
+    def stop(self) -> None:
         """Take up nothing more, and hand the runs in hand over to other workers before their next call."""
-        if self._is_stopping:
-            return
         self._is_stopping = True
         self._woken.set()
-        count = len(self._in_hand)
-        self.report(Report("stopping", text=f"{count} in hand" if count else ""))
-        for key in tuple(self._in_hand):
-            await self.runs.ledger.post(key, "hand over")
 
     async def _work(self, once: bool) -> None:
         rest_s = self.pace.look_s
@@ -122,10 +123,16 @@ class Worker:
         return self._waits, self.pace.look_s if is_new else min(rest_s * 2, self.pace.beat_s)
 
     async def _rest(self, rest_s: float) -> None:
-        """Wait until a task ends, the worker is stopped, or the time is over."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(rest_s):
-                await self._woken.wait()
+        """Wait until a task ends, the worker is stopped, events may have been written, or the time is over."""
+        waits = {
+            asyncio.create_task(self._woken.wait()),
+            asyncio.create_task(self.runs.ledger.wait_for_news(rest_s)),
+        }
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in waits:
+                task.cancel()
 
     async def _look(self) -> bool:
         """Take up what is abandoned, as long as there is room; return whether there is more to wait for."""
@@ -182,7 +189,7 @@ class Worker:
     def _start(self, run: Candidate) -> None:
         self.report(Report("taken up", run.key.id))
         task = asyncio.create_task(self._go_on(run))
-        self._in_hand[run.key], self._moved_s = task, self.clock()
+        self._in_hand[run.key], self._moved_s = _InHand(run, task), self.clock()
         task.add_done_callback(lambda done: self._over(run.key, done))
 
     async def _go_on(self, run: Candidate) -> None:
@@ -214,10 +221,20 @@ class Worker:
         self._failed[key] = _Failed(rest_s, self.clock() + rest_s)
         self.report(Report("failed", key.id, why))
 
-    async def _settled(self) -> None:
-        """Wait until no run is in hand."""
+    async def _let_go(self) -> None:
+        """Hand over the runs in hand, and wait until they have stopped; a run between two nodes is asked again."""
         if self._in_hand:
-            await asyncio.wait(tuple(self._in_hand.values()))
+            self.report(Report("stopping", text=f"{len(self._in_hand)} in hand"))
+        while self._in_hand:
+            for held in tuple(self._in_hand.values()):
+                if not await self.continuing.let_go(held.run):
+                    held.task.cancel()
+            await self._wait(self.pace.beat_s)
+
+    async def _wait(self, timeout_s: float | None) -> None:
+        """Wait until the runs in hand have stopped, or for so many seconds."""
+        if tasks := [held.task for held in self._in_hand.values()]:
+            await asyncio.wait(tasks, timeout=timeout_s)
 
 
 def _standing(run: Run) -> str:

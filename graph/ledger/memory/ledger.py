@@ -126,6 +126,10 @@ class MemoryLedger(EventStore):
 
         return await self._do(changed)
 
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds."""
+        await asyncio.sleep(most_s)
+
     async def counters(self) -> Counters:
         """Return the counters over all runs."""
         runs, counts = await self._all(), await self._do(lambda: dict(self._store.counts))

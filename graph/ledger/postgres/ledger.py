@@ -126,6 +126,10 @@ class PostgresLedger(EventStore):
         """Return the runs with new events since a position, and the position now."""
         return await self._file.look(lambda tx: changes(tx, since))
 
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return when events may have been written, at the latest after `most_s` seconds."""
+        await self._file.wait_for_notice(most_s)
+
     async def counters(self) -> Counters:
         """Return the counters over all runs."""
         return await self._file.look(counters)

@@ -1,5 +1,6 @@
 """The ledger in an SQLite file."""
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -121,6 +122,10 @@ class SqliteLedger(EventStore):
     async def changes(self, since: str | None = None) -> Changes:
         """Return the runs with new events since a position, and the position now."""
         return await self._file.look(partial(changes, since=since))
+
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds: a file tells nobody of what is written."""
+        await asyncio.sleep(most_s)
 
     async def counters(self) -> Counters:
         """Return the counters over all runs."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer, number
+from graph.record.hand_over import HAND_OVER
 
 WORDING = 4
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
@@ -19,7 +20,7 @@ ON_SERVER = "server"
 
 ASKED, INTERRUPTED, HANDED_OVER = "asked to pause", "interrupted", "handed over"
 """Reasons for which a run is paused: by a person, or since its process ended; only the first one has to be undone."""
-PAUSES = {"pause": ASKED, "hand over": HANDED_OVER}
+PAUSES = {"pause": ASKED, HAND_OVER: HANDED_OVER}
 """Message that pauses a run -> the reason on record; of several the first one counts."""
 
 
