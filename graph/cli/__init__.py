@@ -20,6 +20,7 @@ from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
 from graph.cli.commands.pause import pause
 from graph.cli.commands.policy import policy
+from graph.cli.commands.prune import prune
 from graph.cli.commands.redact import redact
 from graph.cli.commands.replay import replay
 from graph.cli.commands.resume import resume
@@ -64,6 +65,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "export": export,
     "replay": replay,
     "redact": redact,
+    "prune": prune,
     "copy": copy,
     "tools": tools,
     "trust": trust,

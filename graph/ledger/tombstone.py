@@ -14,6 +14,8 @@ from typing import Any, Self
 from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript
 
+NUMBER_DIGITS = 18
+"""Longer numbers cannot be run numbers (64 bits)."""
 FIRST_LINK = sha256(b"planner-executor tombstones 1").digest()
 """The hash that the first tombstone is chained to."""
 
@@ -40,10 +42,6 @@ class Tombstone:
     def last(self) -> int:
         """The number of the thread's last run that was removed."""
         return self.first + len(self.heads) - 1
-
-    def covers(self, thread: str, n: int) -> bool:
-        """Whether the run is one of those that were removed."""
-        return self.thread == thread_digest(thread) and self.first <= n <= self.last
 
     def stored(self) -> tuple[Any, ...]:
         """Return the columns of a row, up to the seal, in the order of the fields."""
@@ -85,6 +83,15 @@ class Tombstones:
     def runs(self) -> int:
         """The number of runs that were removed."""
         return sum(len(row.heads) for row in self.rows)
+
+    def named(self, name: str) -> Tombstone | None:
+        """Return the tombstone of a run, by its id, or the last one of a thread, by its name; None if there is none."""
+        thread, _, n = name.rpartition(".")
+        if n.isdecimal() and n.isascii() and len(n) <= NUMBER_DIGITS:
+            for row in self.of(thread):
+                if row.first <= int(n) <= row.last:
+                    return row
+        return next(reversed(self.of(name)), None)
 
     def of(self, thread: str) -> list[Tombstone]:
         """Return the tombstones of a thread, in order."""
