@@ -21,7 +21,7 @@ from graph.policy.retention import Kept, Retention, obstacle_of, threads_of
 from graph.record.projection import project
 from graph.record.run_filter import RunFilter
 from graph.record.run_state import run_name
-from graph.record.summary import RunSummary
+from graph.record.summary import CHANGED, RunSummary
 
 PAGE = 500
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")
@@ -32,7 +32,7 @@ HEAD_CHARACTERS = 12
 class Pruned:
     """What was removed: thread -> names of its runs; and what stays.
 
-    `is_smaller`: the space was given back. False if runs go on in a file that an earlier version made; it is used again.
+    `is_smaller`: the space was given back. False if runs go on in a file of an earlier version; it is used again.
     """
 
     threads: dict[str, tuple[str, ...]]
@@ -124,6 +124,8 @@ async def _removed(
         records = [project(transcript.events()) for transcript in read]
     except UnknownEventError:
         return Kept(last, "newer")
+    except CHANGED:
+        return Kept(last, "damaged")
     thread = runs[0].thread
     forks = [(run_name(*key), source) for key, source in await _forks(ledger) if key[0] not in (thread, *gone)]
     if (kept := obstacle_of(records, forks)) is not None:

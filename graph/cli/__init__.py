@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import typer
 
 from graph.cli.commands.audit import audit
+from graph.cli.commands.backup import backup
 from graph.cli.commands.cancel import cancel
 from graph.cli.commands.copy import copy
 from graph.cli.commands.doctor import doctor
@@ -66,6 +67,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "replay": replay,
     "redact": redact,
     "prune": prune,
+    "backup": backup,
     "copy": copy,
     "tools": tools,
     "trust": trust,

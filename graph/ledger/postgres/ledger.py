@@ -4,7 +4,9 @@ import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from pathlib import Path
 
+from graph.errors import InputError
 from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.adoption import adopt
@@ -87,6 +89,10 @@ class PostgresLedger(EventStore):
         """Let the server use the space of removed rows again; it returns none to the file system."""
         await self._file.compact()
         return True
+
+    async def back_up(self, file: Path) -> None:  # noqa: ARG002  (the signature of all ledgers)
+        """Refuse: there is no file."""
+        raise InputError("file", f"{self.name} is backed up by its server's own means, such as pg_dump")
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""

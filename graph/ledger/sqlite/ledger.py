@@ -83,6 +83,10 @@ class SqliteLedger(EventStore):
         """Return the space of removed rows to the file system."""
         return await self._file.give_back()
 
+    async def back_up(self, file: Path) -> None:
+        """Copy the database, with LangGraph's checkpoints in it, to a new file."""
+        await self._file.back_up(file)
+
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
         found = await self._file.look(
