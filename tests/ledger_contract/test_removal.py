@@ -161,7 +161,9 @@ def test_several_removals_at_once_make_one_chain(driver: Driver) -> None:
     use(driver, work, count=2)
 
 
-@pytest.mark.parametrize(("column", "value"), [("by", "os:eve"), ("at", 1.0), ("first", 2), ("thread", "0" * 64)])
+@pytest.mark.parametrize(
+    ("column", "value"), [("by", "os:eve"), ("at", 1.0), ("first", 2), ("thread", bytes(32)), ("heads", b"")]
+)
 def test_a_tombstone_that_was_changed_is_named(column: str, value: object, driver: Driver) -> None:
     async def work(ledger: RunStore) -> None:
         for thread in "ab":

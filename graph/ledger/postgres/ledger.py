@@ -72,9 +72,8 @@ class PostgresLedger(EventStore):
 
     async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
         """Remove a thread, and return its tombstone."""
-        key, silent_s = self._key, self._silent_s
         return await self._file.do(
-            lambda tx: remove(tx, self.name, key, silent_s, runs, time.time(), by), runs[0].thread, full=True
+            lambda tx: remove(tx, self._writer, self._silent_s, runs, time.time(), by), runs[0].thread, full=True
         )
 
     async def tombstones(self) -> Tombstones:

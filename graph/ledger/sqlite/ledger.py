@@ -68,7 +68,7 @@ class SqliteLedger(EventStore):
 
     async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
         """Remove a thread, and return its tombstone."""
-        removed = partial(remove, database=self.name, key=self._key, runs=runs, at=time.time(), by=by)
+        removed = partial(remove, writer=self._writer, runs=runs, at=time.time(), by=by)
         return await self._file.do(removed, full=True)
 
     async def tombstones(self) -> Tombstones:
