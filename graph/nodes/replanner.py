@@ -79,7 +79,7 @@ class Replanner:
             return await self._refined(writer, current, due)
         cause = run.replan_policy.cause(current, run.record) or "failure"
         more = Usage(replans=int(cause == "failure"))
-        if limit := reached(run.terms.bounds, run.record.spending.usage, more):
+        if limit := reached(run.terms.bounds, run.usage, more):
             raise LimitReached(limit)
         proposal = await self._ask(writer, current, cause)
         return await self._accept(writer, current, cause, proposal)

@@ -164,6 +164,6 @@ def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
 
 
 def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
-    bounds, spent, hard = run.terms.bounds, run.record.spending.usage, run.terms.policy.limits
+    bounds, spent, hard = run.terms.bounds, run.usage, run.terms.policy.limits
     shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
     return ReviewAction("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)

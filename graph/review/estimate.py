@@ -30,5 +30,6 @@ def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
     if len(counted) < len(left):
         found["to_refine"] = len(left) - len(counted)
     if budget.names:
-        found["budget_left"] = {name: (budget.of(name) or 0) - record.spending.usage.of(name) for name in budget.names}
+        usage = record.spending.usage_under(budget)
+        found["budget_left"] = {name: (budget.of(name) or 0) - usage.of(name) for name in budget.names}
     return found
