@@ -130,6 +130,7 @@ class RunWriter:
             record_prompts=settings.record_prompts,
             instructions=settings.instructions,
             constants=(services.offered_text,),
+            clock=services.pauses,
         )
         return CallGate(
             ledger,

@@ -99,7 +99,17 @@ class Executor:
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_check_attempts)
         slots = asyncio.Semaphore(settings.max_concurrency)
-        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria, progress)
+        work = StepWork(
+            run.record,
+            gate,
+            toolbox,
+            models.executors,
+            waits_for(plan.steps),
+            slots,
+            criteria,
+            progress,
+            self.services.pauses,
+        )
         return Dataflow(plan, work, stops_early=run.replan_policy.replans_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:

@@ -50,7 +50,7 @@ def staged(
 
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
     turns = RateLimiter({}, ledger.clock)
-    clock = Clock(ledger.now, _at_once)
+    clock = Clock(ledger.now, _at_once, step_over=cues.step_over)
     return compiled(Services(settings, tools, models, opened, turns, ledger.clock, clock), saver)
 
 

@@ -165,6 +165,7 @@ FULL: dict[str, dict[str, Any]] = {
         "attempts": [{"model": "another", "kind": "timeout", "error": "no answer", "wait_s": 2.125}],
         "cost_usd": 0.125,
         "worked_s": 1002.25,
+        "again": True,
     },
     "step_finished": {
         **RESULT,
