@@ -14,6 +14,7 @@ from graph.execution.progress import ProgressReporter
 from graph.execution.step_work import StepWork
 from graph.fork import is_fork
 from graph.nodes.review_message import message_about
+from graph.nodes.step_changes import take_changes
 from graph.plan.canonical import digest
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
@@ -41,6 +42,7 @@ class Executor:
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state):
             return {**headed("review"), "doubts": []}
+        await take_changes(run, state)
         if not run.record.ended and self._approved(run, state) is None:
             return state_update(run, "review", doubts=[])
         due = run.record.plan_state.steered or run.record.spending.replanner_is_due or run.record.ended
