@@ -199,6 +199,12 @@ def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]
     return [earlier for earlier in messages[:place] if not _is_of_review(earlier)] if place is not None else []
 
 
+def with_goal_last(messages: Sequence[BaseMessage], goal: str) -> Sequence[BaseMessage]:
+    """Return the chat up to the message with the goal, all of it if there is none."""
+    place = place_of_goal(messages, goal)
+    return messages if place is None else messages[: place + 1]
+
+
 def place_of_goal(messages: Sequence[BaseMessage], goal: str) -> int | None:
     """Return the index of the user's message with the goal, None if there is none since the end of the last run."""
     for place in reversed(range(len(messages))):
