@@ -10,6 +10,8 @@ CANDIDATES = 9
 """Maximum number of runs returned for a prefix."""
 LIVE = ("planning", "running")
 """Statuses that are shown as paused if the run has no owner."""
+UNFINISHED = (*LIVE, "paused")
+"""Statuses of runs that can go on without a person."""
 NUMBER_DIGITS = 18
 """Longer numbers cannot be run numbers (64 bits)."""
 

@@ -62,6 +62,15 @@ def artifact_ids(events: Sequence[Event]) -> list[str]:
     return [name for name in artifacts_named(events) if ARTIFACT_ID.fullmatch(name)]
 
 
+def source_in(payload: str) -> str:
+    """Return the run that a fork names in its event `run_forked`, empty if the event is damaged."""
+    try:
+        found = json.loads(payload)["source"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+    return str(found)
+
+
 def is_artifact(artifact_id: str, content: str | None) -> bool:
     """Whether the content belongs to that id."""
     if not isinstance(content, str):
