@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import typer
 
 from graph.cli.commands.audit import audit
+from graph.cli.commands.backup import backup
 from graph.cli.commands.cancel import cancel
 from graph.cli.commands.copy import copy
 from graph.cli.commands.doctor import doctor
@@ -18,8 +19,10 @@ from graph.cli.commands.fork import fork
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
+from graph.cli.commands.notify import notify
 from graph.cli.commands.pause import pause
 from graph.cli.commands.policy import policy
+from graph.cli.commands.prune import prune
 from graph.cli.commands.redact import redact
 from graph.cli.commands.replay import replay
 from graph.cli.commands.resume import resume
@@ -66,9 +69,12 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "export": export,
     "replay": replay,
     "redact": redact,
+    "prune": prune,
+    "backup": backup,
     "copy": copy,
     "tools": tools,
     "trust": trust,
+    "notify": notify,
     "metrics": metrics,
     "doctor": doctor,
     "migrate": migrate,

@@ -6,8 +6,13 @@ it.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from graph.notices.addresses import Addresses, addresses_of
+from graph.notices.posting import look, send_due
 from graph.runs import Runs
+
+NOTICES_EVERY_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -17,6 +22,26 @@ class Chore:
     name: str
     every_s: float
     do: Callable[[Runs], Awaitable[Sequence[str]]]
+
+
+def notices_chore(addresses: Addresses) -> Chore:
+    """Return the chore that tells people of runs, also of those whose process died before it could."""
+
+    async def tell(runs: Runs) -> Sequence[str]:
+        await look(runs.ledger, addresses)
+        return await send_due(runs.ledger, addresses)
+
+    return Chore("notices", NOTICES_EVERY_S, tell)
+
+
+def chores_of(config: str | Path | None = None) -> tuple[Chore, ...]:
+    """Return the chores of a worker under a settings file.
+
+    Raises:
+        ConfigError: The file is invalid, or is not trusted with what it asks for.
+    """
+    addresses = addresses_of(config)
+    return CHORES if addresses is None else (*CHORES, notices_chore(addresses))
 
 
 CHORES: tuple[Chore, ...] = ()

@@ -54,6 +54,7 @@ async def _work(
     """Work until a signal stops it, and return that signal, None without one."""
     from graph.cli.worker_setups import BySetup
     from graph.runs import open_runs
+    from graph.work.chores import chores_of
     from graph.work.continuing import ByPlace
     from graph.work.server import ByServer
     from graph.work.worker import Worker
@@ -68,7 +69,8 @@ async def _work(
     here = BySetup(db, given)
     try:
         async with open_runs(db) as runs:
-            worker = Worker(runs, ByPlace(here, ByServer(server) if server else None), tell, concurrency)
+            place = ByPlace(here, ByServer(server) if server else None)
+            worker = Worker(runs, place, tell, concurrency, chores=chores_of(given["config"]))
             return await _until_stopped(worker, once)
     finally:
         await here.aclose()

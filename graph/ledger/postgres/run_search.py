@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.queries import last_number
-from graph.ledger.postgres.run_index import COLUMNS, read
+from graph.ledger.postgres.run_index import COLUMNS, SELECT, read
 from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished
@@ -48,6 +48,12 @@ def page(tx: Transaction, wanted: RunFilter, silent_s: float) -> list[RunSummary
             break
         before = rows[-1][-1]
     return found[: wanted.limit]
+
+
+def summaries(tx: Transaction, runs: Sequence[RunKey]) -> list[RunSummary]:
+    """Return the rows of these runs in the index."""
+    query = f"{SELECT} WHERE (thread, n) IN (SELECT * FROM unnest(%s::text[], %s::bigint[]))"
+    return [read(row) for row in tx.ask(query, [run.thread for run in runs], [run.n for run in runs])]
 
 
 def unfinished(tx: Transaction, silent_s: float) -> list[Unfinished]:

@@ -11,7 +11,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.postgres.address import address_fault, shown_address
-from graph.ledger.postgres.schema import bring_up
+from graph.ledger.postgres.migration import bring_up
 from graph.ledger.postgres.texts import add_texts
 from graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
 

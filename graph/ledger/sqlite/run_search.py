@@ -11,7 +11,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Unfinished
 from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
 from graph.ledger.sqlite.queries import last_number
-from graph.ledger.sqlite.run_index import COLUMNS, read
+from graph.ledger.sqlite.run_index import COLUMNS, SELECT, read
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
@@ -39,6 +39,12 @@ def run_named(db: sqlite3.Connection, name: str) -> list[RunKey]:
 def page(db: sqlite3.Connection, wanted: RunFilter) -> list[RunSummary]:
     """Return the runs that are wanted, the latest first."""
     return list(islice(_found(db, wanted), wanted.limit))
+
+
+def summaries(db: sqlite3.Connection, runs: Sequence[RunKey]) -> list[RunSummary]:
+    """Return the rows of these runs in the index."""
+    rows = (db.execute(f"{SELECT} WHERE thread = ? AND n = ?", (run.thread, run.n)).fetchone() for run in runs)
+    return [read(row) for row in rows if row]
 
 
 def unfinished(db: sqlite3.Connection) -> list[Unfinished]:
