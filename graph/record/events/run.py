@@ -55,7 +55,7 @@ class RunStarted(Payload):
 
     `history` has the messages of the chat before the goal. `pictures` has type, size and digest of the pictures beside
     the goal, `attached` their bytes. `setup` is the data to resume the run elsewhere; it comes from the facade only if
-    `setup_by` is `BY_FACADE`.
+    `setup_by` is `BY_FACADE`. `invocation` is a graph server's id of the invocation.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -71,6 +71,7 @@ class RunStarted(Payload):
     setup_by: str | None = None
     configured: Configuration | None = None
     budget: Budget = NO_BUDGET
+    invocation: str | None = None
     thread: str = ""
     n: int = 0
 
@@ -86,6 +87,7 @@ class RunStarted(Payload):
             "setup": self.setup,
             **given(setup_by=self.setup_by, configured=self.configured and self.configured.to_json()),
             "budget": self.budget.to_json(),
+            **given(invocation=self.invocation),
             "thread": self.thread,
             "n": self.n,
         }
@@ -105,6 +107,7 @@ class RunStarted(Payload):
             setup_by=raw.get("setup_by"),
             configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,
             budget=read_budget(raw.get("budget", {}))[0],
+            invocation=raw.get("invocation"),
             thread=raw["thread"],
             n=integer(raw, "n"),
             checkpoint=raw.get("checkpoint"),
