@@ -1,0 +1,247 @@
+"""Many runs on two servers, one of which is killed in the middle: `python tests/engine/trial.py --runs 1000`.
+
+Every run has five steps, and a tenth of them an effect that may not be repeated. Such a run is approved by two requests
+at once, one to each server. At the end each run has ended, if need be after a person settled a call whose process died.
+The ledger and the file that the tools write decide what happened, not the servers.
+"""
+
+import argparse
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+REPOSITORY = Path(__file__).parents[2]
+sys.path[:0] = [str(REPOSITORY), str(REPOSITORY / "tests" / "processes"), str(Path(__file__).parent)]
+
+from aegra import TOKEN, Engine, Server, engine, missing  # noqa: E402
+
+from graph.record.summary import RunSummary  # noqa: E402
+from graph.runs import open_runs  # noqa: E402
+
+STEPS = 5
+LIMIT_S = 3_600.0
+PAID = 10
+"""One of this many runs pays."""
+SENDERS = 8
+APPROVE = {"decisions": [{"type": "approve"}]}
+ABANDONED_S = 40.0
+"""A run without an owner and without a new event for that long is continued by hand: no server works on it."""
+
+
+def label(n: int) -> str:
+    return f"run-{n}"
+
+
+def pays(n: int) -> bool:
+    return n % PAID == PAID - 1
+
+
+def plan(n: int) -> dict[str, Any]:
+    """Return a chain of five steps; the third pays in a tenth of the runs."""
+    steps: list[dict[str, Any]] = []
+    for place in range(STEPS):
+        tool = "pay" if place == 2 and pays(n) else "look"  # noqa: PLR2004  (the middle)
+        one = {"id": f"s{place}", "objective": tool, "tool": tool, "args": {"label": label(n), "step": f"s{place}"}}
+        steps.append({**one, "depends_on": [f"s{place - 1}"] if place else []})
+    return {"steps": steps}
+
+
+@dataclass
+class Findings:
+    """What the trial counted; `faults` are broken promises."""
+
+    runs: int
+    seconds: float = 0.0
+    statuses: Counter[str] = field(default_factory=Counter)
+    settled: int = 0
+    continued: int = 0
+    repeated_reads: int = 0
+    faults: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.runs} runs in {self.seconds:.0f} s ({self.runs / self.seconds:.1f} a second): "
+            f"{dict(self.statuses)}; {self.settled} calls settled by a person, {self.continued} runs continued by "
+            f"request, {self.repeated_reads} reads repeated after the kill; {len(self.faults)} faults"
+        )
+
+
+@dataclass
+class Client:
+    """A client of both servers; a server that is down is left out."""
+
+    servers: Sequence[Server]
+    http: httpx.AsyncClient
+
+    async def send(self, path: str, body: Any, server: Server | None = None) -> Any:
+        """Send a request to this server or to any, until one answers."""
+        while True:
+            at = server or random.choice(self.servers)  # noqa: S311  (no secret)
+            try:
+                answer = await self.http.post(f"{at.url}{path}", json=body)
+            except httpx.TransportError:
+                server = None
+                await asyncio.sleep(0.2)
+                continue
+            return answer.json() if answer.is_success else answer
+
+    async def run(self, thread: str, server: Server | None = None, **body: Any) -> Any:
+        return await self.send(f"/threads/{thread}/runs", {"assistant_id": "planner_executor", **body}, server)
+
+    async def begin(self, n: int) -> str:
+        thread = str((await self.send("/threads", {}))["thread_id"])
+        await self.run(thread, input={"goal": label(n), "plan": plan(n)})
+        return thread
+
+
+async def tried(at: Engine, runs: int, limit_s: float = LIMIT_S) -> Findings:
+    """Have the servers execute the runs, kill one, and return what came of it within `limit_s` seconds."""
+    began, found = time.monotonic(), Findings(runs)
+    async with connected(at) as client, open_runs(at.ledger) as ledger:
+        todo = iter(range(runs))
+        senders = [asyncio.create_task(_begin_all(client, todo)) for _ in range(SENDERS)]
+        trial = Trial(at, client, ledger, found, began + limit_s)
+        await trial.until_ended(runs // 3, runs)
+        at.servers[0].kill()
+        await trial.until_ended(runs // 3 + runs // 20, runs)
+        await asyncio.to_thread(at.servers[0].start)
+        await trial.until_ended(runs, runs)
+        await asyncio.gather(*senders)
+        found.seconds = time.monotonic() - began
+        known = await trial.all()
+        found.statuses = Counter(run.status for run in known)
+        found.faults += faults_in(at, known, runs)
+    found.repeated_reads = repeats(at.calls)
+    return found
+
+
+@asynccontextmanager
+async def connected(at: Engine) -> AsyncIterator[Client]:
+    async with httpx.AsyncClient(headers={"x-api-key": TOKEN}, timeout=60) as http:
+        yield Client(at.servers, http)
+
+
+async def _begin_all(client: Client, todo: Iterable[int]) -> None:
+    for n in todo:
+        await client.begin(n)
+
+
+@dataclass
+class Trial:
+    """The people of the trial: they approve what is asked, settle calls by what happened, and continue what lies still."""
+
+    at: Engine
+    client: Client
+    ledger: Any
+    found: Findings
+    until: float
+    answered: set[tuple[str, str, float]] = field(default_factory=set)
+
+    async def all(self) -> list[RunSummary]:
+        return list(await self.ledger.list(limit=1_000_000))
+
+    async def until_ended(self, ended: int, runs: int) -> None:
+        """Look after the runs until so many of them have ended."""
+        while True:
+            known = await self.all()
+            open_ones = [run for run in known if run.ended_at is None]
+            if len(known) - len(open_ones) >= min(ended, runs):
+                return
+            if time.monotonic() > self.until:
+                self.found.faults += [f"{run.goal} is {run.status}, {run.reason or run.asks}" for run in open_ones]
+                return
+            await asyncio.gather(*(self._look_after(run) for run in open_ones))
+            await asyncio.sleep(0.5)
+
+    async def _look_after(self, run: RunSummary) -> None:
+        key = (run.thread, ",".join(run.asks), run.waiting_since or 0.0)
+        if run.waits_for is None or key in self.answered:
+            await self._continue_if_abandoned(run)
+        elif "settle_effect" in run.asks:
+            await self._settle(run, key)
+        else:
+            await self._approve_twice(run, key)
+
+    async def _approve_twice(self, run: RunSummary, key: tuple[str, str, float]) -> None:
+        """Send the same approval to both servers; Aegra refuses it while the thread's last invocation still ends."""
+        self.answered.add(key)
+        sent = (self.client.run(run.thread, server, command={"resume": APPROVE}) for server in self.client.servers)
+        refused = [isinstance(answer, httpx.Response) for answer in await asyncio.gather(*sent)]
+        if all(refused):
+            self.answered.discard(key)
+
+    async def _settle(self, run: RunSummary, key: tuple[str, str, float]) -> None:
+        """Say what happened, as the file has it."""
+        happened = any(called == run.goal and step == "s2" for called, step, _ in self.at.calls)
+        args = {"step": "s2", "tool": "pay", "args": {"label": run.goal, "step": "s2"}}
+        filled = {**args, "happened": happened, "result": "paid" if happened else None}
+        decision = {"type": "edit", "edited_action": {"name": "settle_effect", "args": filled}}
+        answer = await self.client.run(run.thread, command={"resume": {"decisions": [decision]}})
+        if not isinstance(answer, httpx.Response):
+            self.answered.add(key)
+            self.found.settled += 1
+
+    async def _continue_if_abandoned(self, run: RunSummary) -> None:
+        if time.time() - run.updated_at < ABANDONED_S:
+            return
+        key = (run.thread, "continue", run.updated_at)
+        if key not in self.answered:
+            self.answered.add(key)
+            self.found.continued += 1
+            await self.client.run(run.thread, input={"operation": "continue"})
+
+
+def faults_in(at: Engine, known: Sequence[RunSummary], runs: int) -> list[str]:
+    """Return the promises that the runs broke."""
+    done = Counter((called, step) for called, step, _ in at.calls)
+    killed = set(map(str, at.servers[0].pids[:-1]))
+    alive = Counter((called, step) for called, step, pid in at.calls if pid not in killed)
+    paid = {label(n): done[label(n), "s2"] for n in range(runs) if pays(n)}
+    goals = Counter(run.goal for run in known)
+    faults = [f"{run.goal} ended as {run.status}: {run.reason}" for run in known if run.status != "succeeded"]
+    faults += [f"{label(n)} has {goals[label(n)]} runs" for n in range(runs) if goals[label(n)] != 1]
+    faults += [f"{name} paid {times} times" for name, times in paid.items() if times != 1]
+    faults += [f"{name} {step} was executed {n} times by live servers" for (name, step), n in alive.items() if n > 1]
+    faults += [
+        f"{label(n)} lacks s{place}" for n in range(runs) for place in range(STEPS) if not done[label(n), f"s{place}"]
+    ]
+    return faults
+
+
+def repeats(calls: Sequence[Sequence[str]]) -> int:
+    """Return how many calls were made again."""
+    return sum(times - 1 for times in Counter((called, step) for called, step, _ in calls).values())
+
+
+def main() -> int:
+    """Run the trial and print what it found."""
+    parser = argparse.ArgumentParser(description="Runs on two Aegra servers, one of which is killed.")
+    parser.add_argument("--runs", type=int, default=1_000)
+    parser.add_argument("--keep", type=Path, help="a folder for logs, which is kept")
+    given = parser.parse_args()
+    if (why := missing()) is not None:
+        print(f"skipped: {why}")
+        return 0
+    with tempfile.TemporaryDirectory() as folder:
+        home = given.keep or Path(folder)
+        home.mkdir(parents=True, exist_ok=True)
+        with engine(home) as at:
+            found = asyncio.run(tried(at, given.runs))
+    print(found)
+    for fault in found.faults[:20]:
+        print(f"  fault: {fault}")
+    return 1 if found.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
