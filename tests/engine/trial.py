@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +50,7 @@ def plan(n: int) -> dict[str, Any]:
     """Return a chain of five steps; the third pays in a tenth of the runs."""
     steps: list[dict[str, Any]] = []
     for place in range(STEPS):
-        tool = "pay" if place == 2 and pays(n) else "look"  # noqa: PLR2004  (the middle)
+        tool = "pay" if place == 2 and pays(n) else "look"
         one = {"id": f"s{place}", "objective": tool, "tool": tool, "args": {"label": label(n), "step": f"s{place}"}}
         steps.append({**one, "depends_on": [f"s{place - 1}"] if place else []})
     return {"steps": steps}
@@ -65,14 +65,14 @@ class Findings:
     statuses: Counter[str] = field(default_factory=Counter)
     settled: int = 0
     continued: int = 0
-    repeated_reads: int = 0
+    repeated: int = 0
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return (
             f"{self.runs} runs in {self.seconds:.0f} s ({self.runs / self.seconds:.1f} a second): "
             f"{dict(self.statuses)}; {self.settled} calls settled by a person, {self.continued} runs continued by "
-            f"request, {self.repeated_reads} reads repeated after the kill; {len(self.faults)} faults"
+            f"request, {self.repeated} reads repeated after the kill; {len(self.faults)} faults"
         )
 
 
@@ -86,7 +86,7 @@ class Client:
     async def send(self, path: str, body: Any, server: Server | None = None) -> Any:
         """Send a request to this server or to any, until one answers."""
         while True:
-            at = server or random.choice(self.servers)  # noqa: S311  (no secret)
+            at = server or random.choice(self.servers)
             try:
                 answer = await self.http.post(f"{at.url}{path}", json=body)
             except httpx.TransportError:
@@ -104,24 +104,31 @@ class Client:
         return thread
 
 
-async def tried(at: Engine, runs: int, limit_s: float = LIMIT_S) -> Findings:
-    """Have the servers execute the runs, kill one, and return what came of it within `limit_s` seconds."""
-    began, found = time.monotonic(), Findings(runs)
+async def tried(
+    at: Engine, numbers: range, end: Callable[[Server], None] | None = Server.kill, limit_s: float = LIMIT_S
+) -> Findings:
+    """Have the servers execute the runs of these numbers within `limit_s` seconds, and return what came of it.
+
+    A third of the way, `end` ends the first server, which is started again a little later.
+    """
+    began, found, runs = time.monotonic(), Findings(len(numbers)), len(numbers)
     async with connected(at) as client, open_runs(at.ledger) as ledger:
-        todo = iter(range(runs))
+        todo = iter(numbers)
         senders = [asyncio.create_task(_begin_all(client, todo)) for _ in range(SENDERS)]
-        trial = Trial(at, client, ledger, found, began + limit_s)
-        await trial.until_ended(runs // 3, runs)
-        at.servers[0].kill()
-        await trial.until_ended(runs // 3 + runs // 20, runs)
-        await asyncio.to_thread(at.servers[0].start)
-        await trial.until_ended(runs, runs)
+        trial = Trial(at, client, ledger, numbers, found, began + limit_s)
+        if end is not None:
+            await trial.until_ended(runs // 3)
+            await asyncio.to_thread(end, at.servers[0])
+            await trial.until_ended(runs // 3 + runs // 20)
+            await asyncio.to_thread(at.servers[0].start)
+        await trial.until_ended(runs)
         await asyncio.gather(*senders)
         found.seconds = time.monotonic() - began
-        known = await trial.all()
-        found.statuses = Counter(run.status for run in known)
-        found.faults += faults_in(at, known, runs)
-    found.repeated_reads = repeats(at.calls)
+        known = await trial.known()
+    found.statuses = Counter(run.status for run in known)
+    calls = [call for call in at.calls if call[0] in trial.labels]
+    found.repeated = sum(times - 1 for times in Counter((called, step) for called, step, _ in calls).values())
+    found.faults += faults_in(calls, set(map(str, at.servers[0].pids[:-1])), known, numbers)
     return found
 
 
@@ -138,27 +145,30 @@ async def _begin_all(client: Client, todo: Iterable[int]) -> None:
 
 @dataclass
 class Trial:
-    """The people of the trial: they approve what is asked, settle calls by what happened, and continue what lies still."""
+    """The people of the trial: they approve, settle calls by what happened, and continue what lies still."""
 
     at: Engine
     client: Client
     ledger: Any
+    numbers: range
     found: Findings
     until: float
     answered: set[tuple[str, str, float]] = field(default_factory=set)
 
-    async def all(self) -> list[RunSummary]:
-        return list(await self.ledger.list(limit=1_000_000))
+    @property
+    def labels(self) -> frozenset[str]:
+        return frozenset(map(label, self.numbers))
 
-    async def until_ended(self, ended: int, runs: int) -> None:
-        """Look after the runs until so many of them have ended."""
-        while True:
-            known = await self.all()
+    async def known(self) -> list[RunSummary]:
+        """Return the runs on record."""
+        return [run for run in await self.ledger.list(limit=1_000_000) if run.goal in self.labels]
+
+    async def until_ended(self, ended: int) -> None:
+        """Look after the runs until so many of them have ended, or there is no time left."""
+        while time.monotonic() < self.until:
+            known = await self.known()
             open_ones = [run for run in known if run.ended_at is None]
-            if len(known) - len(open_ones) >= min(ended, runs):
-                return
-            if time.monotonic() > self.until:
-                self.found.faults += [f"{run.goal} is {run.status}, {run.reason or run.asks}" for run in open_ones]
+            if len(known) - len(open_ones) >= ended:
                 return
             await asyncio.gather(*(self._look_after(run) for run in open_ones))
             await asyncio.sleep(0.5)
@@ -201,26 +211,19 @@ class Trial:
             await self.client.run(run.thread, input={"operation": "continue"})
 
 
-def faults_in(at: Engine, known: Sequence[RunSummary], runs: int) -> list[str]:
-    """Return the promises that the runs broke."""
-    done = Counter((called, step) for called, step, _ in at.calls)
-    killed = set(map(str, at.servers[0].pids[:-1]))
-    alive = Counter((called, step) for called, step, pid in at.calls if pid not in killed)
-    paid = {label(n): done[label(n), "s2"] for n in range(runs) if pays(n)}
-    goals = Counter(run.goal for run in known)
-    faults = [f"{run.goal} ended as {run.status}: {run.reason}" for run in known if run.status != "succeeded"]
-    faults += [f"{label(n)} has {goals[label(n)]} runs" for n in range(runs) if goals[label(n)] != 1]
+def faults_in(
+    calls: Sequence[Sequence[str]], dead: Collection[str], known: Sequence[RunSummary], numbers: range
+) -> list[str]:
+    """Return the promises that the runs broke; `dead` are the processes that were ended in the middle."""
+    done = Counter((called, step) for called, step, _ in calls)
+    alive = Counter((called, step) for called, step, pid in calls if pid not in dead)
+    begun, paid = Counter(run.goal for run in known), {label(n): done[label(n), "s2"] for n in numbers if pays(n)}
+    faults = [f"{run.goal} is {run.status}: {run.reason}" for run in known if run.status != "succeeded"]
+    faults += [f"{label(n)} has {begun[label(n)]} runs" for n in numbers if begun[label(n)] != 1]
     faults += [f"{name} paid {times} times" for name, times in paid.items() if times != 1]
     faults += [f"{name} {step} was executed {n} times by live servers" for (name, step), n in alive.items() if n > 1]
-    faults += [
-        f"{label(n)} lacks s{place}" for n in range(runs) for place in range(STEPS) if not done[label(n), f"s{place}"]
-    ]
-    return faults
-
-
-def repeats(calls: Sequence[Sequence[str]]) -> int:
-    """Return how many calls were made again."""
-    return sum(times - 1 for times in Counter((called, step) for called, step, _ in calls).values())
+    steps = [(label(n), f"s{place}") for n in numbers for place in range(STEPS)]
+    return faults + [f"{name} lacks {step}" for name, step in steps if not done[name, step]]
 
 
 def main() -> int:
@@ -230,16 +233,14 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="a folder for logs, which is kept")
     given = parser.parse_args()
     if (why := missing()) is not None:
-        print(f"skipped: {why}")
+        sys.stdout.write(f"skipped: {why}\n")
         return 0
     with tempfile.TemporaryDirectory() as folder:
         home = given.keep or Path(folder)
         home.mkdir(parents=True, exist_ok=True)
         with engine(home) as at:
-            found = asyncio.run(tried(at, given.runs))
-    print(found)
-    for fault in found.faults[:20]:
-        print(f"  fault: {fault}")
+            found = asyncio.run(tried(at, range(given.runs)))
+    sys.stdout.write("".join(f"{line}\n" for line in [str(found), *(f"  fault: {one}" for one in found.faults[:20])]))
     return 1 if found.faults else 0
 
 
