@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,25 +83,29 @@ class Client:
     servers: Sequence[Server]
     http: httpx.AsyncClient
 
-    async def send(self, path: str, body: Any, server: Server | None = None) -> Any:
-        """Send a request to this server or to any, until one answers."""
+    async def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Send a request to any of the servers, until one answers; it may be sent twice."""
         while True:
-            at = server or random.choice(self.servers)
-            try:
-                answer = await self.http.post(f"{at.url}{path}", json=body)
-            except httpx.TransportError:
-                server = None
-                await asyncio.sleep(0.2)
-                continue
-            return answer.json() if answer.is_success else answer
+            with suppress(httpx.TransportError):
+                answer = await self.http.request(method, f"{random.choice(self.servers).url}{path}", json=body)
+                if answer.is_success:
+                    return answer.json()
+            await asyncio.sleep(0.2)
 
-    async def run(self, thread: str, server: Server | None = None, **body: Any) -> Any:
-        return await self.send(f"/threads/{thread}/runs", {"assistant_id": "planner_executor", **body}, server)
+    async def invoke(self, thread: str, server: Server | None = None, **body: Any) -> bool:
+        """Ask a server for an invocation once; return whether it has accepted it."""
+        url = f"{(server or random.choice(self.servers)).url}/threads/{thread}/runs"
+        try:
+            return (await self.http.post(url, json={"assistant_id": "planner_executor", **body})).is_success
+        except httpx.TransportError:
+            return False
 
-    async def begin(self, n: int) -> str:
-        thread = str((await self.send("/threads", {}))["thread_id"])
-        await self.run(thread, input={"goal": label(n), "plan": plan(n)})
-        return thread
+    async def begin(self, n: int) -> None:
+        """Begin a run; what a server that died may have accepted is not sent a second time."""
+        thread = (await self.ask("POST", "/threads", {}))["thread_id"]
+        while not await self.invoke(thread, input={"goal": label(n), "plan": plan(n)}):
+            if await self.ask("GET", f"/threads/{thread}/runs"):
+                return
 
 
 async def tried(
@@ -184,11 +188,9 @@ class Trial:
 
     async def _approve_twice(self, run: RunSummary, key: tuple[str, str, float]) -> None:
         """Send the same approval to both servers; Aegra refuses it while the thread's last invocation still ends."""
-        self.answered.add(key)
-        sent = (self.client.run(run.thread, server, command={"resume": APPROVE}) for server in self.client.servers)
-        refused = [isinstance(answer, httpx.Response) for answer in await asyncio.gather(*sent)]
-        if all(refused):
-            self.answered.discard(key)
+        sent = (self.client.invoke(run.thread, server, command={"resume": APPROVE}) for server in self.client.servers)
+        if any(await asyncio.gather(*sent)):
+            self.answered.add(key)
 
     async def _settle(self, run: RunSummary, key: tuple[str, str, float]) -> None:
         """Say what happened, as the file has it."""
@@ -196,8 +198,7 @@ class Trial:
         args = {"step": "s2", "tool": "pay", "args": {"label": run.goal, "step": "s2"}}
         filled = {**args, "happened": happened, "result": "paid" if happened else None}
         decision = {"type": "edit", "edited_action": {"name": "settle_effect", "args": filled}}
-        answer = await self.client.run(run.thread, command={"resume": {"decisions": [decision]}})
-        if not isinstance(answer, httpx.Response):
+        if await self.client.invoke(run.thread, command={"resume": {"decisions": [decision]}}):
             self.answered.add(key)
             self.found.settled += 1
 
@@ -205,10 +206,9 @@ class Trial:
         if time.time() - run.updated_at < ABANDONED_S:
             return
         key = (run.thread, "continue", run.updated_at)
-        if key not in self.answered:
+        if key not in self.answered and await self.client.invoke(run.thread, input={"operation": "continue"}):
             self.answered.add(key)
             self.found.continued += 1
-            await self.client.run(run.thread, input={"operation": "continue"})
 
 
 def faults_in(
