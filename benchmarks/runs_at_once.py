@@ -1,8 +1,8 @@
 """Many runs at once: processor time, rate and time of a run, beside a bare LangGraph graph with the same checkpointer.
 
 A run is a chain of five read steps. The bare graph has the same state, model and tools; it asks for a plan and calls
-the tools, and checks, records and bounds nothing. Both take turns in one process. Over four processes only rate and time
-of a run are measured, for ours.
+the tools, and checks, records and bounds nothing. Both take turns in one process. Over four processes, only ours is
+measured, and no processor time.
 """
 
 import asyncio
