@@ -18,6 +18,7 @@ WORLD = frozenset(
         "ended_at",
         "worked_s",
         "wall_s",
+        "elapsed_s",
         "approver",
         "provider",
         "would_replace",
