@@ -17,6 +17,7 @@ from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread
+from graph.record.person import Person
 from graph.replay.report import Replay
 from graph.runs import Log, Run, RunPage
 from graph.text.audit import Audit
@@ -85,10 +86,11 @@ class Agent:
         decision: Any = NotGiven.DECISION,
         *,
         unseen: bool = False,
+        by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """See `AsyncAgent.resume`."""
-        return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, on_progress=on_progress))
+        return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, by=by, on_progress=on_progress))
 
     def retry(self, run: str, **changes: Any) -> Run:
         """See `AsyncAgent.retry`."""
@@ -138,17 +140,17 @@ class Agent:
         """See `AsyncAgent.steer`."""
         return self._do(lambda: self._agent.steer(run, **changes))
 
-    def skip(self, run: str, step: str, why: str = "") -> Run:
+    def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
         """See `AsyncAgent.skip`."""
-        return self._do(lambda: self._agent.skip(run, step, why))
+        return self._do(lambda: self._agent.skip(run, step, why, by=by))
 
-    def supply(self, run: str, step: str, value: JsonValue) -> Run:
+    def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
         """See `AsyncAgent.supply`."""
-        return self._do(lambda: self._agent.supply(run, step, value))
+        return self._do(lambda: self._agent.supply(run, step, value, by=by))
 
-    def edit(self, run: str, plan: JsonValue) -> Run:
+    def edit(self, run: str, plan: JsonValue, **options: Any) -> Run:
         """See `AsyncAgent.edit`."""
-        return self._do(lambda: self._agent.edit(run, plan))
+        return self._do(lambda: self._agent.edit(run, plan, **options))
 
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""

@@ -26,8 +26,9 @@ from graph.chat_models.settings import ModelSpec, Role
 from graph.checkpoint import ledger_of
 from graph.client_context import Context
 from graph.client_schema import context_schema
-from graph.configuration import check, check_reach, policy_named, settings_of
+from graph.configuration import check, check_reach, identity_in_file, policy_named, settings_of
 from graph.context import Services
+from graph.identity import Adapter
 from graph.ledger.protocol import Ledger
 from graph.lifetime import LoopThread
 from graph.nodes.executor import Executor
@@ -38,6 +39,7 @@ from graph.nodes.review_calls import with_settled_calls
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
+from graph.own_tools import adapter_named
 from graph.plan.depth import limit_depth
 from graph.routing import (
     AFTER_EXECUTOR,
@@ -108,6 +110,7 @@ def build_graph(
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     ledger: str | Path | Ledger | None = None,
     observers: Sequence[Observer] = (),
+    identity: Adapter | None = None,
     name: str = NAME,
     **settings: Any,
 ) -> Graph:
@@ -128,6 +131,8 @@ def build_graph(
         ledger: A database file, or an open ledger. Default: the file of a SQLite checkpointer, else memory.
         observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`, which
             PLANNER_EXECUTOR_OTEL=1 adds.
+        identity: Verifies the people whom calling code names, see `graph.identity.Adapter`. Default: the function that
+            the settings file names as `identity = "module:name"`.
         name: The graph's name in traces and drawings, and as a node of another graph.
         settings: Fields of `graph.settings.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`;
             default: the file named by PLANNER_EXECUTOR_POLICY or the settings file), `budget` (such as
@@ -153,6 +158,7 @@ def build_graph(
             ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), with_exported_spans(observers)
         ),
         turns=process_rate_limiter(chosen.policy.rates),
+        identity=identity or identity_adapter(config),
     )
     check(services, policy, config)
     _warn_if_lax(checkpointer)
@@ -215,6 +221,16 @@ def _in_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def identity_adapter(config: str | Path | None) -> Adapter | None:
+    """Return the adapter that the settings file names.
+
+    Raises:
+        ConfigError: It cannot be imported, or the file is not trusted.
+    """
+    named = identity_in_file(config)
+    return adapter_named(named) if named is not None else None
 
 
 def own_tools() -> Sequence[BaseTool]:

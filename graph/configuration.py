@@ -108,6 +108,22 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
     return named
 
 
+def identity_in_file(config: str | Path | None) -> str | None:
+    """Return the adapter that a settings file names as `module:name`, which verifies the people whom code names.
+
+    Raises:
+        ConfigError: It names something else, or the user neither named nor trusted the file.
+    """
+    file = settings_file(config)
+    named = file.values.get("identity")
+    if named is None:
+        return None
+    if not isinstance(named, str):
+        raise ConfigError(f"{file.path}: identity is {named!r}; it takes a function such as 'shop.people:verified'")
+    file.require_trust(f"imports {named}")
+    return named
+
+
 def _check_policy_of_a_folder(policy: Path, file: SettingsFile) -> None:
     """Refuse a policy neither named nor trusted, if it allows anything that would not be allowed without it.
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from graph.caller import caller_on
 from graph.context import Services
+from graph.identity import acting
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import values_of
 from graph.plan.reading import ParsedPlan
@@ -15,6 +17,7 @@ from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.replanning import ReplanPolicy
 from graph.record.ending import Ending, ending_of
+from graph.record.person import Approver
 from graph.record.replacement import Replaced, replaced_in, replaces_issues
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -63,6 +66,11 @@ class RunContext:
             specs, budget = self.services.toolbox.specs, self.record.spending.budget
             self._terms = ExecutionTerms(specs, settings.approval, settings.policy, budget, named)
         return self._terms
+
+    @property
+    def approver(self) -> Approver:
+        """Who acts in the invocation of the current node."""
+        return caller_on(self.key.thread).by or acting(self.services.identity)
 
     @property
     def replan_policy(self) -> ReplanPolicy:

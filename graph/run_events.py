@@ -14,6 +14,9 @@ from graph.record.remaining import steps_left
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
 
+BY_PEOPLE = ("caller", "person", "state")
+"""Authors of plans that are people; a plan in the state is that of whoever invokes the graph."""
+
 
 def revision(
     run: RunContext,
@@ -51,6 +54,7 @@ def revision(
         failures=tuple(failures),
         stalled=stalled,
         read_as=tuple(notes),
+        written_by=str(run.approver) if author in BY_PEOPLE else None,
     )
 
 

@@ -10,6 +10,7 @@ from langgraph.runtime import get_runtime
 
 from graph.caller import caller_on
 from graph.context import Services
+from graph.identity import acting
 from graph.ledger.protocol import Ledger, RunKey
 from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
@@ -100,6 +101,7 @@ def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Go
         configured=configured,
         budget=services.settings.budget,
         checkpoint=checkpoint_id(),
+        started_by=str(caller_on(thread).by or acting(services.identity)),
         **caller_on(thread).started,
     )
     return Draft(started), [tools, *attached]

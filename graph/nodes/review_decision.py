@@ -1,5 +1,6 @@
 """Carrying out the decisions of a review: the run goes on, returns to the planner, or ends."""
 
+from graph.nodes.review_edits import EditedCalls, edited_calls
 from graph.nodes.review_events import decided
 from graph.nodes.review_subject import Subject, read_from_outside
 from graph.plan.broken_json import broken_json
@@ -28,7 +29,10 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
     if verdict.feedback is not None:
         return await _send_back(writer, subject, verdict)
     run, plan = writer.run, subject.plan
-    edited = None
+    calls = edited_calls(run, plan, verdict)
+    verdict, edited = calls.verdict, None
+    if calls.plan is not None:
+        return await _revise_by_calls(writer, calls)
     if verdict.plan is not None and verdict.plan.type == "edit":
         plan, edited = _edited(run, verdict.plan)
     if verdict.plan is not None and plan is None:
@@ -37,6 +41,21 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
         decision = decided(run, plan, "settle", verdict)
     else:
         decision = decided(run, plan, "approve", verdict, message=verdict.plan.type)
+    await writer.write(*([edited] if edited else []), decision)
+    return _go_on(run, plan)
+
+
+async def _revise_by_calls(writer: RunWriter, calls: EditedCalls) -> StateUpdate:
+    """Put a plan in force with the arguments that a person gave its calls.
+
+    It is thereby approved if a person approved the plan before and its whole change is what this one wrote; else it is
+    reviewed like any.
+    """
+    run = writer.run
+    plan, edited = _edited(run, Decision("edit", args={"plan": calls.plan}))
+    before = run.record.review_state.approval
+    is_approved = calls.is_shown and before is not None and before.by == "person"
+    decision = decided(run, plan, "approve" if is_approved else "settle", calls.verdict, message="edit")
     await writer.write(*([edited] if edited else []), decision)
     return _go_on(run, plan)
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from graph.identity import approver
 from graph.nodes.review_request import is_open
 from graph.plan.schema import Plan
 from graph.policy.scope import rebind
@@ -56,7 +55,7 @@ def decided(
     """Return the event of a decision, with its author, subject and terms."""
     about = _about(run, plan, verdict, approves=decision == "approve")
     by = "unseen" if verdict.unseen else "person"
-    return Draft(Decided(**about, decision=decision, by=by, approver=approver(), message=message))
+    return Draft(Decided(**about, decision=decision, by=by, approver=str(run.approver), message=message))
 
 
 def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
@@ -75,7 +74,9 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
         "settled": tuple(_settled(run.record, entry) for entry in verdict.settled),
         "decisions": tuple(decision.to_json() for decision in verdict.decisions),
         "given": dict(verdict.given),
-        "steps": tuple(held.key for held in run.record.waiting_calls) if verdict.steps else (),
+        "steps": verdict.calls,
+        "replaced": dict(verdict.edits),
+        "rejected": dict(verdict.rejected),
         "replies": {key: _forms(run.record, key, answer) for key, answer in verdict.replies.items()},
         "budget": verdict.budget,
     }

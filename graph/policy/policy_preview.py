@@ -11,6 +11,7 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.conditions import in_words
 from graph.policy.grants import Grant
 from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
 
@@ -88,7 +89,8 @@ def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     that its step may lead to is listed.
     """
     denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
-    asked = (*_plan(plan, terms), *_later(plan, terms), *_untrusted(plan, terms), *_limits(plan, terms))
+    rules = (_plan, _later, _calls, _untrusted, _limits)
+    asked = (finding for rule in rules for finding in rule(plan, terms))
     return denied or list(asked)
 
 
@@ -114,6 +116,23 @@ def _later(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
             yield PolicyFinding("asked", "its expansion is shown, if that has an effect", step.id)
         if question := spec.asks(step):
             yield PolicyFinding("asked", question, step.id)
+
+
+def _calls(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
+    """Yield the calls that the policy asks about, or may ask about by a value that is not known yet."""
+    for step in plan.steps:
+        for name in step.tool_names:
+            tool, literals = terms.tools[name], step.fixed_args()
+            known = {arg: value for arg, value in literals.items() if tool.takes(arg)}
+            if why := terms.policy.asks(tool, known):
+                yield PolicyFinding("asked", f"its call of {name} is shown, since {why}", step.id)
+                continue
+            open_to = set(step.args) - set(known) if step.tool or step.args else set(tool.parameters)
+            for argument in (one for one in terms.policy.conditions(tool) if one in open_to):
+                words = in_words(terms.policy.conditions(tool)[argument])
+                yield PolicyFinding(
+                    "asked", f"its call of {name} is shown, since the policy asks if {argument} {words}", step.id
+                )
 
 
 def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:

@@ -168,7 +168,7 @@ def _steered(record: RunState, data: Steered) -> None:
 
 
 def _decided(record: RunState, event: Event, data: Decided) -> None:
-    record.review_state.decided(event, data)
+    record.review_state.decided(event, data, record.plan_state.revision)
     record.plan_state.decided(data)
     record.spending.decided(data)
     for settled in data.settled:

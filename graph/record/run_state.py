@@ -60,7 +60,9 @@ class RunState:
         return [
             held
             for held in review.held.values()
-            if held.key not in review.seen and self._is_to_do(held.step, held.revision)
+            if held.key not in review.seen
+            and review.rejection(held.key, held.revision) is None
+            and self._is_to_do(held.step, held.revision)
         ]
 
     @property

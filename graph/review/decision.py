@@ -19,7 +19,7 @@ KEYS = {
 }
 
 SUBJECT_ARGS = {"step", "tool", "args", "question"}
-"""Arguments that identify the subject of a request; an edit cannot change them."""
+"""Arguments that identify the subject of a request; an edit cannot change them, but for those of a call to be made."""
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,10 @@ def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
     for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
         raise InvalidResponse(f"{path.lstrip('.')} is {message}")
     for name in SUBJECT_ARGS & set(args):
-        if args[name] != action.args[name]:
+        if (action.name, name) != ("run_step", "args") and args[name] != action.args[name]:
             raise InvalidResponse(f"the decision is about another {name} than the request; review the request again")
+    if action.name == "run_step" and not isinstance(args.get("args"), dict):
+        raise InvalidResponse('an edit of a call must have the arguments to call it with: {"args": {...}}')
     if action.name == "answer_question" and _is_blank(args.get("answer")):
         raise InvalidResponse("fill in the answer")
     return args

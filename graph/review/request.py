@@ -17,7 +17,7 @@ UNCHANGED = "the plan stays as it was"
 
 ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
     "run_plan": ("approve", "edit", "reject"),
-    "run_step": ("approve", "reject"),
+    "run_step": ("approve", "edit", "reject"),
     "answer_question": ("edit", "reject"),
     "settle_effect": ("edit", "reject"),
     "raise_budget": ("edit", "reject"),
@@ -39,8 +39,9 @@ class ReviewAction:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """The types of decisions that this action accepts."""
-        return ALLOWED[self.name]
+        """The types of decisions that this action accepts; a gate, which no call belongs to, has nothing to edit."""
+        found = ALLOWED[self.name]
+        return tuple(one for one in found if one != "edit") if self.name == "run_step" and self.key is None else found
 
     def to_json(self) -> dict[str, Any]:
         """Return the action as JSON for the ledger."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.conditions import in_words
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
 from graph.record.trust_label import TrustLabel
@@ -45,6 +46,11 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
     watched = [tool for tool in tools if terms.policy.watches(tool) and tool not in reviewed]
     if terms.mode == "side_effects" and watched:
         yield f"a plan that uses what has an effect: {_named(watched)}"
+    if shown := [tool for tool in tools if terms.policy.verdict(tool) == "ask"]:
+        yield f"each call of what the policy asks about: {_named(shown)}"
+    for tool in tools:
+        for argument, condition in terms.policy.conditions(tool).items():
+            yield f"a call of {tool.name} if {argument} {in_words(condition)}"
     if terms.mode != "never":
         yield from (f"a call of {line}" for tool in tools for line in _untrusted(tool, terms.policy))
     yield from ALWAYS

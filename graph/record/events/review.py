@@ -102,8 +102,9 @@ class Decided(Payload):
     """A decision was made: `by` a `person`, `unseen`, or the `policy`.
 
     `decisions` are the decisions as parsed, `given` has answers to questions by step, `steps` the keys of calls
-    approved with the shown arguments, `replies` the forms filled in for calls that asked, by key of the call and id of
-    the question (null if declined), `budget` the raised budget.
+    approved with the shown arguments, or with those of `replaced`, which has the arguments that a person gave instead
+    by key of the call; `rejected` has what was said of a rejected call by its key. `replies` are the forms filled in
+    for calls that asked, by key of the call and id of the question (null if declined), `budget` the raised budget.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"
@@ -116,6 +117,8 @@ class Decided(Payload):
     decisions: tuple[Mapping[str, Any], ...] = ()
     given: Mapping[str, JsonValue] = field(default_factory=dict)
     steps: tuple[str, ...] = ()
+    replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rejected: Mapping[str, str] = field(default_factory=dict)
     replies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     budget: Budget | None = None
     decision: str
@@ -138,6 +141,10 @@ class Decided(Payload):
             "decisions": list(self.decisions),
             "given": dict(self.given),
             "steps": list(self.steps),
+            **given(
+                replaced={key: dict(args) for key, args in self.replaced.items()} or None,
+                rejected=dict(self.rejected) or None,
+            ),
             **given(replies={key: dict(forms) for key, forms in self.replies.items()} or None),
             "budget": self.budget.to_json() if self.budget is not None else None,
             "decision": self.decision,
@@ -158,6 +165,8 @@ class Decided(Payload):
             decisions=tuple(raw.get("decisions", ())),
             given=raw.get("given", {}),
             steps=tuple(raw.get("steps", ())),
+            replaced=raw.get("replaced", {}),
+            rejected=raw.get("rejected", {}),
             replies=raw.get("replies", {}),
             budget=read_budget(budget)[0] if budget is not None else None,
             decision=raw["decision"],

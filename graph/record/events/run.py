@@ -8,7 +8,7 @@ from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer, number
 
-WORDING = 4
+WORDING = 5
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
@@ -55,7 +55,7 @@ class RunStarted(Payload):
 
     `history` has the messages of the chat before the goal. `pictures` has type, size and digest of the pictures beside
     the goal, `attached` their bytes. `setup` is the data to resume the run elsewhere; it comes from the facade only if
-    `setup_by` is `BY_FACADE`.
+    `setup_by` is `BY_FACADE`. `started_by` is the user who asked for it.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -73,6 +73,7 @@ class RunStarted(Payload):
     budget: Budget = NO_BUDGET
     thread: str = ""
     n: int = 0
+    started_by: str | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -88,6 +89,7 @@ class RunStarted(Payload):
             "budget": self.budget.to_json(),
             "thread": self.thread,
             "n": self.n,
+            **given(started_by=self.started_by),
         }
 
     @classmethod
@@ -107,6 +109,7 @@ class RunStarted(Payload):
             budget=read_budget(raw.get("budget", {}))[0],
             thread=raw["thread"],
             n=integer(raw, "n"),
+            started_by=raw.get("started_by"),
             checkpoint=raw.get("checkpoint"),
         )
 

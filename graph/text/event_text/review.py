@@ -59,5 +59,8 @@ def _decided(data: Decided) -> Words:
         yield f"the call {short_digest(call.key)}{where} {happened}"
     if data.steps:
         yield f"{len(data.steps)} call(s) may be made with the arguments that were shown"
+    for key, args in data.replaced.items():
+        yield f"the call {short_digest(key)} is replaced by one with {value_text(args)}"
+    yield from (f"the call {short_digest(key)} is rejected: {why}" for key, why in data.rejected.items())
     if data.budget is not None and data.budget.names:
         yield f"the budget is now {limits_text(data.budget)}"

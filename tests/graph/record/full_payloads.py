@@ -38,6 +38,7 @@ FULL: dict[str, dict[str, Any]] = {
         "budget": {"tokens": 50_000},
         "thread": "thread",
         "n": 1,
+        "started_by": "os:somebody",
     },
     "configured": CONFIGURED,
     "plan_revised": {
@@ -56,6 +57,7 @@ FULL: dict[str, dict[str, Any]] = {
         "stalled": "it repeats a failure",
         "read_as": ["steps was a bare list"],
         "would_replace": ["report.md exists"],
+        "written_by": "os:somebody",
     },
     "plan_refused": {
         "author": "caller",
@@ -86,6 +88,8 @@ FULL: dict[str, dict[str, Any]] = {
         "decisions": [{"type": "approve", "message": "go ahead"}],
         "given": {"step_2": "an answer"},
         "steps": ["c" * 64],
+        "replaced": {"c" * 64: {"to": "somebody"}},
+        "rejected": {"d" * 64: "not this one"},
         "replies": {"c" * 64: {"size": {"size": "M"}}},
         "budget": {"cost_usd": 1234.5},
         "decision": "approve",
@@ -111,6 +115,7 @@ FULL: dict[str, dict[str, Any]] = {
         "repeatable": True,
         "revision": 2,
         "attempt": 2,
+        "replaces": "d" * 64,
     },
     "call_finished": {
         **RESULT,
@@ -140,6 +145,7 @@ FULL: dict[str, dict[str, Any]] = {
         "labels": {"text": LABEL},
         "revision": 2,
         "before": [EARLIER],
+        "asked": "the policy asks if amount is above 100",
     },
     "step_uncertain": {"key": "c" * 64, "tool": "send", **HELD_ARGS, "calls": [EARLIER], "revision": 2},
     "model_started": {
