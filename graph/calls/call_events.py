@@ -39,6 +39,7 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
         revision=revision,
         attempt=call.attempt,
         replaces=call.replaces,
+        approval=call.approval,
     )
     return Draft(started, call.step)
 

@@ -17,6 +17,7 @@ from graph.calls.effects import Effects
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
+from graph.calls.standing_calls import StandingCalls
 from graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
@@ -81,6 +82,7 @@ class CallGate:
         self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
+        self._standing = StandingCalls(record, policy)
         self._asked = AskedCalls(ledger, lease, record, meter)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
@@ -127,8 +129,8 @@ class CallGate:
             return finished
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._uncertain(call, found)
-        await self._hold(call, labels)
-        call = replace(call, replies=await self._asked.replies(call))
+        approval = await self._hold(call, labels)
+        call = replace(call, approval=approval, replies=await self._asked.replies(call))
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
@@ -195,10 +197,11 @@ class CallGate:
             return  # a resumed step repeats its refused request
         await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
 
-    async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> None:
+    async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> str | None:
         """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
 
-        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025).
+        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025). Return
+        the standing approval that lets it through, None if nobody has to see it or a person has.
 
         Raises:
             CallHeld: Nobody has decided about it yet.
@@ -209,10 +212,12 @@ class CallGate:
         unseen = self._policy.arguments_to_review(spec, labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
         if not (asked or unseen or before) or review.seen & {name, call.key}:
-            return
+            return None
         revision = self._record.plan_state.revision
         if why := review.rejection(name, revision):
             raise RejectedByPerson(f"a person rejected this call: {why}")
+        if not before and (standing := self._standing.covering(spec, call, unseen)):
+            return standing
         known = review.held.get(name)
         if known is None or known.revision != revision:
             held, shown = hold(replace(call, key=name), revision, unseen, before, asked)

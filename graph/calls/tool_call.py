@@ -22,6 +22,7 @@ class ToolCall:
     `same_digest` is equal for identical calls, and `queued` means that one of them is in progress.
     `attempt` counts how often it is tried, within `limits`. `replies` are a person's answers to what the same call
     asked before. `edited` are the arguments that a person changed, `replaces` is the key of the call as it was before.
+    `approval` is the standing approval that let it through.
     """
 
     key: str
@@ -40,6 +41,7 @@ class ToolCall:
     replies: CallReplies | None = None
     edited: tuple[str, ...] = ()
     replaces: str | None = None
+    approval: str | None = None
 
 
 @dataclass(frozen=True)

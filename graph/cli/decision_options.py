@@ -46,6 +46,12 @@ RejectCall = Annotated[
     list[str] | None,
     typer.Option("--reject-call", metavar="STEP=WHY", help="Do not make the call of this step; the run goes on."),
 ]
+Standing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--standing", metavar="STEP=JSON", help='Approve the call and further ones: {"at_most": 5, "args": ...}.'
+    ),
+]
 Raise = Annotated[
     list[str] | None,
     typer.Option("--raise", metavar="NAME=VALUE", help="New limit for the whole run; may be repeated."),
@@ -73,6 +79,7 @@ class DecisionOptions:
     answer: Answers = None
     args: Args = None
     reject_call: RejectCall = None
+    standing: Standing = None
     raise_: Raise = None
     finish: Finish = False
     yes: options.Yes = False
@@ -92,7 +99,8 @@ class DecisionOptions:
             approve=self.approve,
             plan=read_plan_file("--edit", self.edit) if self.edit is not None else None,
             answers=parse_answers(answers),
-            args=parse_args(options.texts(self.args or [])),
+            args=parse_objects(options.texts(self.args or []), "--args"),
+            standing=parse_objects(options.texts(self.standing or []), "--standing"),
             rejected=parse_answers(options.texts(self.reject_call or []), "--reject-call", "WHY"),
             happened=tuple(self.happened or ()),
             results=tuple(results),
@@ -118,20 +126,20 @@ class DecisionOptions:
             raise InputError("WHY", f"{self.why!r} needs --reject; quote text of several words")
 
 
-def parse_args(entries: Iterable[str]) -> dict[str, Any]:
-    """Return the arguments of calls by step id.
+def parse_objects(entries: Iterable[str], option: str) -> dict[str, Any]:
+    """Return JSON objects by step id.
 
     Raises:
         InputError: An entry is not STEP=JSON with an object, or a step is named twice.
     """
     found = {}
-    for step, text in parse_answers(entries, "--args", "JSON").items():
+    for step, text in parse_answers(entries, option, "JSON").items():
         try:
             found[step] = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InputError("--args", f"the arguments of {step} are not valid JSON: {error}") from error
+            raise InputError(option, f"the value for {step} is not valid JSON: {error}") from error
         if not isinstance(found[step], dict):
-            raise InputError("--args", f"the arguments of {step} must be a JSON object")
+            raise InputError(option, f"the value for {step} must be a JSON object")
     return found
 
 

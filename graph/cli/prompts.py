@@ -9,7 +9,7 @@ from typing import Any
 
 from graph.cli.budget_options import parse_limits
 from graph.cli.command_line import command
-from graph.cli.decision_options import parse_args
+from graph.cli.decision_options import parse_objects
 from graph.cli.plan_draft import NotEdited, PlanDraft
 from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands
@@ -118,7 +118,9 @@ class Prompter:
             words = self._ask(question)
             if words.startswith("{"):
                 try:
-                    return replace(response, args={**response.args, name: parse_args([f"{name}={words}"])[name]})
+                    return replace(
+                        response, args={**response.args, name: parse_objects([f"{name}={words}"], "--args")[name]}
+                    )
                 except InputError as error:
                     self.screen.say(str(error))
             elif (decided := self._verdict(response, words)) and decided.feedback is None:

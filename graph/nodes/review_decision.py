@@ -2,11 +2,12 @@
 
 from graph.nodes.review_edits import EditedCalls, edited_calls
 from graph.nodes.review_events import decided
+from graph.nodes.review_standing import standing_approvals
 from graph.nodes.review_subject import Subject, read_from_outside
 from graph.plan.broken_json import broken_json
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Decided, Draft
+from graph.record.events import Decided, Draft, StandingGiven
 from graph.review.decision import Decision, InvalidResponse
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
@@ -37,11 +38,13 @@ async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) ->
         plan, edited = _edited(run, verdict.plan)
     if verdict.plan is not None and plan is None:
         raise InvalidResponse("this plan cannot be approved; edit it or reject it")
+    standing = standing_approvals(run, verdict, (str(run.approver),))
     if verdict.plan is None:
         decision = decided(run, plan, "settle", verdict)
     else:
         decision = decided(run, plan, "approve", verdict, message=verdict.plan.type)
-    await writer.write(*([edited] if edited else []), decision)
+    given = [Draft(StandingGiven(approval=approval)) for approval in standing]
+    await writer.write(*([edited] if edited else []), decision, *given)
     return _go_on(run, plan)
 
 

@@ -28,6 +28,8 @@ from graph.record.events import (
     RunReopened,
     RunStarted,
     SettledCall,
+    StandingGiven,
+    StandingRevoked,
     Steered,
     StepChecked,
     StepFinished,
@@ -78,6 +80,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
     match data:  # those first of which a run has most
         case CallStarted():
             record.calls.call_started(event, data)
+            if data.approval is not None:
+                record.standing.used(data.approval, data.key)
             record.spending.call_started(event, data)
         case CallFinished():
             _call_finished(record, event, data)
@@ -135,6 +139,10 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.review_state.close()
         case RunReopened():
             _run_reopened(record, data)
+        case StandingGiven():
+            record.standing.given(data.approval)
+        case StandingRevoked():
+            record.standing.revoked(data.id, data.approver)
         case Executing() | Paused() | ValueRedacted():
             pass
         case _:
@@ -152,12 +160,15 @@ def _run_reopened(record: RunState, data: RunReopened) -> None:
     record.plan_state.run_reopened()
     record.review_state.run_reopened(data)
     record.steps.run_reopened(data)
+    record.standing.end("the run was retried")
     record.spending.run_reopened(data)
 
 
 def _plan_revised(record: RunState, data: PlanRevised) -> None:
     record.steps.plan_revised(data, before=record.plan_state.revision)
     record.plan_state.plan_revised(data)
+    if data.author in ("person", "state"):
+        record.standing.end("the plan was edited")
     record.spending.plan_revised(data)
 
 

@@ -1,4 +1,4 @@
-"""The state of a run: six values, each with the events that change it and its queries."""
+"""The state of a run: seven values, each with the events that change it and its queries."""
 
 from dataclasses import dataclass, field
 
@@ -9,6 +9,7 @@ from graph.record.events import RunEnded
 from graph.record.plan_state import PlanState
 from graph.record.review_state import ReviewState
 from graph.record.spending import Spending
+from graph.record.standing_approval import StandingApprovals
 from graph.record.steps import Steps
 
 
@@ -26,6 +27,7 @@ class RunState:
     calls: Calls = field(default_factory=Calls)
     steps: Steps = field(default_factory=Steps)
     spending: Spending = field(default_factory=Spending)
+    standing: StandingApprovals = field(default_factory=StandingApprovals)
     seq: int = 0
     control_seq: int = 0
     last_kind: str = ""

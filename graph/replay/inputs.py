@@ -173,7 +173,7 @@ def _decisions(made: Sequence[Mapping[str, Any]], request: Mapping[str, Any], pl
 
 def _decision(made: Mapping[str, Any], action: Mapping[str, Any], plan: Any) -> dict[str, Any]:
     if made["type"] != "edit":
-        return {name: made[name] for name in ("type", "message", "final") if name in made}
+        return {name: made[name] for name in ("type", "message", "final", "standing") if name in made}
     args = dict(made.get("args") or {})
     if action["name"] == "run_plan":
         args["plan"] = plan or action["args"]["plan"]

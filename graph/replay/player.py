@@ -30,6 +30,7 @@ from graph.record.events import (
     RunEnded,
     RunReopened,
     RunStarted,
+    StandingRevoked,
     Steered,
     StepSkipped,
     ValueRedacted,
@@ -200,7 +201,7 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied)
+    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked)
 
 
 def _about_plans(found: Divergence) -> str | None:

@@ -31,8 +31,8 @@ class ReviewResponse:
     `approve` accepts the plan, calls and gates shown; `plan` replaces the plan shown. `answers` maps steps to answers
     of questions. `happened` states for each uncertain call, in the order shown, whether it took effect; `results`
     lists the results of those that did. `args` maps steps to the arguments that their held calls are to be made with
-    instead, `rejected` maps steps to the reason why their held calls are not to be made; of several calls of one step
-    the n-th shown is `step#n`. `limits` are the changed limits of the budget. `finish` ends the run with the
+    instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls and
+    further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits` are the changed limits of the budget. `finish` ends the run with the
     results so far if the budget is spent, `stop` ends it as rejected. `feedback` requests a new plan with this text.
     """
 
@@ -43,6 +43,7 @@ class ReviewResponse:
     results: Sequence[Any] = ()
     args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rejected: Mapping[str, str] = field(default_factory=dict)
+    standing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
     feedback: str | None = None
     finish: bool = False
@@ -125,6 +126,8 @@ def _call_decision(action: ActionJson, name: str | None, response: ReviewRespons
         return None
     if name in response.rejected:
         return {"type": "reject", "message": response.rejected[name]}
+    if name in response.standing:
+        return {"type": "approve", "standing": dict(response.standing[name])}
     return _edited(action, args=dict(response.args[name])) if name in response.args else None
 
 
@@ -170,11 +173,13 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
 
 def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) -> Iterator[tuple[str, str]]:
     calls = [name for name in call_names(actions) if name]
-    for field_name, named in (("args", response.args), ("rejected", response.rejected)):
+    decided = {"args": response.args, "rejected": response.rejected, "standing": response.standing}
+    for field_name, named in decided.items():
         if unknown := [name for name in named if name not in calls]:
             yield field_name, f"{unknown[0]} has no call to decide; there are: {', '.join(calls) or 'none'}"
-    if both := sorted(set(response.args) & set(response.rejected)):
-        yield "args", f"{both[0]} cannot be both edited and rejected"
+    counts = Counter(name for named in decided.values() for name in named)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        yield "args", f"{twice[0]} is decided twice; edit, reject or approve its call"
 
 
 def describe_action(action: ActionJson) -> str:

@@ -20,10 +20,10 @@ class ReviewVerdict:
     """The outcome: an end (`stop`), a new plan (`feedback`), or that the run goes on.
 
     `plan` is the decision about the plan, if the request had one. `calls` are the keys of held calls that may be made,
-    `edits` maps keys to the arguments to make them with instead, `rejected` to what was said of rejected ones. `given`
-    maps steps to results of gates and questions, `replies` keys of calls to the answers of what they asked; `settled`
-    describes uncertain calls; `budget` is the raised budget. `decisions` are the parsed decisions; `unseen` is true if
-    they were given before the request was shown.
+    `edits` maps keys to the arguments to make them with instead, `rejected` to what was said of rejected ones,
+    `standing` to wishes for further calls. `given` maps steps to results of gates and questions, `replies` keys of
+    calls to the answers of what they asked; `settled` describes uncertain calls; `budget` is the raised budget.
+    `decisions` are the parsed decisions; `unseen` is true if they were given before the request was shown.
     """
 
     stop: Decision | None = None
@@ -32,6 +32,7 @@ class ReviewVerdict:
     calls: tuple[str, ...] = ()
     edits: Mapping[str, Mapping[str, JsonValue]] = field(default_factory=dict)
     rejected: Mapping[str, str] = field(default_factory=dict)
+    standing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     given: Mapping[str, JsonValue] = field(default_factory=dict)
     replies: Mapping[str, JsonValue] = field(default_factory=dict)
     settled: tuple[Mapping[str, Any], ...] = ()
@@ -82,6 +83,7 @@ def verdict_of(
         verdict,
         plan=next((decision for action, decision in pairs if action.name == "run_plan"), None),
         calls=tuple(key for key, one in calls if one.type == "approve"),
+        standing={key: one.standing for key, one in calls if one.standing is not None},
         edits={key: (one.args or {})["args"] for key, one in calls if one.type == "edit"},
         given={**dict.fromkeys(gates, PASSED), **given},
     )

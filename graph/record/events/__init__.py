@@ -30,6 +30,7 @@ from graph.record.events.run import (
     ValueRedacted,
     cancelled,
 )
+from graph.record.events.standing import StandingGiven, StandingRevoked
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
 
 __all__ = [
@@ -75,6 +76,8 @@ __all__ = [
     "RunReopened",
     "RunStarted",
     "SettledCall",
+    "StandingGiven",
+    "StandingRevoked",
     "Steered",
     "StepChecked",
     "StepFinished",

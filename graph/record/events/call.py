@@ -20,7 +20,7 @@ class CallStarted(Payload):
 
     `call` is 0 for a step's own call, and counts a model's calls from 1. `item` is the index of the list item, if the
     step runs once per item. `attempt` counts how often it is tried, from 1. `replaces` is the key of the call in whose
-    place a person had it made.
+    place a person had it made, `approval` the standing approval that let it through.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -35,6 +35,7 @@ class CallStarted(Payload):
     revision: int
     attempt: int = 1
     replaces: str | None = None
+    approval: str | None = None
 
     @property
     def safe(self) -> bool:
@@ -53,7 +54,7 @@ class CallStarted(Payload):
             "repeatable": self.repeatable,
             "revision": self.revision,
             **({"attempt": self.attempt} if self.attempt > 1 else {}),
-            **given(replaces=self.replaces),
+            **given(replaces=self.replaces, approval=self.approval),
         }
 
     @classmethod
@@ -70,6 +71,7 @@ class CallStarted(Payload):
             revision=integer(raw, "revision"),
             attempt=number(raw.get("attempt")) or 1,
             replaces=raw.get("replaces"),
+            approval=raw.get("approval"),
             checkpoint=raw.get("checkpoint"),
         )
 

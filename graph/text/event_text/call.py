@@ -32,6 +32,8 @@ def _call_started(step: str, data: CallStarted) -> Words:
     repeatable = "" if data.repeatable else ", not to be repeated"
     instead = f", in place of the call {short_digest(data.replaces)}" if data.replaces else ""
     yield f"{step} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}{instead}"
+    if data.approval is not None:
+        yield f"let through by the standing approval {data.approval}"
 
 
 def _call_finished(step: str, data: CallFinished) -> Words:

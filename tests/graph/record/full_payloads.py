@@ -116,6 +116,7 @@ FULL: dict[str, dict[str, Any]] = {
         "revision": 2,
         "attempt": 2,
         "replaces": "d" * 64,
+        "approval": "3f2a91c0b7de",
     },
     "call_finished": {
         **RESULT,
@@ -226,4 +227,17 @@ FULL: dict[str, dict[str, Any]] = {
         "value": "an answer",
         "read_as": ["the answer was text"],
     },
+    "standing_given": {
+        "id": "3f2a91c0b7de",
+        "tool": "send",
+        "args": {"to": {"domains": ["example.org"]}},
+        "at_most": 5,
+        "fingerprint": "d" * 64,
+        "policy": "e" * 64,
+        "given_by": ["server:ada@example.org"],
+        "given_at": 1000.5,
+        "run": "thread.1",
+        "until": None,
+    },
+    "standing_revoked": {"id": "3f2a91c0b7de", "approver": "os:somebody"},
 }
