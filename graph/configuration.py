@@ -224,6 +224,10 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
                 yield where, "is not an argument of the tool"
             strange = [source for source in constraint.untrusted_from if source not in names]
             yield from (((*where, "untrusted_from"), f"names {source!r}, which {unknown}") for source in strange)
+    for name, rule in rules.tools.items():
+        strange = [one for one in rule.ask_when if name in specs and not specs[name].takes(one)]
+        yield from ((("tools", name, "ask_when", one), "is not an argument of the tool") for one in strange)
+    yield from ((("approvers", "tools", name), unknown) for name in rules.approvers.tools if name not in names)
     yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)
     known = {*names, *services.models.names, *rules.prices}
     strange = [name for name in rules.rates if name not in known]

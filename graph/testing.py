@@ -169,6 +169,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
         "given_by": ["os:ada"],
         "given_at": 0.0,
     },
+    "voted": {"request": 1, "subject": "s", "says": "d", "missing": "one more", "approver": "server:ada"},
     "standing_revoked": {"id": "a", "approver": "os:ada"},
 }
 """Kind of event -> the least that its payload holds."""

@@ -1,6 +1,6 @@
 """The events of a review: requests, and decisions with their author, subject and terms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ def requested(
     `skip` is 1 if `answer`, given at this checkpoint, was refused.
     """
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
-    given = keep_anything(answer)
+    given, refused = keep_anything(answer), run.approver if skip and request.error else None
     event = ReviewRequested(
         request=run.record.review_state.requests + (not is_open(run, request)),
         digest=request.digest,
@@ -40,6 +40,8 @@ def requested(
         error=request.error,
         issues=request.issues,
         skip=skip,
+        approver=str(refused) if refused is not None else None,
+        roles=refused.roles if refused is not None else (),
     )
     return Draft(event), [shown, given]
 
@@ -51,11 +53,22 @@ def decided(
     verdict: ReviewVerdict = NOTHING,
     *,
     message: str | None = None,
+    voters: Sequence[str] = (),
 ) -> Draft:
     """Return the event of a decision, with its author, subject and terms."""
     about = _about(run, plan, verdict, approves=decision == "approve")
-    by = "unseen" if verdict.unseen else "person"
-    return Draft(Decided(**about, decision=decision, by=by, approver=str(run.approver), message=message))
+    by, approver = "unseen" if verdict.unseen else "person", run.approver
+    return Draft(
+        Decided(
+            **about,
+            decision=decision,
+            by=by,
+            approver=str(approver),
+            roles=approver.roles,
+            voters=tuple(voters) if len(voters) > 1 else (),
+            message=message,
+        )
+    )
 
 
 def passed(run: RunContext, plan: Plan, rule: str) -> Draft:

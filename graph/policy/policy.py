@@ -12,6 +12,7 @@ from graph.plan.canonical import digest
 from graph.plan.catalog import Effect, ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan
+from graph.policy.approvers import NO_APPROVERS, Approvers
 from graph.policy.conditions import Conditions, met_condition
 from graph.policy.constraints import Constraint, constraint_faults, default_faults
 from graph.record.budget import NO_BUDGET, Budget, Price
@@ -44,7 +45,7 @@ class Policy:
 
     `ask_when` are conditions per effect, for tools whose rules have neither a verdict nor conditions. `rates` bounds
     calls per minute, by name of a tool or model; `prices` are those of a model's tokens. `steps` limits how long and
-    how often a step is tried.
+    how often a step is tried. `approvers` are the people whose decisions count.
     """
 
     approval: ApprovalMode | None = None
@@ -55,6 +56,7 @@ class Policy:
     prices: Mapping[str, Price] = field(default_factory=dict)
     steps: AttemptLimits = NO_LIMITS
     ask_when: Mapping[Effect, Conditions] = field(default_factory=dict)
+    approvers: Approvers = NO_APPROVERS
 
     @cached_property
     def digest(self) -> str:
@@ -153,6 +155,7 @@ class Policy:
             "rates": dict(self.rates),
             "prices": {name: price.to_json() for name, price in self.prices.items()},
             "steps": self.steps.to_json(),
+            "approvers": self.approvers.to_json(),
         }
         return {name: value for name, value in found.items() if value}
 

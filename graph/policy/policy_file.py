@@ -40,12 +40,13 @@ from graph.errors import PolicyError
 from graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
 from graph.plan.catalog import Effect
 from graph.plan.patterns import dotall, pattern_fault
+from graph.policy.approvers_file import approver_faults, approvers_of
 from graph.policy.constraints import Constraint, is_within
 from graph.policy.hosts import plain_host
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
 from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
 
-TABLES = ("effects", "tools", "limits", "rates", "prices", "steps")
+TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers")
 NUMBERS = ("minimum", "maximum", "above", "below")
 CONDITIONS = ("domains", "within", *NUMBERS, "one_of", "pattern")
 CONSTRAINTS = (*CONDITIONS, "untrusted_from", "optional")
@@ -87,6 +88,7 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
         prices={model: Price(**price) for model, price in raw.get("prices", {}).items()},
         steps=AttemptLimits(**raw.get("steps", {})),
         ask_when={effect: _constraints(rule["ask_when"]) for effect, rule in effects.items() if "ask_when" in rule},
+        approvers=approvers_of(raw.get("approvers", {})),
     )
 
 
@@ -134,6 +136,7 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         if not _is_number(rate) or rate <= 0:
             yield ("rates", name), "must be a number of calls per minute above 0"
     yield from _step_limit_faults(raw.get("steps", {}))
+    yield from ((("approvers", *path), why) for path, why in approver_faults(raw.get("approvers", {})))
     for model, price in raw.get("prices", {}).items():
         yield from _price_faults(("prices", model), price)
 

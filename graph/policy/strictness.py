@@ -5,6 +5,7 @@ from typing import get_args
 
 from graph.plan.canonical import canonical_json
 from graph.plan.catalog import Effect, ToolSpec
+from graph.policy.approvers import NO_APPROVERS
 from graph.policy.constraints import Constraint
 from graph.policy.policy import Policy, PolicyVerdict
 
@@ -109,6 +110,8 @@ def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
     for name, limit in than.steps.to_json().items():
         if (ours := getattr(policy.steps, name)) is None or ours > limit:
             yield f"steps.{name} is higher or not set"
+    if than.approvers != NO_APPROVERS and policy.approvers != than.approvers:
+        yield "approvers are others"
     yield from (
         f"the price of {name} differs" for name, price in than.prices.items() if policy.prices.get(name) != price
     )

@@ -37,6 +37,7 @@ from graph.record.events import (
     StepSkipped,
     StepUncertain,
     ValueRedacted,
+    Voted,
 )
 from graph.record.other_runs import other_calls
 from graph.record.run_state import RunState
@@ -143,6 +144,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.standing.given(data.approval)
         case StandingRevoked():
             record.standing.revoked(data.id, data.approver)
+        case Voted():
+            record.people.voted(data)
         case Executing() | Paused() | ValueRedacted():
             pass
         case _:
@@ -153,6 +156,7 @@ def _run_started(record: RunState, event: Event, data: RunStarted) -> None:
     record.started_at = event.at
     record.assignment = record.assignment.run_started(data)
     record.spending.run_started(data)
+    record.people.asked(data.started_by)
 
 
 def _run_reopened(record: RunState, data: RunReopened) -> None:
@@ -160,6 +164,7 @@ def _run_reopened(record: RunState, data: RunReopened) -> None:
     record.plan_state.run_reopened()
     record.review_state.run_reopened(data)
     record.steps.run_reopened(data)
+    record.people.asked(data.approver)
     record.standing.end("the run was retried")
     record.spending.run_reopened(data)
 
@@ -167,6 +172,8 @@ def _run_reopened(record: RunState, data: RunReopened) -> None:
 def _plan_revised(record: RunState, data: PlanRevised) -> None:
     record.steps.plan_revised(data, before=record.plan_state.revision)
     record.plan_state.plan_revised(data)
+    if data.written_by is not None:
+        record.people.asked(data.written_by)
     if data.author in ("person", "state"):
         record.standing.end("the plan was edited")
     record.spending.plan_revised(data)
@@ -175,12 +182,14 @@ def _plan_revised(record: RunState, data: PlanRevised) -> None:
 def _steered(record: RunState, data: Steered) -> None:
     record.assignment = record.assignment.steered(data)
     record.plan_state.amended(data)
+    record.people.asked(data.approver)
     record.review_state.close()
 
 
 def _decided(record: RunState, event: Event, data: Decided) -> None:
     record.review_state.decided(event, data, record.plan_state.revision)
     record.plan_state.decided(data)
+    record.people.decided(data)
     record.spending.decided(data)
     for settled in data.settled:
         _settle(record, settled)

@@ -1,4 +1,4 @@
-"""The state of a run: seven values, each with the events that change it and its queries."""
+"""The state of a run: eight values, each with the events that change it and its queries."""
 
 from dataclasses import dataclass, field
 
@@ -6,6 +6,7 @@ from graph.record.assignment import Assignment
 from graph.record.call import Call, HeldCall
 from graph.record.calls import Calls
 from graph.record.events import RunEnded
+from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.review_state import ReviewState
 from graph.record.spending import Spending
@@ -27,6 +28,7 @@ class RunState:
     calls: Calls = field(default_factory=Calls)
     steps: Steps = field(default_factory=Steps)
     spending: Spending = field(default_factory=Spending)
+    people: People = field(default_factory=People)
     standing: StandingApprovals = field(default_factory=StandingApprovals)
     seq: int = 0
     control_seq: int = 0

@@ -20,6 +20,8 @@ WORLD = frozenset(
         "approver",
         "started_by",
         "written_by",
+        "roles",
+        "voters",
         "given_by",
         "given_at",
         "provider",

@@ -164,7 +164,9 @@ class Player:
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
-        with invoked_by(Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited)):
+        with invoked_by(
+            Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited, by=given.by)
+        ):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, config, durability="sync")
             )

@@ -50,7 +50,10 @@ class ReviewAction:
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms."""
+    """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms.
+
+    `people` is a paragraph on who decides and who has voted, empty if anybody decides.
+    """
 
     run: str
     revision: int
@@ -61,6 +64,7 @@ class ReviewRequest:
     issues: tuple[Issue, ...] = ()
     estimate: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    people: str = ""
 
     @property
     def subject(self) -> str:
@@ -98,6 +102,8 @@ class ReviewRequest:
 
     def _described(self, action: ReviewAction) -> str:
         text = action.description
+        if self.people and action is self.actions[0]:
+            text = f"{text}\n\n{self.people}"
         if self.digest not in text:
             text = f"{text}\n\nDigest: {self.digest}"
         return f"{asked_again(self.error)}\n\n{text}" if self.error else text

@@ -31,9 +31,10 @@ class ReviewResponse:
     `approve` accepts the plan, calls and gates shown; `plan` replaces the plan shown. `answers` maps steps to answers
     of questions. `happened` states for each uncertain call, in the order shown, whether it took effect; `results`
     lists the results of those that did. `args` maps steps to the arguments that their held calls are to be made with
-    instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls and
-    further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits` are the changed limits of the budget. `finish` ends the run with the
-    results so far if the budget is spent, `stop` ends it as rejected. `feedback` requests a new plan with this text.
+    instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls
+    and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits`
+    are the changed limits of the budget. `finish` ends the run with the results so far if the budget is spent, `stop`
+    ends it as rejected. `feedback` requests a new plan with this text.
     """
 
     approve: bool = False

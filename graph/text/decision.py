@@ -23,7 +23,7 @@ def decision_text(decided: Decided, revision: int, calls: Mapping[str, Call]) ->
 
 
 def _sentence(decided: Decided, revision: int) -> str:
-    by = f"by {words(decided.approver)}"
+    by = f"by {', '.join(map(words, decided.voters or (decided.approver,)))}"
     why = f": {words(decided.message)}" if decided.message else ""
     match decided.decision:
         case "approve" if decided.by == "unseen":
@@ -31,6 +31,8 @@ def _sentence(decided: Decided, revision: int) -> str:
         case "approve":
             edited = ", as edited" if decided.message == "edit" else ""
             return f"Approved {by}: revision {revision} of the plan{edited}."
+        case "propose":
+            return f"Edited {by}. The policy has others approve it."
         case "feedback":
             return f"Sent back {by}, to be planned again{why or '.'}"
         case "reject":

@@ -32,6 +32,7 @@ from graph.record.events.run import (
 )
 from graph.record.events.standing import StandingGiven, StandingRevoked
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from graph.record.events.vote import Voted
 
 __all__ = [
     "ASIDE",
@@ -86,5 +87,6 @@ __all__ = [
     "StepUncertain",
     "Tokens",
     "ValueRedacted",
+    "Voted",
     "cancelled",
 ]

@@ -41,6 +41,7 @@ from graph.record.events import (
     StepSkipped,
     StepUncertain,
     ValueRedacted,
+    Voted,
 )
 from graph.text.drawing.labels import plain
 from graph.text.event_text.by_person import format_person
@@ -84,7 +85,7 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
             return format_plan(data)
-        case ReviewRequested() | Decided():
+        case ReviewRequested() | Decided() | Voted():
             return format_review(data)
         case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)

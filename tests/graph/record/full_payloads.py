@@ -79,6 +79,8 @@ FULL: dict[str, dict[str, Any]] = {
         "error": "it is no decision",
         "issues": [ISSUE],
         "skip": 1,
+        "approver": "claimed:somebody",
+        "roles": ["finance"],
     },
     "decided": {
         "request": 3,
@@ -96,6 +98,8 @@ FULL: dict[str, dict[str, Any]] = {
         "by": "person",
         "approver": "os:somebody",
         "message": "go ahead",
+        "roles": ["finance"],
+        "voters": ["os:somebody", "server:another"],
     },
     "steered": {
         "constraints": ["be quick", "be kind"],
@@ -238,6 +242,15 @@ FULL: dict[str, dict[str, Any]] = {
         "given_at": 1000.5,
         "run": "thread.1",
         "until": None,
+    },
+    "voted": {
+        "request": 3,
+        "subject": "f" * 64,
+        "says": "a" * 64,
+        "decisions": [{"type": "approve"}],
+        "missing": "1 of 2 approvals by 2 of the role finance",
+        "approver": "server:somebody",
+        "roles": ["finance"],
     },
     "standing_revoked": {"id": "3f2a91c0b7de", "approver": "os:somebody"},
 }
