@@ -82,7 +82,7 @@ class CallGate:
         self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
-        self._standing = StandingCalls(record, policy)
+        self._standing = StandingCalls(ledger, record, policy)
         self._asked = AskedCalls(ledger, lease, record, meter)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
@@ -216,7 +216,7 @@ class CallGate:
         revision = self._record.plan_state.revision
         if why := review.rejection(name, revision):
             raise RejectedByPerson(f"a person rejected this call: {why}")
-        if not before and (standing := self._standing.covering(spec, call, unseen)):
+        if not before and (standing := await self._standing.covering(spec, call, unseen)):
             return standing
         known = review.held.get(name)
         if known is None or known.revision != revision:
@@ -268,9 +268,10 @@ class CallGate:
         intents = [intent(call, specs[call.tool], args, revision) for call, args in zip(starting, shown, strict=True)]
         guard = self._record.control_seq if starting else None
         try:
-            events, stored, starts = [*outcomes, *intents], [*values, *shown], bool(starting)
+            given, uses = self._standing.counted(starting)
+            events, stored, starts = [*outcomes, *given, *intents], [*values, *shown], bool(starting)
             written = await self._ledger.append(
-                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts
+                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts, uses=uses
             )
             self.models.tally.note(written, events)
         except StaleRunError:

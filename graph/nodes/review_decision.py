@@ -47,8 +47,11 @@ async def decide(writer: RunWriter, subject: Subject, ballot: Ballot) -> StateUp
         decision = decided(run, plan, "settle", verdict, voters=ballot.voters)
     else:
         decision = decided(run, plan, "approve", verdict, message=verdict.plan.type, voters=ballot.voters)
-    given = [Draft(StandingGiven(approval=approval)) for approval in standing]
+    given = [Draft(StandingGiven(approval=approval)) for approval in standing if approval.run is not None]
     await writer.write(*([edited] if edited else []), decision, *given)
+    for approval in standing:
+        if approval.run is None:  # after the decision: a crash in between loses the wish, and the next call is shown
+            await run.ledger.give_standing(approval)
     return _go_on(run, plan)
 
 

@@ -124,6 +124,18 @@ def quorum_of(rule: ApproverRule, askers: Sequence[str]) -> int:
     return max(rule.quorum, 1 if is_known or not rule.four_eyes else 2)
 
 
+def givers_fault(rules: Sequence[ApproverRule], givers: Sequence[str], askers: Sequence[str]) -> str | None:
+    """Return why those who gave a standing approval cannot have a call made for those who asked, None if they can.
+
+    They met the names, roles and quorum of this policy when they gave it; who asks may have changed.
+    """
+    people = {Approver.of_label(label).person for label in givers}
+    asked = {Approver.of_label(label).person for label in askers}
+    if any(rule.four_eyes and len(people - asked) < quorum_of(rule, askers) for rule in rules):
+        return "those who gave it asked for this call"
+    return None
+
+
 def is_proposed(rules: Sequence[ApproverRule]) -> bool:
     """Whether an edit is a proposal, which others have to approve."""
     return any(rule.four_eyes or rule.quorum > 1 for rule in rules)

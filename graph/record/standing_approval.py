@@ -74,6 +74,15 @@ class StandingUse:
         return {**self.approval.to_json(), "left": self.left, "revoked_by": self.revoked_by}
 
 
+@dataclass(frozen=True)
+class StandingCall:
+    """The use of a standing approval, named `approval`, for the call with this key in this run."""
+
+    approval: str
+    call: str
+    run: str
+
+
 @dataclass
 class StandingApprovals:
     """The standing approvals of one run by id; changed by events only.

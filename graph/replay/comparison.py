@@ -23,6 +23,7 @@ WORLD = frozenset(
         "roles",
         "voters",
         "given_by",
+        "until",
         "given_at",
         "provider",
         "would_replace",

@@ -35,6 +35,7 @@ STEP_KINDS = frozenset(
         "call_asked",
         "call_refused",
         "step_held",
+        "standing_given",
         "step_uncertain",
         "model_started",
         "model_finished",

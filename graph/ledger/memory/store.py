@@ -121,12 +121,16 @@ class StoredRun:
 
 @dataclass
 class Store:
-    """Everything that ledgers on one memory share; `runs` are in the order in which they were opened."""
+    """Everything that ledgers on one memory share; `runs` are in the order in which they were opened.
+
+    `standing` has the rows of the standing approvals that hold in any run, by name.
+    """
 
     runs: list[StoredRun] = field(default_factory=list)
     threads: defaultdict[str, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
     artifacts: dict[str, str] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counter)
+    standing: dict[str, list[Row]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, database: str, key: RunKey) -> StoredRun:

@@ -1,10 +1,12 @@
 """The tables of the ledger in a PostgreSQL database, and their version."""
 
 from graph.errors import LedgerUnavailableError
+from graph.ledger.postgres.standing_table import TABLES as STANDING
 from graph.ledger.postgres.transaction import Transaction
 from graph.record.events import CONTROL
 
-VERSION = 1
+VERSION = 2
+"""Version 1 had none of the tables in `ADDED_IN_2`."""
 SCHEMA_LOCK = 6_911_051_277_381_204_001
 """Held in the transaction that makes the tables: of processes that start at once, one makes them."""
 
@@ -105,6 +107,9 @@ CREATE TABLE ledger_schema (version bigint NOT NULL);
 """
 
 
+ADDED_IN_2: tuple[str, ...] = (STANDING,)
+
+
 def version_of(tx: Transaction) -> int:
     """Return the version of the tables in the connection's schema, 0 if there are none."""
     # `to_regclass` would answer from a cache, which misses what another process has just made.
@@ -120,16 +125,19 @@ def bring_up(tx: Transaction, database: str) -> None:
         LedgerUnavailableError: It is newer than this program, or its texts are not UTF-8; nothing was touched.
     """
     version = version_of(tx)
-    if version == 0:
+    if version < VERSION:
         _check_encoding(tx, database)
         tx.tell("SELECT pg_advisory_xact_lock(%s)", SCHEMA_LOCK)
         version = version_of(tx)  # another process may have been faster
     if version > VERSION:
         why = f"its tables are of version {version}, this program knows version {VERSION}; install a newer release"
         raise LedgerUnavailableError(database, why)
-    if version == 0:
-        tx.tell(TABLES.strip().removesuffix(";"))
-        tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)
+    if version == VERSION:
+        return
+    for tables in (*([TABLES] if version == 0 else []), *ADDED_IN_2):
+        tx.tell(tables.strip().removesuffix(";"))
+    tx.tell("DELETE FROM ledger_schema")
+    tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)
 
 
 def _check_encoding(tx: Transaction, database: str) -> None:

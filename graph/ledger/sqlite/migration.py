@@ -12,7 +12,16 @@ from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import LEASE_S, LOOK_S
 from graph.ledger.owner import is_gone
 from graph.ledger.sqlite.run_index import rebuild
-from graph.ledger.sqlite.schema import INDEX, VERSION, check_version, create, execute, set_version, version_of
+from graph.ledger.sqlite.schema import (
+    ADDED_IN_4,
+    INDEX,
+    VERSION,
+    check_version,
+    create,
+    execute,
+    set_version,
+    version_of,
+)
 from graph.record.run_state import run_name
 
 
@@ -89,6 +98,9 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     _back_up(database, about.backup)
     if about.makes_index:
         execute(db, INDEX)
+    for tables in ADDED_IN_4:
+        execute(db, tables)
+    if about.makes_index:
         rebuild(db)
     set_version(db)
     return about

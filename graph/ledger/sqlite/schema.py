@@ -4,10 +4,12 @@ import sqlite3
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.sqlite.lease import SCHEMA as LEASES
+from graph.ledger.sqlite.standing_table import TABLES as STANDING
 from graph.record.events import CONTROL
 
-VERSION = 3
-"""Version 1 had neither the index of runs nor the version table; in version 2 every payload was text."""
+VERSION = 4
+"""Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
+none of the tables in `ADDED_IN_4`."""
 
 RECORDS = f"""
 CREATE TABLE IF NOT EXISTS ledger_runs (
@@ -96,10 +98,13 @@ CREATE TABLE ledger_schema (version INTEGER NOT NULL);
 """
 
 
+ADDED_IN_4: tuple[str, ...] = (STANDING,)
+
+
 def create(db: sqlite3.Connection) -> None:
     """Make the tables of a new database, within a transaction."""
-    execute(db, RECORDS)
-    execute(db, INDEX)
+    for tables in (RECORDS, INDEX, *ADDED_IN_4):
+        execute(db, tables)
     set_version(db)
 
 
