@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self, TypeVar
 
@@ -18,6 +18,7 @@ from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread
 from graph.record.person import Person
+from graph.record.standing_approval import StandingUse
 from graph.replay.report import Replay
 from graph.runs import Log, Run, RunPage
 from graph.text.audit import Audit
@@ -143,6 +144,14 @@ class Agent:
     def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
         """See `AsyncAgent.skip`."""
         return self._do(lambda: self._agent.skip(run, step, why, by=by))
+
+    def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
+        """See `AsyncAgent.approvals`."""
+        return self._do(lambda: self._agent.approvals(run))
+
+    def revoke(self, approval: str, *, by: Person | None = None) -> bool:
+        """See `AsyncAgent.revoke`."""
+        return self._do(lambda: self._agent.revoke(approval, by=by))
 
     def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
         """See `AsyncAgent.supply`."""

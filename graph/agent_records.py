@@ -1,11 +1,13 @@
 """The part of the asynchronous facade that reads and redacts runs on record, without their graph."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from graph.approvals import revoke, standing_approvals
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import ModelSpec
 from graph.errors import InputError
@@ -13,6 +15,7 @@ from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.record.person import Person
+from graph.record.standing_approval import StandingUse
 from graph.record_service import audited, exported, redacted, verified, verified_file
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
@@ -132,6 +135,26 @@ class AgentRecords(ABC):
             InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
         """
         return await skip_step(await self._all_runs(), run, step, why, await self._label(by))
+
+    async def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
+        """Return the standing approvals that hold in any run, and those of one run, or of all that have not ended.
+
+        Raises:
+            UnknownRunError: There is no such run.
+        """
+        return await standing_approvals(await self._all_runs(), run)
+
+    async def revoke(self, approval: str, *, by: Person | None = None) -> bool:
+        """End a standing approval: no further call starts on it; see `graph.approvals.revoke`.
+
+        Args:
+            approval: Its id.
+            by: The person who revokes it, see `start`.
+
+        Raises:
+            InputError: There is none of that id, or it was revoked before.
+        """
+        return await revoke(await self._all_runs(), approval, await self._label(by))
 
     async def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
         """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.

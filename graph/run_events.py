@@ -11,6 +11,7 @@ from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
 from graph.record.events import ASKED, BudgetReached, Draft, Paused, PlanRevised, cancelled
 from graph.record.remaining import steps_left
+from graph.record.revocation import Revocation
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
 
@@ -71,8 +72,15 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
         return ()
     if "cancel" in messages:
         return [Draft(cancelled(run.checkpoint))]
-    drafts, constraints = [], run.record.assignment.constraints
-    for amendment in (Amendment.read(message) for message in messages if message != "pause"):
+    drafts: list[Draft] = []
+    constraints = run.record.assignment.constraints
+    for message in messages:
+        if message == "pause":
+            continue
+        if (revocation := Revocation.read(message)) is not None:
+            drafts.append(revocation.draft())
+            continue
+        amendment = Amendment.read(message)
         drafts.append(amendment.draft(constraints))
         constraints = amendment.applied(constraints)
     return [*drafts, *([Draft(Paused(reason=ASKED))] if "pause" in messages else [])]

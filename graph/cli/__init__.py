@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import typer
 
+from graph.cli.commands.approvals import approvals
 from graph.cli.commands.audit import audit
 from graph.cli.commands.cancel import cancel
 from graph.cli.commands.copy import copy
@@ -56,6 +57,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "pause": pause,
     "steer": steer,
     "skip": skip,
+    "approvals": approvals,
     "supply": supply,
     "cancel": cancel,
     "draw": draw,

@@ -1,7 +1,7 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Literal
@@ -11,6 +11,7 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.approvers import ApproverRule
 from graph.policy.conditions import in_words
 from graph.policy.grants import Grant
 from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
@@ -90,8 +91,8 @@ def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     """
     denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
     rules = (_plan, _later, _calls, _untrusted, _limits)
-    asked = (finding for rule in rules for finding in rule(plan, terms))
-    return denied or list(asked)
+    asked = [finding for rule in rules for finding in rule(plan, terms)]
+    return denied or [*asked, *(_deciders(plan, terms) if asked else ())]
 
 
 def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
@@ -151,6 +152,21 @@ def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
                 yield PolicyFinding(
                     "asked", f"its call of {name} is shown, since {argument} {may} from {sources}", step.id
                 )
+
+
+def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
+    """Yield who decides: about the plan, and about the calls of each tool with a rule of its own."""
+    approvers, cost = terms.policy.approvers, terms.bounds.cost_usd
+    tools = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}
+    if whole := approvers.rules(tools.values(), cost):
+        yield PolicyFinding("asked", f"about the plan decides {_joined(whole)}")
+    for name, tool in tools.items():
+        if (rules := approvers.rules([tool], cost)) and rules != whole:
+            yield PolicyFinding("asked", f"about a call of {name} decides {_joined(rules)}")
+
+
+def _joined(rules: Iterable[ApproverRule]) -> str:
+    return "; and ".join(map(str, rules))
 
 
 def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:

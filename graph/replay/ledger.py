@@ -185,10 +185,14 @@ class ReplayLedger:
         """Keep nothing: the record of a run that uses it says so."""
 
     async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals of other runs that the record mentions."""
-        given = [event.data_if_known for event in self.recording.events]
-        wide = [data.approval for data in given if isinstance(data, StandingGiven) and data.approval.run is None]
-        return [StandingUse(replace(approval, until=None)) for approval in wide]
+        """Return the standing approvals of any run that the record mentions; each covers the calls that it let through."""
+        events = [event.data_if_known for event in self.recording.events]
+        wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
+        calls = [data for data in events if isinstance(data, CallStarted)]
+        return [
+            StandingUse(replace(one, until=0.0), frozenset(call.key for call in calls if call.approval == one.id))
+            for one in wide
+        ]
 
     async def revoke_standing(self, name: str, by: str) -> bool:  # noqa: ARG002  (nobody revokes in a replay)
         """Revoke nothing."""

@@ -22,10 +22,12 @@ from graph.record.events import (
     Paused,
     RunEnded,
     RunStarted,
+    StandingRevoked,
     Steered,
     StepChecked,
     ValueRedacted,
 )
+from graph.record.revocation import Revocation
 from graph.replay.comparison import Divergence, Names, differing
 
 STEP_KINDS = frozenset(
@@ -160,6 +162,9 @@ class Recording:
             data = event.data_if_known
             if isinstance(data, Steered) and data.checkpoint is None:
                 messages.append(steer_of(data).to_text())
+                continue
+            if isinstance(data, StandingRevoked):
+                messages.append(Revocation(data.id, data.approver).to_text())
                 continue
             if isinstance(data, Paused) and data.reason == ASKED:
                 return [*messages, "pause"]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.approvers import ANYBODY
 from graph.policy.conditions import in_words
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
@@ -61,6 +62,16 @@ STEP_LIMITS = {
     "attempts": "{} attempts of a call",
     "backoff_s": "{:g} s of wait before the second attempt of a call",
 }
+
+
+def deciders(policy: Policy) -> Iterator[str]:
+    """Yield who decides, rule by rule."""
+    approvers = policy.approvers
+    if approvers.rule != ANYBODY:
+        yield f"{approvers.rule} (four eyes and quorum hold for all)"
+    yield from (f"calls and plans with {name}: {rule}" for name, rule in approvers.tools.items())
+    yield from (f"calls and plans with effect {effect}: {rule}" for effect, rule in approvers.effects.items())
+    yield from (f"runs that may cost more than {above:g} USD: {rule}" for above, rule in approvers.costs)
 
 
 def stops(policy: Policy) -> Iterator[str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from graph import Agent
+from graph import Agent, Person
+from graph.errors import InputError
 from graph.testing import LoggedTools, ScriptedModel, step
 
 ASK: dict[str, Any] = {"tools": {"pay": {"verdict": "ask"}}}
@@ -130,3 +131,59 @@ def test_a_policy_that_changed_ends_it(tmp_path: Path, tools: LoggedTools) -> No
             run = agent.resume(run.id, {"type": "approve"})
 
         assert shown(run) == {"to": "ann", "amount": 20}
+
+
+FURTHER = {"args": {"amount": {"below": 100}}, "at_most": 3}
+ALWAYS = {**FURTHER, "until": "2999-01-01T00:00:00Z"}
+
+
+def test_one_that_is_revoked_lets_no_further_call_through(agent: Agent, tools: LoggedTools) -> None:
+    run = agent.resume(agent.start("g", plan=chain(10, 150, 20)).id, approve(**FURTHER))
+    (use,) = agent.approvals(run.id)
+    assert (use.left, shown(run)) == (3, {"to": "ann", "amount": 150})
+
+    agent.revoke(use.approval.id)
+
+    run = agent.resume(run.id, {"type": "approve"})
+    assert shown(run) == {"to": "ann", "amount": 20} and agent.approvals(run.id)[0].left == 0
+    with pytest.raises(InputError):
+        agent.revoke(use.approval.id)
+
+
+def test_a_retry_and_an_edit_of_the_plan_end_those_of_the_run(agent: Agent) -> None:
+    run = agent.resume(agent.start("g", plan=chain(10, 150, 20)).id, approve(**FURTHER))
+
+    run = agent.edit(run.id, chain(10, 150, 30))
+
+    assert [use.left for use in agent.approvals(run.id)] == [0]
+
+
+def test_one_until_a_time_holds_in_other_runs_and_is_counted_over_all(agent: Agent, tools: LoggedTools) -> None:
+    first = agent.resume(agent.start("g", plan=chain(10, 20)).id, approve(**ALWAYS))
+    second = agent.start("h", plan=chain(30, 40, 50))
+
+    assert first.status == "succeeded" and shown(second) == {"to": "ann", "amount": 50}
+    (use,) = agent.approvals()
+    assert use.left == 0 and use.approval.run is None
+    assert f"let through by the standing approval {use.approval.id}" in str(agent.audit(second.id))
+    assert agent.replay(first.id).is_same and agent.replay(second.id).is_same
+
+
+def test_one_that_is_revoked_for_all_runs_holds_in_none(agent: Agent, tools: LoggedTools) -> None:
+    agent.resume(agent.start("g", plan=chain(10)).id, approve(**ALWAYS))
+    agent.revoke(agent.approvals()[0].approval.id)
+
+    assert shown(agent.start("h", plan=chain(30))) == {"to": "ann", "amount": 30} and len(tools.calls) == 1
+
+
+def test_the_author_of_a_standing_approval_cannot_ask_for_calls_under_four_eyes(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    policy = {**ASK, "approvers": {"tools": {"pay": {"four_eyes": True}}}}
+    ada, bob = Person("ada", proof=True), Person("bob", proof=True)
+    with opened(tmp_path, tools, policy=policy, identity=lambda by: by if by and by.proof else None) as agent:
+        agent.resume(agent.start("g", plan=chain(10), by=bob).id, approve(**ALWAYS), by=ada)
+
+        by_bob, by_ada = agent.start("h", plan=chain(30), by=bob), agent.start("h", plan=chain(30), by=ada)
+
+    assert by_bob.status == "succeeded" and shown(by_ada) == {"to": "ann", "amount": 30}

@@ -33,10 +33,9 @@ class StandingGiven(Payload):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StandingRevoked(Payload):
-    """A standing approval holds no longer; no call starts whose author has not seen this."""
+    """A standing approval holds no longer; only the owner of the run writes it, so that no call starts on it after."""
 
     kind: ClassVar[Literal["standing_revoked"]] = "standing_revoked"
-    is_control: ClassVar[bool] = True
     is_aside: ClassVar[bool] = True
 
     id: str
