@@ -185,7 +185,7 @@ class ReplayLedger:
         """Keep nothing: the record of a run that uses it says so."""
 
     async def standing(self) -> list[StandingUse]:
-        """Return the standing approvals of any run that the record mentions; each covers the calls that it let through."""
+        """Return the standing approvals of any run on record, each for the calls that it let through."""
         events = [event.data_if_known for event in self.recording.events]
         wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
         calls = [data for data in events if isinstance(data, CallStarted)]
