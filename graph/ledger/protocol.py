@@ -42,7 +42,7 @@ class Lease:
 
 
 Message = str
-"""`pause`, `cancel`, or the text of an amendment (`graph.record.amendment`) or of a revocation."""
+"""`pause`, `hand over`, `cancel`, or the text of an amendment (`graph.record.amendment`) or of a revocation."""
 MessageHandler = Callable[[list[Message]], Sequence[Draft]]
 
 

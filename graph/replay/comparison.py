@@ -17,6 +17,7 @@ WORLD = frozenset(
         "ended_at",
         "worked_s",
         "wall_s",
+        "elapsed_s",
         "approver",
         "started_by",
         "written_by",
