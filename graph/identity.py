@@ -22,8 +22,13 @@ def acting(adapter: Adapter | None = None) -> Approver:
     `server:` and the identity behind a LangGraph server, `os:` and the login name in a process of the user's own;
     `unverified` where neither is known: a server without authentication says nothing of who is at the other end.
     """
-    from langgraph.runtime import get_runtime  # heavy; who looks at records needs none of it
+    from langgraph.config import get_config  # heavy; who looks at records needs none of it
+    from langgraph.runtime import get_runtime
 
+    try:
+        get_config()
+    except RuntimeError:  # not in a node
+        return named(None, adapter)
     server = get_runtime().server_info
     return named(None, adapter) if server is None else _of_server(server.user)
 

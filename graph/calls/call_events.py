@@ -74,6 +74,8 @@ def hold(
         revision=revision,
         before=tuple(map(_earlier_call, before)),
         asked=asked,
+        call=call.number,
+        item=call.item,
     )
     return Draft(held, call.step), shown
 

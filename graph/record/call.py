@@ -106,6 +106,8 @@ class HeldCall:
     revision: int
     before: tuple[str, ...] = ()
     asked: str | None = None
+    number: int = 0
+    item: int | None = None
     replaces: Mapping[str, JsonValue] | None = None
 
     def replaced_by(self, args: Mapping[str, JsonValue], revision: int) -> "HeldCall":

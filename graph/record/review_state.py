@@ -107,7 +107,16 @@ class ReviewState:
         """Add a call held for review."""
         before = tuple(dict.fromkeys(_made(call) for call in data.before if call.run is not None))
         held = HeldCall(
-            data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before, data.asked
+            data.key,
+            event.step or "",
+            data.tool,
+            data.args.shown,
+            data.labels,
+            data.revision,
+            before,
+            data.asked,
+            data.call,
+            data.item,
         )
         args = self.replaced.get(data.key)
         self.held[data.key] = held if args is None else held.replaced_by(args, data.revision)

@@ -59,15 +59,22 @@ class RunState:
 
     @property
     def waiting_calls(self) -> list[HeldCall]:
-        """Calls of the plan in force that are held for review."""
+        """Calls of the plan in force that are held for review, in the order of the plan, of items and of calls.
+
+        The order in which they were held depends on which step was faster.
+        """
         review = self.review_state
-        return [
+        waiting = [
             held
             for held in review.held.values()
             if held.key not in review.seen
             and review.rejection(held.key, held.revision) is None
             and self._is_to_do(held.step, held.revision)
         ]
+        if len(waiting) < 2:
+            return waiting
+        place = {step["id"]: at for at, step in enumerate((self.plan_state.plan or {}).get("steps", ()))}
+        return sorted(waiting, key=lambda held: (place.get(held.step, 0), held.item or 0, held.number))
 
     @property
     def asking_calls(self) -> list[Call]:

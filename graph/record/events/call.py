@@ -211,7 +211,7 @@ class StepHeld(_BlockedCall):
     """A call is held for review.
 
     `labels` are those of its untrusted arguments, `before` names identical calls of other runs, `asked` is the reason
-    why the policy has it shown.
+    why the policy has it shown. `call` and `item` are as in `CallStarted`.
     """
 
     kind: ClassVar[Literal["step_held"]] = "step_held"
@@ -219,6 +219,8 @@ class StepHeld(_BlockedCall):
     labels: Mapping[str, TrustLabel] = field(default_factory=dict)
     before: tuple[EarlierCall, ...] = ()
     asked: str | None = None
+    call: int = 0
+    item: int | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -227,6 +229,7 @@ class StepHeld(_BlockedCall):
             "labels": {name: label.to_json() for name, label in self.labels.items()},
             "revision": self.revision,
             **given(before=[call.to_json() for call in self.before], asked=self.asked),
+            **given(call=self.call or None, item=self.item),
         }
 
     @classmethod
@@ -237,6 +240,8 @@ class StepHeld(_BlockedCall):
             labels={name: TrustLabel.of(label) for name, label in raw["labels"].items()},
             before=tuple(map(EarlierCall.from_json, raw.get("before", ()))),
             asked=raw.get("asked"),
+            call=integer(raw, "call") if "call" in raw else 0,
+            item=_optional(raw, "item"),
         )
 
 

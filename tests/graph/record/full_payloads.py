@@ -152,6 +152,8 @@ FULL: dict[str, dict[str, Any]] = {
         "revision": 2,
         "before": [EARLIER],
         "asked": "the policy asks if amount is above 100",
+        "call": 2,
+        "item": 4,
     },
     "step_uncertain": {"key": "c" * 64, "tool": "send", **HELD_ARGS, "calls": [EARLIER], "revision": 2},
     "model_started": {
