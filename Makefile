@@ -28,6 +28,9 @@ EXAMPLES ?= 1000
 JOBS ?= 10
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
+# Many processes import the same modules; without compiled files each compiles them anew, for a second or two.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run studio test check coverage e2e static bench soak faults fuzz mutants snapshots clean
 

@@ -36,6 +36,7 @@ from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.nodes.review_calls import with_settled_calls
+from graph.notices.notifier import with_notices
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
@@ -65,6 +66,8 @@ EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
 
 class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
     """The compiled graph; input nested too deeply is cut before a serializer recurses into it, and then refused."""
+
+    services: Services
 
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run the graph; see the base class."""
@@ -149,13 +152,12 @@ def build_graph(
     policy = policy_named(settings.get("policy"), config)
     chosen = settings_of({**settings, "policy": policy})
     toolbox = Toolbox(own_tools() if tools is None else tools)
+    opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))
     services = Services(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
-        ledger=observed(
-            ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), with_exported_spans(observers)
-        ),
+        ledger=observed(opened, with_notices(with_exported_spans(observers), config, opened)),
         turns=process_rate_limiter(chosen.policy.rates),
     )
     check(services, policy, config)
@@ -177,6 +179,7 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
         graph.add_conditional_edges(node, edge, {**targets})
     graph_ = graph.compile(checkpointer=checkpointer, name=name)
     graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
+    graph_.services = services  # type: ignore[attr-defined]
     return graph_
 
 

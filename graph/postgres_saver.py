@@ -18,14 +18,12 @@ from graph.calls.threads import run_sync
 from graph.errors import InputError, LedgerUnavailableError
 from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from graph.ledger.postgres.address import shown_address
-from graph.ledger.postgres.server import LOOK_S, PATIENCE_S, advice, parameters
+from graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, parameters
 from graph.ledger.postgres.thread_tables import COPIED, REMOVED_RUNS
 from graph.saver import UNREADABLE, strict_serializer
 from graph.saver_from_threads import FromThreads
 
 CONNECTIONS = 4
-DIRECT = "PLANNER_EXECUTOR_DB_DIRECT"
-"""Address of the server itself, if that of the database leads to a pooler that shares sessions."""
 SETUP_LOCK = 6_911_051_277_381_204_002
 SETUP_S = 120.0
 RESTORE = "restore the database from a backup"

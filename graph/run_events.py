@@ -9,7 +9,7 @@ from graph.plan.schema import Plan
 from graph.policy.replanning import Cause
 from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
-from graph.record.events import ASKED, BudgetReached, Draft, Paused, PlanRevised, cancelled
+from graph.record.events import PAUSES, BudgetReached, Draft, Paused, PlanRevised, cancelled
 from graph.record.remaining import steps_left
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
@@ -68,10 +68,11 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
     if "cancel" in messages:
         return [Draft(cancelled(run.checkpoint))]
     drafts, constraints = [], run.record.assignment.constraints
-    for amendment in (Amendment.read(message) for message in messages if message != "pause"):
+    for amendment in (Amendment.read(message) for message in messages if message not in PAUSES):
         drafts.append(amendment.draft(constraints))
         constraints = amendment.applied(constraints)
-    return [*drafts, *([Draft(Paused(reason=ASKED))] if "pause" in messages else [])]
+    pauses = [Draft(Paused(reason=reason)) for message, reason in PAUSES.items() if message in messages]
+    return [*drafts, *pauses[:1]]
 
 
 def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:

@@ -13,7 +13,7 @@ from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
 from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
-from graph.record.events import WORDING, Content, Draft, Event, RunStarted
+from graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
 from graph.record.goal import Goal
 from graph.record.projection import project
 from graph.record.values import Kept, keep_constant, normalise
@@ -100,9 +100,14 @@ def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Go
         configured=configured,
         budget=services.settings.budget,
         checkpoint=checkpoint_id(),
-        **caller_on(thread).started,
+        **{"origin": _origin(), **caller_on(thread).started},
     )
     return Draft(started), [tools, *attached]
+
+
+def _origin() -> str | None:
+    """Return the origin of a run that no facade starts."""
+    return ON_SERVER if get_runtime().server_info is not None else None
 
 
 def checkpoint_id() -> str:

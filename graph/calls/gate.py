@@ -117,9 +117,9 @@ class CallGate:
         self._made[step.id, item][tool] += 1
         spec = self._toolbox.specs[tool]
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
-        same_digest = "" if spec.repeatable else self.effects.digest(tool, call.args)
-        call = replace(call, label=joined([label_of_tool(spec), *labels.values()]), same_digest=same_digest)
+        call = replace(call, label=joined([label_of_tool(spec), *labels.values()]))
         if not spec.repeatable:
+            call = replace(call, same_digest=self.effects.digest(tool, call.args))
             await self.effects.look_up(tool)
         # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
         if finished := await self._recall(call):
@@ -127,13 +127,13 @@ class CallGate:
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._uncertain(call, found)
         await self._hold(call, labels)
-        replies = await self._asked.replies(call)
+        call = replace(call, replies=await self._asked.replies(call))
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
         wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
-        return replace(call, wait_s=wait_s, queued=queued, replies=replies)
+        return replace(call, wait_s=wait_s, queued=queued)
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a repeatable call, to be committed and made again.

@@ -19,6 +19,7 @@ from graph.cli.commands.fork import fork
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
+from graph.cli.commands.notify import notify
 from graph.cli.commands.pause import pause
 from graph.cli.commands.policy import policy
 from graph.cli.commands.prune import prune
@@ -35,6 +36,7 @@ from graph.cli.commands.supply import supply
 from graph.cli.commands.tools import tools
 from graph.cli.commands.trust import trust
 from graph.cli.commands.verify import verify
+from graph.cli.commands.work import work
 from graph.cli.exit_codes import EPILOG
 from graph.cli.version import Version
 
@@ -60,6 +62,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "skip": skip,
     "supply": supply,
     "cancel": cancel,
+    "work": work,
     "draw": draw,
     "audit": audit,
     "verify": verify,
@@ -71,6 +74,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "copy": copy,
     "tools": tools,
     "trust": trust,
+    "notify": notify,
     "metrics": metrics,
     "doctor": doctor,
     "migrate": migrate,

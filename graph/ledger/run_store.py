@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from graph.ledger.lease import Holder
+from graph.ledger.outbox import Outbox
 from graph.ledger.protocol import Ledger, Message, RunKey
 from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
@@ -46,6 +48,31 @@ class Redacted:
     artifacts: int
     checkpoints: int
     remaining: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run that is planned, executed or paused, and its owner: `holder` is its row among the leases, if it has one.
+
+    `is_dead`: the owner is known to be dead. `seq` is the number of the run's last event.
+    """
+
+    run: RunKey
+    seq: int
+    holder: Holder | None
+    is_dead: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The runs with new events since a position, and the position to ask from next.
+
+    `is_complete` is false if the position is not known any more: then any run may have changed.
+    """
+
+    runs: tuple[RunKey, ...]
+    position: str
+    is_complete: bool = True
 
 
 class RunStore(Ledger, Protocol):
@@ -143,6 +170,32 @@ class RunStore(Ledger, Protocol):
 
         A page after an unknown run is empty.
         """
+
+    async def unfinished(self) -> list[Unfinished]:
+        """Return the runs that are planned, executed or paused, the oldest first; those that wait are left out."""
+
+    async def set_aside(self, found: Unfinished) -> bool:
+        """Take a run from nobody, or from a dead owner, and leave it free; return whether it was as it was found.
+
+        Of several callers with the same finding one succeeds. The run can be owned at once.
+        """
+
+    async def changes(self, since: str | None = None) -> Changes:
+        """Return the runs with events that were committed since a position, in no order; a run may be named again.
+
+        Args:
+            since: The position of an earlier call; None for none of the runs, and the position as it is now.
+        """
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index, in no order; runs that are not there are left out."""
+
+    @property
+    def outbox(self) -> Outbox:
+        """The deliveries of notices."""
+
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds, or sooner if events may have been written; only `changes` tells whether."""
 
     async def counters(self) -> Counters:
         """Return the counters over all runs."""

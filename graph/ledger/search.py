@@ -11,6 +11,8 @@ CANDIDATES = 9
 """Maximum number of runs returned for a prefix."""
 LIVE = ("planning", "running")
 """Statuses that are shown as paused if the run has no owner."""
+UNFINISHED = (*LIVE, "paused")
+"""Statuses of runs that can go on without a person."""
 
 
 def run_in(name: str) -> RunKey | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from graph.record.amendment import Amendment
 from graph.record.events import (
-    ASKED,
+    PAUSES,
     WORDING,
     CallAsked,
     CallFinished,
@@ -160,8 +160,8 @@ class Recording:
             if isinstance(data, Steered) and data.checkpoint is None:
                 messages.append(steer_of(data).to_text())
                 continue
-            if isinstance(data, Paused) and data.reason == ASKED:
-                return [*messages, "pause"]
+            if isinstance(data, Paused) and data.reason in PAUSES.values():
+                return [*messages, *(message for message, reason in PAUSES.items() if reason == data.reason)]
             is_cancel = isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None
             return ["cancel"] if is_cancel else messages
         return messages

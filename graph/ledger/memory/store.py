@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
-from graph.ledger.lease import Holder, released
+from graph.ledger.lease import Holder, released, set_aside
+from graph.ledger.memory.artifact_uses import ArtifactUses
+from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
@@ -60,7 +62,8 @@ class Fold:
 class StoredRun:
     """A run: its events, its row among the leases, its inbox, and its row in the index.
 
-    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed.
+    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed,
+    `changed` the store's number at the last event.
     """
 
     key: RunKey
@@ -68,6 +71,7 @@ class StoredRun:
     rows: list[Row] = field(default_factory=list)
     standing: Standing = field(default_factory=Standing)
     control_seq: int = 0
+    changed: int = 0
     holder: Holder | None = None
     heart: Heart | None = None
     inbox: list[str] = field(default_factory=list)
@@ -94,6 +98,13 @@ class StoredRun:
         """Return the run from its `after`-th event on."""
         begin = bisect_left(self.rows, after, key=lambda row: row.seq)
         return Snapshot(self.rows[begin:], self.standing, bool(self.inbox))
+
+    def free(self, seen: Holder | None) -> bool:
+        """Leave the run free under a new token if its row is as it was seen."""
+        row = set_aside(self.look(), seen)
+        if row is not None:
+            self.holder, self.heart = row, None
+        return row is not None
 
     def release(self, token: int) -> None:
         """Give the run back; one that was taken over stays with its new owner."""
@@ -124,19 +135,21 @@ class StoredRun:
 class Store:
     """Everything that ledgers on one memory share; `runs` are in the order in which they were opened.
 
-    `opened` counts the runs that there ever were, `uses` has the numbers of the runs that name an artifact, `carried`
-    the counts of removed runs.
+    `opened` counts the runs that there ever were, `changes` the writes of events. `carried` has the counts of removed
+    runs.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
     opened: int = 0
-    uses: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    uses: ArtifactUses = field(default_factory=ArtifactUses)
     tombstones: Tombstones = field(default_factory=Tombstones)
     carried: Counts = field(default_factory=Counter)
     threads: defaultdict[str, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
     artifacts: dict[str, str] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    changes: int = 0
+    outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
 
     def run(self, database: str, key: RunKey) -> StoredRun:
         """Return a run.
@@ -189,29 +202,17 @@ class Store:
         run.fold, run.summary = fold, fold.summarizer.summary
         self.counts.update(counts)
         run.rows.extend(rows)
+        self._changed(run)
         run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
         run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
-        self.note_uses(run, artifacts_in(rows, events))
+        self.uses.note(run.number, artifacts_in(rows, events))
         return run.standing.events
-
-    def note_uses(self, run: StoredRun, named: Sequence[str]) -> None:
-        """Note artifacts that events of a run name."""
-        for name in named:
-            self.uses[name].add(run.number)
-
-    def renew_uses(self, run: StoredRun) -> None:
-        """Note the artifacts of a run whose events were changed."""
-        for runs in self.uses.values():
-            runs.discard(run.number)
-        self.note_uses(run, artifact_ids(run.events()))
 
     def remove_unused(self, artifacts: Iterable[str]) -> None:
         """Remove those of the artifacts that no run names."""
-        for name in artifacts:
-            if not self.uses.get(name):
-                self.uses.pop(name, None)
-                self.artifacts.pop(name, None)
+        for name in self.uses.unused(artifacts):
+            self.artifacts.pop(name, None)
 
     def adopt(self, database: str, runs: Sequence[Transcript]) -> None:
         """Store the runs of a thread as another database has them.
@@ -229,8 +230,13 @@ class Store:
             self.counts.update(stored.fold.apply(run.events()))
             stored.summary = stored.fold.summarizer.summary
             self.add(stored)
-            self.note_uses(stored, artifact_ids(run.events()))
+            self.uses.note(stored.number, artifact_ids(run.events()))
+            self._changed(stored)
             self.artifacts.update(run.artifacts)
+
+    def _changed(self, run: StoredRun) -> None:
+        self.changes += 1
+        run.changed = self.changes
 
     def transcript(self, run: StoredRun) -> Transcript:
         """Return everything that is stored of a run."""

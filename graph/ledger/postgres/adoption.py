@@ -29,6 +29,7 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
     for run in runs:
         query = "INSERT INTO ledger_runs (thread, n, events, key, seal) VALUES (%s, %s, %s, %s, %s) RETURNING id"
         (run_id,) = tx.ask(query, run.thread, run.n, run.written, run.key, run.seal)[0]
+        tx.changed.add(run_id)
         for place in range(0, len(run.rows), ROWS):
             tx.tell_rows(PUT_EVENTS, [(run_id, *row) for row in run.rows[place : place + ROWS]])
         tx.tell_rows(PUT_ARTIFACTS, sorted(run.artifacts.items()))

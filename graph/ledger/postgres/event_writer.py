@@ -48,6 +48,7 @@ class EventWriter:
         check_end(self.database, head.run, head.seq, head.link, head.standing, self.key)
         if not drafts:
             return head.seq
+        tx.changed.add(head.run_id)
         rows, events = chained(drafts, head.seq, head.link)
         seq, link = rows[-1].seq, rows[-1].link
         tx.tell_rows(PUT_EVENTS, [(head.run_id, *row) for row in rows])

@@ -132,9 +132,44 @@ CREATE TABLE ledger_carried (
 """
 """`ledger_uses` names the artifacts of each run, `ledger_carried` has the counts of removed runs."""
 
-ADDED_IN_2: tuple[str, ...] = (RETENTION,)
+CHANGES = """
+ALTER TABLE ledger_appends ADD COLUMN runs bigint[] NOT NULL DEFAULT '{}',
+    ADD COLUMN number bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint);
+DROP INDEX ledger_appends_at;
+CREATE INDEX ledger_appends_number ON ledger_appends (number);
+"""
+"""Appends are numbered, and name their runs."""
 
-OF_A_RUN = ("ledger_events", "ledger_inbox", "ledger_leases", "ledger_index", "ledger_tags", "ledger_uses")
+NOTICES = """
+CREATE TABLE ledger_notices (
+    run bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    since double precision NOT NULL,
+    address text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    asks text COLLATE "C" NOT NULL,
+    tries bigint NOT NULL DEFAULT 0,
+    due_at timestamptz,
+    delivered boolean NOT NULL DEFAULT false,
+    failure text COLLATE "C",
+    PRIMARY KEY (run, kind, since, address)
+);
+CREATE INDEX ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE ledger_noticed (position text COLLATE "C" NOT NULL);
+"""
+"""Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
+
+ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES, NOTICES)
+
+OF_A_RUN = (
+    "ledger_events",
+    "ledger_inbox",
+    "ledger_leases",
+    "ledger_index",
+    "ledger_tags",
+    "ledger_uses",
+    "ledger_notices",
+)
 """Tables whose column `run` names a row of `ledger_runs`; all of them lose the rows of a run that is removed."""
 
 

@@ -17,6 +17,8 @@ from graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
 
 Connection = psycopg.Connection[Any]
 
+DIRECT = "PLANNER_EXECUTOR_DB_DIRECT"
+"""Address of the server itself, if the ledger's address is that of a pooler."""
 PATIENCE_S = 10.0
 """A server that restarts is waited for so long, once for all that is to be written."""
 LOOK_S = 0.1

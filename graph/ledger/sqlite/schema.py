@@ -127,7 +127,26 @@ CREATE TABLE ledger_carried (
 """`ledger_uses` names the artifacts of each run, `ledger_carried` has the counts of removed runs, and `top` is the
 highest number that the tables had given to a run by then."""
 
-ADDED_IN_4: tuple[str, ...] = (RETENTION,)
+NOTICES = """
+CREATE TABLE ledger_notices (
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    kind TEXT NOT NULL,
+    since REAL NOT NULL,
+    address TEXT NOT NULL,
+    status TEXT NOT NULL,
+    asks TEXT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    due_at REAL,
+    delivered INTEGER NOT NULL DEFAULT 0,
+    failure TEXT,
+    PRIMARY KEY (run, kind, since, address)
+);
+CREATE INDEX ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE ledger_noticed (position TEXT NOT NULL);
+"""
+"""Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
+
+ADDED_IN_4: tuple[str, ...] = (RETENTION, NOTICES)
 
 OF_A_RUN = (
     "ledger_events",
@@ -136,6 +155,7 @@ OF_A_RUN = (
     "ledger_index",
     "ledger_tags",
     "ledger_uses",
+    "ledger_notices",
 )
 """Tables whose column `run` names a row of `ledger_runs`; all of them lose the rows of a run that is removed."""
 

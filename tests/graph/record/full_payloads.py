@@ -34,6 +34,7 @@ FULL: dict[str, dict[str, Any]] = {
         "attached": {"artifact": ARTIFACT},
         "setup": {"approval": "always"},
         "setup_by": "facade",
+        "origin": "facade",
         "configured": CONFIGURED,
         "budget": {"tokens": 50_000},
         "thread": "thread",
