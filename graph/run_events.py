@@ -1,6 +1,7 @@
 """Events derived from the state of a run: revisions, reached limits, and handled messages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from graph.ledger.protocol import Message
@@ -57,7 +58,9 @@ def revision(
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
     """Return the event of a reached limit, with the node that reached it and the remaining steps."""
     left = [step.id for step in steps_left(plan, run.record.steps.results)] if plan else []
-    bounds, usage = run.terms.bounds, run.record.spending.usage
+    bounds, usage = run.terms.bounds, run.usage
+    if bounds.elapsed_s is not None:
+        usage = replace(usage, elapsed_s=round(run.elapsed_s, 1))
     return Draft(BudgetReached(limit=limit, by=by, budget=bounds, spent=usage, left=tuple(left)))
 
 

@@ -19,7 +19,7 @@ from graph.record.projection import project
 from graph.record.values import Kept, keep_constant, normalise
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
-from graph.state import int_or_zero, said_before, tags_of
+from graph.state import int_or_zero, said_before, tags_of, with_goal_last
 
 
 async def open_run(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> RunContext | None:
@@ -87,14 +87,15 @@ def _run_context(
 def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, list[Kept]]:
     """Return the first event of a run, with the configuration needed to resume it, and what to store with it."""
     configured, tools = services.configuration
-    tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(state.get("messages") or ())]
+    messages = state.get("messages") or ()
+    tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(with_goal_last(messages, goal.goal))]
     attached = [keep_constant(normalise(pictures))] if pictures else []
     started = RunStarted(
         goal=goal.goal,
         constraints=goal.constraints,
         tags=tuple(tags),
         wording=WORDING,
-        history=tuple(history_shown(said_before(state.get("messages") or (), goal.goal))),
+        history=tuple(history_shown(said_before(messages, goal.goal))),
         pictures=tuple(map(fact, pictures)),
         attached=Content.of(attached[0]) if attached else None,
         configured=configured,

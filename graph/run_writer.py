@@ -119,7 +119,13 @@ class RunWriter:
         ledger, record, services, terms = self.run.ledger, self.run.record, self.run.services, self.run.terms
         clock, turns, settings = services.clock, services.turns, services.settings
         begun = clock()
-        meter = Meter(terms.bounds, record.spending.usage, terms.policy.prices, lambda: clock() - begun)
+        meter = Meter(
+            terms.bounds,
+            record.spending.usage,
+            terms.policy.prices,
+            worked_s=lambda: clock() - begun,
+            elapsed_s=lambda: self.run.elapsed_s,
+        )
         models = ModelGate(
             ledger,
             self.lease,
@@ -129,6 +135,7 @@ class RunWriter:
             record_prompts=settings.record_prompts,
             instructions=settings.instructions,
             constants=(services.offered_text,),
+            clock=services.pauses,
         )
         return CallGate(
             ledger,

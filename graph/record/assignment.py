@@ -54,7 +54,7 @@ class Assignment:
 
     def run_forked(self, data: RunForked) -> "Assignment":
         """Return the assignment of a fork."""
-        return replace(self, forked_from=data.source)
+        return replace(self, forked_from=data.source, attached=data.attached or self.attached)
 
     def configured(self, data: Configured) -> "Assignment":
         """Return the assignment with other settings."""

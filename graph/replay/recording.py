@@ -132,6 +132,11 @@ class Recording:
         """Whether a place belongs to the same pass over the plan as the next event."""
         return self._front <= place < self._barrier_place
 
+    def next_of(self, step: str) -> int | None:
+        """Return the place of a step's next event in this pass over the plan, None if there is none."""
+        left = range(self._front, self._barrier_place)
+        return next((at for at in left if not self._played[at] and self.events[at].step == step), None)
+
     def breaks_off(self, draft: Draft) -> bool:
         """Whether the recorded work of a step ends before this event in this pass over the plan.
 

@@ -52,6 +52,11 @@ ROWS = (
         *("of the thread", "of the thread", NO, NO, NO),
         fork_from={"run": "another.1", "step": "x"},
     ),
+    row(
+        "`skip` and `supply` in a chat, `changes` in the state",
+        *(YES, YES, NO, NO, NO),
+        changes={"skip": {"out": "no"}},
+    ),
     row("a plan, which is reviewed", YES, YES, YES, NO, NO, plan={"steps": [{"id": "x", "objective": "o"}]}),
     row(
         "a decision: approve, edit, reject, answer, settle, raise a budget",

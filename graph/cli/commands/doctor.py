@@ -38,13 +38,13 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             screen.say(line)
         for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
             screen.say(f"run {name}: the index differs from the records; rebuild it: planner-executor doctor --reindex")
+        if lost := with_runs(db, lambda runs: runs.ledger.outbox.given_up()):
+            screen.say(f"notices that were given up: {lost}; look at their addresses in [notify]")
         removed, gone = with_runs(db, lambda runs: missing(runs.ledger))
         if removed.rows:
             screen.say(f"pruned: {len(removed.rows)} tombstones of {removed.runs} runs")
         for line in gone:
             screen.say(line)
-        if lost := with_runs(db, lambda runs: runs.ledger.outbox.given_up()):
-            screen.say(f"notices that were given up: {lost}; look at their addresses in [notify]")
         what = "database" if is_address(db) else "file"
         is_broken = bool(health.damage or broken or gone)
         screen.say(f"the {what} is damaged; restore it from a backup" if is_broken else f"the {what} is intact")
