@@ -36,6 +36,6 @@ def test_a_pruned_thread_leaves_no_row_in_any_table_of_runs_or_checkpoints() -> 
 def test_every_table_of_runs_is_emptied() -> None:
     address = new_schema()
     asyncio.run(open_ledger(address).runs())
-    query = "SELECT table_name FROM information_schema.columns WHERE column_name = 'run' AND table_schema = current_schema()"
+    columns = "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema()"
 
-    assert {name for (name,) in execute(address, query)} == set(OF_A_RUN)
+    assert {name for (name,) in execute(address, f"{columns} AND column_name = 'run'")} == set(OF_A_RUN)
