@@ -8,7 +8,7 @@ from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer, number
 
-WORDING = 4
+WORDING = 5
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
