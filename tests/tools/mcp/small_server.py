@@ -35,7 +35,9 @@ class SmallServer:
         """Return what is said to a message, or None where nothing is."""
         if message.get("id") == "asks":
             said = message.get("error", {}).get("message", "answered")
-            return self._result(self._asks, {"content": [{"type": "text", "text": said}], "isError": "error" in message})
+            return self._result(
+                self._asks, {"content": [{"type": "text", "text": said}], "isError": "error" in message}
+            )
         method, number = message["method"], message.get("id")
         if number is None or (self.folder / "deaf").exists():
             return None

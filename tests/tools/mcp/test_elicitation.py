@@ -119,5 +119,5 @@ def test_a_server_of_an_earlier_revision_is_not_told_that_people_answer(small: S
 def test_a_server_that_asks_while_a_call_is_held_open_is_told_why_not_and_what_else(small: Small) -> None:
     with McpServers({"small": small.entry()}) as servers:
         (survey,) = [tool for tool in servers.tools() if tool.name.endswith("survey")]
-        with pytest.raises(ToolException, match="nobody can be asked while a call is held open.*as an argument"):
+        with pytest.raises(ToolException, match=r"nobody can be asked while a call is held open.*as an argument"):
             asyncio.run(survey.ainvoke({}))
