@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.record.events import BY_FACADE, Draft
+from graph.record.person import Approver
 from graph.record.values import Kept
 
 
@@ -27,15 +28,17 @@ class Changes:
 
 NO_CHANGES = Changes()
 NO_SETUP: Mapping[str, Any] = {"setup": {}}
+FACADE: Mapping[str, Any] = {"setup": {}, "origin": BY_FACADE}
 
 
 @dataclass(frozen=True)
 class Caller:
     """The known properties of the caller on one thread.
 
-    `started` goes into the event `run_started` of a run that begins: the setup, and who gave it. `unseen` says that a
-    decision was given beforehand, with nobody looking. `changes` come with a retry,
-    `inherited` are the events with which a fork begins, `values` are stored with them.
+    `started` goes into the event `run_started` of a run that begins: its origin, the setup, and who gave that. `unseen`
+    says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
+    events with which a fork begins, `values` are stored with them. `by` is who acts, as the facade found out; None
+    leaves it to the node.
     """
 
     thread: str
@@ -44,12 +47,20 @@ class Caller:
     changes: Changes = NO_CHANGES
     inherited: tuple[Draft, ...] = ()
     values: tuple[Kept, ...] = ()
+    by: Approver | None = None
 
     @classmethod
-    def facade(cls, thread: str, setup: Mapping[str, Any] | None = None, *, unseen: bool = False) -> "Caller":
+    def facade(
+        cls,
+        thread: str,
+        setup: Mapping[str, Any] | None = None,
+        *,
+        unseen: bool = False,
+        by: Approver | None = None,
+    ) -> "Caller":
         """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere."""
-        started = {"setup": dict(setup), "setup_by": BY_FACADE} if setup else NO_SETUP
-        return cls(thread, started, unseen)
+        started = {**FACADE, "setup": dict(setup), "setup_by": BY_FACADE} if setup else FACADE
+        return cls(thread, started, unseen, by=by)
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)

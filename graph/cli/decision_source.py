@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from graph.cli.prompts import Prompter
 from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands, show_request
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
+from graph.record.person import Person
 from graph.review.request import UNCHANGED, digest_of_all
 from graph.review.response import ReviewResponse, asked, build_response
 from graph.runs import Run
@@ -20,6 +22,8 @@ class DecisionSource:
 
     `response` is used for the first request, and only if the request's digest starts with `digest` (if given).
 
+    `by` is the person who gives the command.
+
     Calling it with a run returns the reply, or None to leave the request open.
     """
 
@@ -28,6 +32,7 @@ class DecisionSource:
     yes: bool = False
     response: ReviewResponse = field(default_factory=ReviewResponse)
     digest: str | None = None
+    by: Person | None = None
     _response_sent: bool = False
     _approved_digest: str | None = None
     _prompter: Prompter | None = None
@@ -36,6 +41,14 @@ class DecisionSource:
     def has_response(self) -> bool:
         """Whether the options hold a response that has not been used yet."""
         return bool(self.response)
+
+    def proposal(self) -> Any:
+        """Return the plan that the options give and nothing else, None if there is none; it is used once."""
+        plan = self.response.plan
+        if plan is None or self.response != ReviewResponse(plan=plan) or self.digest:
+            return None
+        self.response = ReviewResponse()
+        return plan
 
     def __call__(self, run: Run) -> Reply | None:
         """Show the request and return the reply.

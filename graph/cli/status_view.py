@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graph.cli.run_lookup import RecordedRun
-from graph.record.budget import Budget, read_budget
+from graph.record.budget import Budget, Usage, read_budget
 from graph.record.events import ReviewRequested
 from graph.record.values import to_text
 from graph.review.response import describe_action
@@ -32,3 +32,8 @@ def bounds(found: RecordedRun) -> Budget:
     """Return the run's budget, capped by the hard limits of the latest policy."""
     policy = found.record.assignment.configuration.settings.get("policy", {})
     return found.record.spending.budget.within(read_budget(policy.get("limits", {}))[0])
+
+
+def usage(found: RecordedRun) -> Usage:
+    """Return the usage of the run that its budget counts."""
+    return found.record.spending.usage_under(bounds(found))

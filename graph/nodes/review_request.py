@@ -1,8 +1,10 @@
 """Building the review request: one request for everything that needs a decision now."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from graph.nodes.review_people import people_of
 from graph.nodes.review_subject import Subject
 from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
@@ -31,7 +33,8 @@ from graph.text.review.why import reason_of
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     """Return the request, without actions if nothing needs a person, with the last error if it is repeated."""
     record, plan, terms = run.record, subject.plan, run.terms
-    left = estimate(plan, record, terms.bounds) if plan is not None else {}
+    limits = run.services.settings.attempt_limits
+    left = estimate(plan, record, terms.bounds, terms.tools, limits) if plan is not None else {}
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
@@ -50,6 +53,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
+    request = replace(request, people=people_of(run, request)) if actions else request
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)
     if record.plan_state.unchanged is not None:
@@ -164,6 +168,6 @@ def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
 
 
 def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
-    bounds, spent, hard = run.terms.bounds, run.record.spending.usage, run.terms.policy.limits
+    bounds, spent, hard = run.terms.bounds, run.usage, run.terms.policy.limits
     shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
     return ReviewAction("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)

@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from graph.errors import LedgerError, MessageWaitingError
@@ -11,14 +12,26 @@ from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, R
 from graph.ledger.transcript import Transcript
 from graph.record.artifacts import with_values
 from graph.record.call import Call
-from graph.record.events import BudgetReached, CallStarted, Draft, Event, ModelStarted, StepHeld, StepUncertain
+from graph.record.events import (
+    BudgetReached,
+    CallStarted,
+    Draft,
+    Event,
+    ModelStarted,
+    StandingGiven,
+    StepHeld,
+    StepUncertain,
+)
 from graph.record.other_runs import other_calls
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Divergence
 from graph.replay.recording import Recording
 
 NAME = "(replay)"
 LONG_S = 1e9
+LATE = 1e12
+"""A time, in Unix seconds, after the deadline of every run."""
 
 
 class ReplayStopped(LedgerError):
@@ -113,6 +126,7 @@ class ReplayLedger:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,  # noqa: ARG002  (a replay has one owner)
         require_empty_inbox: bool = False,
+        uses: Sequence[StandingCall] = (),  # noqa: ARG002  (the record says which call was let through)
     ) -> int:
         """Compare events with the record and keep them; block on events that the recorded process died before writing.
 
@@ -169,6 +183,23 @@ class ReplayLedger:
                     found.setdefault(call.key, call)
         return list(found.values())
 
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep nothing: the record of a run that uses it says so."""
+
+    async def standing(self) -> list[StandingUse]:
+        """Return the standing approvals of any run on record, each for the calls that it let through."""
+        events = [event.data_if_known for event in self.recording.events]
+        wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
+        calls = [data for data in events if isinstance(data, CallStarted)]
+        return [
+            StandingUse(replace(one, until=0.0), frozenset(call.key for call in calls if call.approval == one.id))
+            for one in wide
+        ]
+
+    async def revoke_standing(self, name: str, by: str) -> bool:  # noqa: ARG002  (nobody revokes in a replay)
+        """Revoke nothing."""
+        return False
+
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the run, once it was started."""
         return self._run if self._events and thread == self._run.thread else None
@@ -196,10 +227,18 @@ class ReplayLedger:
         if self._begins:
             self._begins = False
             return 0.0
+        return LONG_S if self._is_over("wall_s") else 0.0
+
+    def now(self) -> float:
+        """Return Unix seconds: no deadline is near until the record reaches it."""
+        return LATE if self._is_over("elapsed_s") else 0.0
+
+    def _is_over(self, limit: str) -> bool:
+        """Whether the record reaches this limit of time next."""
         barrier = self.recording.barrier
         reached = barrier.data_if_known if barrier is not None else None
-        is_over = isinstance(reached, BudgetReached) and reached.limit == "wall_s"
-        return LONG_S if is_over and not self.recording.is_for(("call_started", "model_started")) else 0.0
+        is_over = isinstance(reached, BudgetReached) and reached.limit == limit
+        return is_over and not self.recording.is_for(("call_started", "model_started"))
 
     def _alive(self) -> None:
         if self.dead:

@@ -52,6 +52,11 @@ ROWS = (
         *("of the thread", "of the thread", NO, NO, NO),
         fork_from={"run": "another.1", "step": "x"},
     ),
+    row(
+        "`skip` and `supply` in a chat, `changes` in the state",
+        *(YES, YES, NO, NO, NO),
+        changes={"skip": {"out": "no"}},
+    ),
     row("a plan, which is reviewed", YES, YES, YES, NO, NO, plan={"steps": [{"id": "x", "objective": "o"}]}),
     row(
         "a decision: approve, edit, reject, answer, settle, raise a budget",
@@ -66,6 +71,37 @@ ROWS = (
         approver="os:boss",
         langgraph_auth_user=USER,
         langgraph_auth_user_id="boss",
+    ),
+    row(
+        "the person who acts, with roles (`by`, `--as`)",
+        *("whom the server knows", NO, NO, NO, f"an adapter, {NAMED}"),
+        by={"name": "boss", "roles": ["finance"]},
+        roles=["finance"],
+        identity="os:getcwd",
+    ),
+    row(
+        "a standing approval",
+        *("with the approval of a call", "with the approval of a call", NO, NO, NO),
+        standing={"at_most": 5},
+        standing_given={"at_most": 5},
+    ),
+    row(
+        "who decides: `[approvers]`",
+        NO,
+        NO,
+        NO,
+        NO,
+        f"in a policy, {NAMED}",
+        approvers={"names": ["boss"]},
+        voters=["a"],
+    ),
+    row(
+        "`cancel`, `pause`, `edit`, `redact` and `revoke` outside of a review",
+        *(NO, NO, NO, NO, NO),
+        cancel=True,
+        pause=True,
+        redact="x",
+        revoke="3f2a91c0b7de",
     ),
     row("that a decision was given unseen (the facade)", NO, NO, NO, NO, NO, unseen=True),
     row(
@@ -144,6 +180,13 @@ ROWS = (
         ledger="other.db",
         database="other.db",
         config="other.toml",
+    ),
+    row(
+        "what is removed or copied: `prune`, `backup`, `keep_checkpoints`",
+        *(NO, NO, NO, NO, NO),
+        keep_checkpoints="until_end",
+        prune={"older_than": "0s"},
+        backup="copy.db",
     ),
     row(
         "what happened: results, status, answer, digest, revision",

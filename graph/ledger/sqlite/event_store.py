@@ -17,12 +17,23 @@ from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.lease import claim, look, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
-from graph.ledger.sqlite.queries import control_seq_of, found_of, has_messages, last_number, run_id_of, runs_to_know
+from graph.ledger.sqlite.queries import (
+    control_seq_of,
+    found_of,
+    has_messages,
+    last_number,
+    next_number,
+    next_row,
+    run_id_of,
+    runs_to_know,
+)
+from graph.ledger.sqlite.standing_table import count, give, revoke, standing
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
 ALONE = "alone"
@@ -92,12 +103,14 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
+        uses: Sequence[StandingCall] = (),
     ) -> int:
         """Write events, all or none."""
         full = not all(draft.safe for draft in drafts)
 
         def write(db: sqlite3.Connection) -> int:
             self._refuse(db, lease, control_seq, require_empty_inbox)
+            count(db, self.name, uses)
             return self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
 
         return await self._file.do(write, full=full)
@@ -192,6 +205,18 @@ class EventStore:
         content: str = row[0]
         return content
 
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep a standing approval that holds in any run."""
+        await self._file.do(lambda db: give(db, approval), full=True)
+
+    async def standing(self) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run."""
+        return await self._file.look(lambda db: standing(db, self.name))
+
+    async def revoke_standing(self, name: str, by: str) -> bool:
+        """End a standing approval; return whether there was one to end."""
+        return await self._file.do(lambda db: revoke(db, self.name, name, by), full=True)
+
     async def close(self) -> None:
         """Let go of the file."""
         await self._file.close()
@@ -210,9 +235,9 @@ class EventStore:
     def _open_run(
         self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]
     ) -> RunKey:
-        run = RunKey(thread, (last_number(db, thread) or 0) + 1)
-        db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (run.thread, run.n))
-        self._writer.write(db, run, run_id_of(db, run), of_run(run, drafts), artifacts)
+        run, run_id = RunKey(thread, next_number(db, thread)), next_row(db)
+        db.execute("INSERT INTO ledger_runs (id, thread, n) VALUES (?, ?, ?)", (run_id, run.thread, run.n))
+        self._writer.write(db, run, run_id, of_run(run, drafts), artifacts)
         return run
 
     def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:

@@ -1,8 +1,9 @@
 """The table of leases, one row per run; `graph.ledger.lease` defines the rows."""
 
 import sqlite3
+from collections.abc import Iterable
 
-from graph.ledger.lease import Holder, claimed, released, taken_over
+from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
 from graph.ledger.protocol import Lease, RunKey
 
 SCHEMA = """
@@ -31,6 +32,14 @@ def take_over(db: sqlite3.Connection, run: RunKey, run_id: int, owner: str, seen
     return _put(db, run, run_id, row) if row is not None else None
 
 
+def free(db: sqlite3.Connection, run: RunKey, run_id: int, seen: Holder | None) -> bool:
+    """Leave a run free under a new token if its row is as it was seen."""
+    row = set_aside(look(db, run_id), seen)
+    if row is not None:
+        _put(db, run, run_id, row)
+    return row is not None
+
+
 def release(db: sqlite3.Connection, lease: Lease) -> None:
     """Let go of a run; one that was taken over stays with its new owner."""
     if row := released(look(db, lease.run_id), lease.token):
@@ -42,9 +51,10 @@ def disown(db: sqlite3.Connection, owner: str) -> None:
     db.execute("UPDATE ledger_leases SET owner = '' WHERE owner = ?", (owner,))
 
 
-def beat(db: sqlite3.Connection, lease: Lease) -> None:
-    """Show that the owner is alive."""
-    db.execute("UPDATE ledger_leases SET beat = beat + 1 WHERE run = ? AND token = ?", (lease.run_id, lease.token))
+def beat(db: sqlite3.Connection, leases: Iterable[Lease]) -> None:
+    """Show that the owner of these runs is alive."""
+    held = ((lease.run_id, lease.token) for lease in leases)
+    db.executemany("UPDATE ledger_leases SET beat = beat + 1 WHERE run = ? AND token = ?", held)
 
 
 def look(db: sqlite3.Connection, run_id: int) -> Holder | None:

@@ -18,8 +18,11 @@ from graph.record.events.review import Decided, ReviewRequested, SettledCall
 from graph.record.events.run import (
     ASKED,
     BY_FACADE,
+    HANDED_OVER,
     INTERRUPTED,
     NO_CONFIGURATION,
+    ON_SERVER,
+    PAUSES,
     WORDING,
     Configuration,
     Configured,
@@ -30,15 +33,20 @@ from graph.record.events.run import (
     ValueRedacted,
     cancelled,
 )
+from graph.record.events.standing import StandingGiven, StandingRevoked
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from graph.record.events.vote import Voted
 
 __all__ = [
     "ASIDE",
     "ASKED",
     "BY_FACADE",
     "CONTROL",
+    "HANDED_OVER",
     "INTERRUPTED",
     "NO_CONFIGURATION",
+    "ON_SERVER",
+    "PAUSES",
     "TYPES",
     "WORDING",
     "Arguments",
@@ -75,6 +83,8 @@ __all__ = [
     "RunReopened",
     "RunStarted",
     "SettledCall",
+    "StandingGiven",
+    "StandingRevoked",
     "Steered",
     "StepChecked",
     "StepFinished",
@@ -83,5 +93,6 @@ __all__ = [
     "StepUncertain",
     "Tokens",
     "ValueRedacted",
+    "Voted",
     "cancelled",
 ]
