@@ -64,13 +64,15 @@ def test_a_newer_database_is_refused_and_left_as_it_is(address: str) -> None:
     assert execute(address, "SELECT to_regclass('ledger_tags')") == [(None,)]
 
 
-NEW = ("ledger_uses", "ledger_tombstones", "ledger_carried")
+NEW = ("ledger_uses", "ledger_tombstones", "ledger_carried", "ledger_notices", "ledger_noticed")
 
 
 def as_version_1(address: str) -> None:
     """Take away what version 1 did not have."""
     execute(address, f"DROP TABLE {', '.join(NEW)}")
     execute(address, "DROP INDEX ledger_forks")
+    execute(address, "ALTER TABLE ledger_appends DROP COLUMN runs, DROP COLUMN number")
+    execute(address, "CREATE INDEX ledger_appends_at ON ledger_appends (at)")
     execute(address, "UPDATE ledger_schema SET version = 1")
 
 
@@ -82,7 +84,12 @@ def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: 
         run = await ledger.open_run("t", [STARTED, drafted("call_finished", kept.fields(), "a")], [kept])
         await ledger.close()
         as_version_1(address)
-        await open_ledger(address).remove([await open_ledger(address).transcript(run)], "os:ada")
+        ledger = open_ledger(address)
+        await ledger.remove([await ledger.transcript(run)], "os:ada")
+        since = (await ledger.changes()).position
+        later = await ledger.open_run("u", [STARTED])
+        assert (await ledger.changes(since)).runs == (later,)
+        await ledger.close()
 
     asyncio.run(main())
     assert execute(address, "SELECT count(*) FROM ledger_artifacts") == [(0,)]
