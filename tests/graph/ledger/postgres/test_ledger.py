@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 import threading
 from collections.abc import Callable
 from uuid import uuid4
@@ -13,7 +14,7 @@ from postgres_server import connected, execute, new_schema, server
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.opening import open_ledger
-from graph.ledger.postgres.schema import VERSION
+from graph.ledger.postgres.schema import ADDED_IN_2, VERSION
 from graph.ledger.postgres.server import Server
 from graph.ledger.postgres.workers import Workers
 from graph.ledger.protocol import RunKey
@@ -64,7 +65,7 @@ def test_a_newer_database_is_refused_and_left_as_it_is(address: str) -> None:
     assert execute(address, "SELECT to_regclass('ledger_tags')") == [(None,)]
 
 
-NEW = ("ledger_uses", "ledger_tombstones", "ledger_carried", "ledger_notices", "ledger_noticed")
+NEW = [name for text in ADDED_IN_2 for name in re.findall(r"CREATE TABLE (\w+)", text)]
 
 
 def as_version_1(address: str) -> None:
