@@ -136,7 +136,6 @@ def test_the_attributes_in_the_tree_are_the_attributes_of_the_errors() -> None:
         ("UnknownEventError", "seq"),
         ("StaleRunError", "run"),
         ("StandingSpentError", "run"),
-        ("StandingSpentError", "run"),
         ("MessageWaitingError", "run"),
         ("LedgerSealError", "run"),
         ("ExportError", "line"),
