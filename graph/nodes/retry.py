@@ -17,12 +17,13 @@ from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 
 
-async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
+async def reopen(writer: RunWriter, *, brings_plan: bool, invocation: str | None) -> None:
     """Reopen the run, which is owned, with the changes that its caller makes.
 
     Args:
         writer: The run's writer.
         brings_plan: Whether the caller brings another plan.
+        invocation: A graph server's id of this invocation.
 
     Raises:
         InputError: The run cannot be retried, or a changed limit is invalid.
@@ -33,7 +34,8 @@ async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
         raise InputError("run", f"{record.id} {fault}")
     budget = _raised(run, changes.limits)
     bound = None if budget is None else rebind(record, run.terms, replace(run.terms, budget=budget))
-    reopened = RunReopened(again=steps_to_retry(record), approver=by, budget=budget, binding=bound)
+    again = steps_to_retry(record)
+    reopened = RunReopened(again=again, approver=by, budget=budget, binding=bound, invocation=invocation)
     said = (
         [Amendment(feedback=changes.feedback, by=by).draft(record.assignment.constraints)] if changes.feedback else []
     )

@@ -164,6 +164,7 @@ def _run_started(record: RunState, event: Event, data: RunStarted) -> None:
 
 def _run_reopened(record: RunState, data: RunReopened) -> None:
     record.ended = None
+    record.assignment = record.assignment.run_reopened(data)
     record.plan_state.run_reopened()
     record.review_state.run_reopened(data)
     record.steps.run_reopened(data)

@@ -13,6 +13,7 @@ from graph.text.event_text import event_text
 WORLD = frozenset(
     {
         "checkpoint",
+        "invocation",
         "started_at",
         "ended_at",
         "worked_s",

@@ -37,6 +37,7 @@ FULL: dict[str, dict[str, Any]] = {
         "origin": "facade",
         "configured": CONFIGURED,
         "budget": {"tokens": 50_000},
+        "invocation": "1f0c7a52-9d1e-6b1a-8d2b-0242ac120002",
         "thread": "thread",
         "n": 1,
         "started_by": "os:somebody",
@@ -233,6 +234,7 @@ FULL: dict[str, dict[str, Any]] = {
         "approver": "os:ada",
         "budget": {"tool_calls": 20},
         "binding": "e" * 64,
+        "invocation": "1f0c7a52-9d1e-6b1a-8d2b-0242ac120002",
     },
     "run_ended": {
         "status": "partial",
