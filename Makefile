@@ -91,6 +91,7 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-postgres --run reopened --postgres
 	@rm -rf .faults
 
 fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports

@@ -11,6 +11,7 @@ from langgraph.runtime import get_runtime
 
 from graph.caller import caller_on
 from graph.context import Services
+from graph.identity import acting
 from graph.ledger.protocol import Ledger, RunKey
 from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
@@ -92,7 +93,7 @@ def _started(
     services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
 ) -> tuple[Draft, list[Kept]]:
     """Return the first event of a run, with the configuration needed to resume it, and what to store with it."""
-    configured, tools = services.configuration
+    thread, (configured, tools) = thread_of(state, config), services.configuration
     messages = state.get("messages") or ()
     tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(with_goal_last(messages, goal.goal))]
     attached = [keep_constant(normalise(pictures))] if pictures else []
@@ -108,7 +109,8 @@ def _started(
         budget=services.settings.budget,
         invocation=invocation_of(config),
         checkpoint=checkpoint_id(),
-        **{"origin": _origin(), **caller_on(thread_of(state, config)).started},
+        started_by=str(caller_on(thread).by or acting(services.identity)),
+        **{"origin": _origin(), **caller_on(thread).started},
     )
     return Draft(started), [tools, *attached]
 

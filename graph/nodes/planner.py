@@ -11,7 +11,6 @@ from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
 from graph.fork import is_fork
-from graph.identity import approver
 from graph.ledger.values import content_value
 from graph.nodes.fork_source import fork_source
 from graph.nodes.planner_input import (
@@ -73,7 +72,9 @@ class Planner:
             state = {**state, "plan": source.plan, "digest": None}
         run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):
-            await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
+            await RunWriter(run).write(
+                Amendment(add=(words,), by=str(run.approver)).draft(run.record.assignment.constraints)
+            )
         if run is not None:
             await take_changes(run, state, words=True)
             writer = RunWriter(run)

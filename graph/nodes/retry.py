@@ -7,7 +7,6 @@ from langchain_core.messages import AIMessage
 
 from graph.caller import caller_on
 from graph.errors import InputError
-from graph.identity import approver
 from graph.policy.raised_budget import read_raised
 from graph.policy.scope import rebind
 from graph.record.amendment import Amendment
@@ -29,7 +28,7 @@ async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
         InputError: The run cannot be retried, or a changed limit is invalid.
     """
     run = writer.run
-    record, changes, by = run.record, caller_on(run.key.thread).changes, approver()
+    record, changes, by = run.record, caller_on(run.key.thread).changes, str(run.approver)
     if fault := retry_fault(record, changed=brings_plan or bool(changes)):
         raise InputError("run", f"{record.id} {fault}")
     budget = _raised(run, changes.limits)

@@ -20,6 +20,13 @@ WORLD = frozenset(
         "wall_s",
         "elapsed_s",
         "approver",
+        "started_by",
+        "written_by",
+        "roles",
+        "voters",
+        "given_by",
+        "until",
+        "given_at",
         "provider",
         "would_replace",
     }
