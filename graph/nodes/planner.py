@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from graph.calls.meter import LimitReached
-from graph.calls.model_gate import ModelCall
+from graph.calls.model_call import ModelCall
 from graph.context import Services
 from graph.errors import InputError
 from graph.identity import approver

@@ -9,7 +9,8 @@ from desk import Desk, at_desk
 from langchain_core.messages import AIMessage, HumanMessage
 
 from graph.calls.meter import LimitReached, Meter
-from graph.calls.model_gate import ModelCall, ModelGate
+from graph.calls.model_call import ModelCall
+from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.roles import role_model
