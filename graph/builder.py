@@ -28,6 +28,7 @@ from graph.client_context import Context
 from graph.client_schema import context_schema
 from graph.configuration import check, check_reach, policy_named, settings_of
 from graph.context import Services
+from graph.kept_checkpoints import KeepCheckpoints, let_keep
 from graph.ledger.protocol import Ledger
 from graph.lifetime import LoopThread
 from graph.nodes.executor import Executor
@@ -110,6 +111,7 @@ def build_graph(
     tools: Sequence[BaseTool | Callable[..., Any]] | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     ledger: str | Path | Ledger | None = None,
+    keep_checkpoints: KeepCheckpoints | None = None,
     observers: Sequence[Observer] = (),
     name: str = NAME,
     **settings: Any,
@@ -129,6 +131,8 @@ def build_graph(
         tools: LangChain tools or functions with a docstring. Default: the project's own.
         checkpointer: LangGraph's checkpointer; without one a run cannot wait for a person.
         ledger: A database file, or an open ledger. Default: the file of a SQLite checkpointer, else memory.
+        keep_checkpoints: "until_end" keeps only the latest checkpoint of a thread whose run has ended, if the
+            checkpointer is one of `graph.checkpoint`. Default: PLANNER_EXECUTOR_KEEP_CHECKPOINTS, else "all".
         observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`, which
             PLANNER_EXECUTOR_OTEL=1 adds.
         name: The graph's name in traces and drawings, and as a node of another graph.
@@ -157,6 +161,8 @@ def build_graph(
         turns=process_rate_limiter(chosen.policy.rates),
     )
     check(services, policy, config)
+    if keep_checkpoints is not None:
+        let_keep(checkpointer, keep_checkpoints)
     _warn_if_lax(checkpointer)
     return compiled(services, checkpointer, name)
 

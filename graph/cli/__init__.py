@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import typer
 
 from graph.cli.commands.audit import audit
+from graph.cli.commands.backup import backup
 from graph.cli.commands.cancel import cancel
 from graph.cli.commands.copy import copy
 from graph.cli.commands.doctor import doctor
@@ -21,6 +22,7 @@ from graph.cli.commands.models import models
 from graph.cli.commands.notify import notify
 from graph.cli.commands.pause import pause
 from graph.cli.commands.policy import policy
+from graph.cli.commands.prune import prune
 from graph.cli.commands.redact import redact
 from graph.cli.commands.replay import replay
 from graph.cli.commands.resume import resume
@@ -67,6 +69,8 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "export": export,
     "replay": replay,
     "redact": redact,
+    "prune": prune,
+    "backup": backup,
     "copy": copy,
     "tools": tools,
     "trust": trust,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from graph.ledger.lease import Holder
@@ -146,6 +147,13 @@ class RunStore(Ledger, Protocol):
         """Return the space of removed data to the file system; return False if others who use the file prevent it.
 
         Without a file there is nothing to do. Runs may go on meanwhile.
+        """
+
+    async def back_up(self, file: Path) -> None:
+        """Copy the database, as one moment has it, to a new file that only its owner can read; runs go on meanwhile.
+
+        Raises:
+            InputError: The file is there already or cannot be written; or the database is no file.
         """
 
     async def runs(self) -> list[RunKey]:

@@ -14,6 +14,9 @@ from typing import Any, Self
 from graph.ledger.seal import SealKey, seal_fault
 from graph.ledger.transcript import Transcript
 
+LINK_BYTES = 32
+NUMBER_DIGITS = 18
+"""Longer numbers cannot be run numbers (64 bits)."""
 FIRST_LINK = sha256(b"planner-executor tombstones 1").digest()
 """The hash that the first tombstone is chained to."""
 
@@ -28,7 +31,7 @@ class Tombstone:
     """
 
     number: int
-    thread: str
+    thread: bytes
     first: int
     heads: tuple[str, ...]
     at: float
@@ -41,17 +44,13 @@ class Tombstone:
         """The number of the thread's last run that was removed."""
         return self.first + len(self.heads) - 1
 
-    def covers(self, thread: str, n: int) -> bool:
-        """Whether the run is one of those that were removed."""
-        return self.thread == thread_digest(thread) and self.first <= n <= self.last
-
     def stored(self) -> tuple[Any, ...]:
         """Return the columns of a row, up to the seal, in the order of the fields."""
         return (
             self.number,
             self.thread,
             self.first,
-            json.dumps(self.heads),
+            b"".join(map(bytes.fromhex, self.heads)),
             self.at,
             self.by,
             self.key,
@@ -60,7 +59,7 @@ class Tombstone:
 
     def link_after(self, before: bytes) -> bytes:
         """Return the hash of this tombstone, if the one before it has the hash `before`."""
-        content = [self.number, self.thread, self.first, self.heads, self.at, self.by, self.key]
+        content = [self.number, self.thread.hex(), self.first, self.heads, self.at, self.by, self.key]
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr)
         return sha256(before + text.encode("utf-8", "surrogateescape")).digest()
 
@@ -78,7 +77,7 @@ class Tombstones:
 
         A cell of another type makes the row one that was changed.
         """
-        found = [(*row[:3], _heads(row[3]), *row[4:]) for row in rows]
+        found = [(row[0], _cell(row[1]), row[2], _heads(_cell(row[3])), *row[4:]) for row in rows]
         return cls(tuple(Tombstone(*row[:8]) for row in found), found[-1][8] if found else None)
 
     @property
@@ -86,23 +85,33 @@ class Tombstones:
         """The number of runs that were removed."""
         return sum(len(row.heads) for row in self.rows)
 
+    def named(self, name: str) -> Tombstone | None:
+        """Return the tombstone of a run, by its id, or the last one of a thread, by its name; None if there is none."""
+        thread, _, n = name.rpartition(".")
+        if n.isdecimal() and n.isascii() and len(n) <= NUMBER_DIGITS:
+            for row in self.of(thread):
+                if row.first <= int(n) <= row.last:
+                    return row
+        return next(reversed(self.of(name)), None)
+
     def of(self, thread: str) -> list[Tombstone]:
         """Return the tombstones of a thread, in order."""
         digest = thread_digest(thread)
         return [row for row in self.rows if row.thread == digest]
 
 
-def _heads(text: Any) -> tuple[str, ...]:
-    try:
-        found = json.loads(text)
-    except (ValueError, TypeError, RecursionError):
-        return ()
-    return tuple(map(str, found)) if isinstance(found, list) else ()
+def _cell(value: Any) -> bytes:
+    """Return the bytes of a cell, or those of its text: SQLite stores any type in any column."""
+    return value if isinstance(value, bytes) else repr(value).encode()
 
 
-def thread_digest(thread: str) -> str:
+def _heads(joined: bytes) -> tuple[str, ...]:
+    return tuple(joined[at : at + LINK_BYTES].hex() for at in range(0, len(joined), LINK_BYTES))
+
+
+def thread_digest(thread: str) -> bytes:
     """Return the digest by which tombstones name a thread."""
-    return sha256(b"planner-executor thread 1\0" + thread.encode("utf-8", "surrogateescape")).hexdigest()
+    return sha256(b"planner-executor thread 1\0" + thread.encode("utf-8", "surrogateescape")).digest()
 
 
 def tombstone_after(
@@ -167,7 +176,7 @@ def gaps(runs: Iterable[tuple[str, int]], found: Tombstones, started: int) -> It
     by_thread: dict[str, set[int]] = {}
     for thread, n in runs:
         by_thread.setdefault(thread, set()).add(n)
-    removed: dict[str, int] = {}
+    removed: dict[bytes, int] = {}
     for row in found.rows:
         if row.first != removed.get(row.thread, row.first - 1) + 1:
             yield f"runs between tombstone {row.number} and the one before it of the same thread have none"

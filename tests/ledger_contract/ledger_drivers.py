@@ -176,7 +176,7 @@ class MemoryDriver:
 
     def change_tombstone(self, number: int, column: str, value: Any) -> None:
         rows = list(self.store.tombstones.rows)
-        rows[number - 1] = replace(rows[number - 1], **{column: value})
+        rows[number - 1] = replace(rows[number - 1], **{column: () if value == b"" else value})
         self.store.tombstones = replace(self.store.tombstones, rows=tuple(rows))
 
     def delete_tombstone(self, number: int) -> None:

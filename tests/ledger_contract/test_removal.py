@@ -60,7 +60,9 @@ def test_all_of_a_thread_is_gone_and_what_others_name_stays(driver: Driver) -> N
         made = await removed(ledger, "t")
 
         assert (made.number, made.first, made.last, made.by) == (1, 1, 2, "os:ada")
-        assert made.heads == tuple(run.head.hex() for run in before) and made.covers("t", 2)
+        assert (
+            made.heads == tuple(run.head.hex() for run in before) and (await ledger.tombstones()).named("t.2") == made
+        )
         assert await ledger.runs() == [other] and [run.id for run in await ledger.page(RunFilter())] == ["other.1"]
         assert await ledger.last_run("t") is None and await ledger.latest("t") is None and await ledger.named("t") == []
         assert await ledger.artifact(str(SHARED.named["id"])) == SHARED.text
@@ -159,7 +161,9 @@ def test_several_removals_at_once_make_one_chain(driver: Driver) -> None:
     use(driver, work, count=2)
 
 
-@pytest.mark.parametrize(("column", "value"), [("by", "os:eve"), ("at", 1.0), ("first", 2), ("thread", "0" * 64)])
+@pytest.mark.parametrize(
+    ("column", "value"), [("by", "os:eve"), ("at", 1.0), ("first", 2), ("thread", bytes(32)), ("heads", b"")]
+)
 def test_a_tombstone_that_was_changed_is_named(column: str, value: object, driver: Driver) -> None:
     async def work(ledger: RunStore) -> None:
         for thread in "ab":

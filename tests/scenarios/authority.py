@@ -151,6 +151,13 @@ ROWS = (
         config="other.toml",
     ),
     row(
+        "what is removed or copied: `prune`, `backup`, `keep_checkpoints`",
+        *(NO, NO, NO, NO, NO),
+        keep_checkpoints="until_end",
+        prune={"older_than": "0s"},
+        backup="copy.db",
+    ),
+    row(
         "what happened: results, status, answer, digest, revision",
         *(NO, NO, NO, NO, NO),
         results={"out": {"status": "succeeded", "value": "done"}},

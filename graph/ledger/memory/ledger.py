@@ -5,7 +5,9 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
+from pathlib import Path
 
+from graph.errors import InputError
 from graph.ledger.erasure import ThreadErasure, redactor_of, thread_erasure
 from graph.ledger.memory.event_store import EventStore
 from graph.ledger.memory.outbox import MemoryOutbox
@@ -74,6 +76,10 @@ class MemoryLedger(EventStore):
     async def give_back(self) -> bool:
         """Do nothing: there is no file."""
         return True
+
+    async def back_up(self, file: Path) -> None:  # noqa: ARG002  (the signature of all ledgers)
+        """Refuse: there is no file."""
+        raise InputError("file", "a ledger in memory has no file to back up; export its runs")
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""

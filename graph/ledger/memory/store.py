@@ -16,7 +16,7 @@ from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import Tombstones
-from graph.ledger.transcript import Transcript, artifact_ids, event_of
+from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import CONTROL, Draft, Event
 from graph.record.summary import RunSummary, Summarizer
@@ -205,19 +205,19 @@ class Store:
         run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
         run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
-        self.note_uses(run, events)
+        self.note_uses(run, artifacts_in(rows, events))
         return run.standing.events
 
-    def note_uses(self, run: StoredRun, events: Sequence[Event]) -> None:
-        """Note the artifacts that events of a run name."""
-        for name in artifact_ids(events):
+    def note_uses(self, run: StoredRun, named: Sequence[str]) -> None:
+        """Note artifacts that events of a run name."""
+        for name in named:
             self.uses[name].add(run.number)
 
     def renew_uses(self, run: StoredRun) -> None:
         """Note the artifacts of a run whose events were changed."""
         for runs in self.uses.values():
             runs.discard(run.number)
-        self.note_uses(run, run.events())
+        self.note_uses(run, artifact_ids(run.events()))
 
     def remove_unused(self, artifacts: Iterable[str]) -> None:
         """Remove those of the artifacts that no run names."""
@@ -242,7 +242,7 @@ class Store:
             self.counts.update(stored.fold.apply(run.events()))
             stored.summary = stored.fold.summarizer.summary
             self.add(stored)
-            self.note_uses(stored, run.events())
+            self.note_uses(stored, artifact_ids(run.events()))
             self._changed(stored)
             self.artifacts.update(run.artifacts)
 

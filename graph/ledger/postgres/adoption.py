@@ -9,7 +9,7 @@ from graph.ledger.postgres.run_index import add_counts, put
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.refusals import thread_is_there
 from graph.ledger.tombstone import thread_digest
-from graph.ledger.transcript import Transcript
+from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import RunCounter
 from graph.record.summary import Summarizer
 
@@ -34,6 +34,6 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
             tx.tell_rows(PUT_EVENTS, [(run_id, *row) for row in run.rows[place : place + ROWS]])
         tx.tell_rows(PUT_ARTIFACTS, sorted(run.artifacts.items()))
         events = run.events()
-        note_uses(tx, run_id, events)
+        note_uses(tx, run_id, artifact_ids(events))
         put(tx, run_id, Summarizer(run.thread, run.n).apply(events).summary)
         add_counts(tx, run_id, RunCounter().count(events))

@@ -6,7 +6,6 @@ from contextlib import suppress
 from graph.ledger.postgres.queries import read_rows
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.transcript import artifact_ids, event_of
-from graph.record.events import Event
 from graph.record.summary import CHANGED
 
 LOCK = 6_911_051_277_381_204_003
@@ -14,9 +13,9 @@ LOCK = 6_911_051_277_381_204_003
 the other has not committed yet."""
 
 
-def note_uses(tx: Transaction, run_id: int, events: Sequence[Event]) -> None:
-    """Note the artifacts that new events of a run name."""
-    if named := artifact_ids(events):
+def note_uses(tx: Transaction, run_id: int, named: Sequence[str]) -> None:
+    """Note artifacts that new events of a run name."""
+    if named:
         tx.tell("SELECT pg_advisory_xact_lock_shared(%s)", LOCK)
         _put(tx, run_id, named)
 

@@ -12,6 +12,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import thread_digest
+from graph.ledger.transcript import artifacts_in
 from graph.record.events import Draft
 from graph.record.values import Kept
 
@@ -55,6 +56,6 @@ class EventWriter:
         tx.tell("UPDATE ledger_runs SET events = %s, key = %s, seal = %s WHERE id = %s", *standing, head.run_id)
         kept = {value.artifact.id: value.text for value in artifacts if value.artifact}
         tx.tell_rows(PUT_ARTIFACTS, sorted(kept.items()))  # in one order, or two writers would wait for each other
-        note_uses(tx, head.run_id, events)
+        note_uses(tx, head.run_id, artifacts_in(rows, events))
         self.index.add(tx, head, events, link)
         return seq

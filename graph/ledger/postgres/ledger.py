@@ -4,7 +4,9 @@ import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from pathlib import Path
 
+from graph.errors import InputError
 from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.adoption import adopt
@@ -73,9 +75,8 @@ class PostgresLedger(EventStore):
 
     async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
         """Remove a thread, and return its tombstone."""
-        key, silent_s = self._key, self._silent_s
         return await self._file.do(
-            lambda tx: remove(tx, self.name, key, silent_s, runs, time.time(), by), runs[0].thread, full=True
+            lambda tx: remove(tx, self._writer, self._silent_s, runs, time.time(), by), runs[0].thread, full=True
         )
 
     async def tombstones(self) -> Tombstones:
@@ -90,6 +91,10 @@ class PostgresLedger(EventStore):
         """Let the server use the space of removed rows again; it returns none to the file system."""
         await self._file.compact()
         return True
+
+    async def back_up(self, file: Path) -> None:  # noqa: ARG002  (the signature of all ledgers)
+        """Refuse: there is no file."""
+        raise InputError("file", f"{self.name} is backed up by its server's own means, such as pg_dump")
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.artifact_uses import LOCK, remove_unused
+from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, numbers_of
 from graph.ledger.postgres.run_index import counted
 from graph.ledger.postgres.schema import OF_A_RUN
@@ -24,8 +25,7 @@ _CARRY = (
 
 def remove(
     tx: Transaction,
-    database: str,
-    key: SealKey | None,
+    writer: EventWriter,
     silent_s: float,
     runs: Sequence[Transcript],
     at: float,
@@ -36,12 +36,15 @@ def remove(
     An owner that was silent for more than `silent_s` seconds is dead.
     """
     tx.tell(LONG)
+    database, key = writer.database, writer.key
     run_ids = _unchanged(tx, database, runs, silent_s)
     found = tombstones_of(tx, latest=True)
     last = found.rows[-1] if found.rows else None
     if fault := end_fault(last, found.seal, key):
         raise sealed_otherwise(database, fault)
     made = tombstone_after(last, runs, at, by, key)
+    for run_id in run_ids:
+        writer.index.forget(tx, run_id)
     for table in OF_A_RUN:
         tx.tell(f"DELETE FROM {table} WHERE run = ANY(%s)", run_ids)
     tx.tell("DELETE FROM ledger_runs WHERE id = ANY(%s)", run_ids)

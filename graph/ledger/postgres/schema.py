@@ -112,10 +112,10 @@ CREATE INDEX ledger_uses_run ON ledger_uses (run);
 CREATE INDEX ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
 CREATE TABLE ledger_tombstones (
     number bigint PRIMARY KEY,
-    thread text COLLATE "C" NOT NULL,
+    thread bytea NOT NULL,
     first bigint NOT NULL,
     last bigint NOT NULL,
-    heads text COLLATE "C" NOT NULL,
+    heads bytea NOT NULL,
     at double precision NOT NULL,
     person text COLLATE "C" NOT NULL,
     key text COLLATE "C",

@@ -6,13 +6,12 @@ from contextlib import suppress
 
 from graph.ledger.sqlite.queries import read_rows
 from graph.ledger.transcript import artifact_ids, event_of
-from graph.record.events import Event
 from graph.record.summary import CHANGED
 
 
-def note_uses(db: sqlite3.Connection, run_id: int, events: Sequence[Event]) -> None:
-    """Note the artifacts that new events of a run name."""
-    if named := artifact_ids(events):
+def note_uses(db: sqlite3.Connection, run_id: int, named: Sequence[str]) -> None:
+    """Note artifacts that new events of a run name."""
+    if named:
         db.executemany("INSERT OR IGNORE INTO ledger_uses VALUES (?, ?)", [(name, run_id) for name in named])
 
 
@@ -27,7 +26,7 @@ def renew_uses(db: sqlite3.Connection, run_id: int) -> None:
     db.execute("DELETE FROM ledger_uses WHERE run = ?", (run_id,))
     for event in map(event_of, read_rows(db, run_id)):
         with suppress(*CHANGED):
-            note_uses(db, run_id, [event] if event is not None else [])
+            note_uses(db, run_id, artifact_ids([event] if event is not None else []))
 
 
 def remove_unused(db: sqlite3.Connection, artifacts: Iterable[str]) -> None:

@@ -5,10 +5,12 @@ import os
 import sqlite3
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 from weakref import finalize
 
 from graph.errors import AgentError, LedgerError, LedgerUnavailableError
+from graph.ledger.sqlite.backup import back_up
 from graph.ledger.sqlite.file import advice
 from graph.ledger.sqlite.vacuum import compact, give_back
 from graph.ledger.sqlite.writer import Pulse
@@ -61,6 +63,13 @@ class Database:
         """Return free pages to the file system, on another thread than the writer's."""
         try:
             return await asyncio.to_thread(give_back, self.name)
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self.name, advice(error)) from error
+
+    async def back_up(self, target: Path) -> None:
+        """Copy the database to a new file, on another thread than the writer's."""
+        try:
+            await asyncio.to_thread(back_up, self.name, target)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
 

@@ -71,7 +71,7 @@ class SqliteLedger(EventStore):
 
     async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
         """Remove a thread, and return its tombstone."""
-        removed = partial(remove, database=self.name, key=self._key, runs=runs, at=time.time(), by=by)
+        removed = partial(remove, writer=self._writer, runs=runs, at=time.time(), by=by)
         return await self._file.do(removed, full=True)
 
     async def tombstones(self) -> Tombstones:
@@ -85,6 +85,10 @@ class SqliteLedger(EventStore):
     async def give_back(self) -> bool:
         """Return the space of removed rows to the file system."""
         return await self._file.give_back()
+
+    async def back_up(self, file: Path) -> None:
+        """Copy the database, with LangGraph's checkpoints in it, to a new file."""
+        await self._file.back_up(file)
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""

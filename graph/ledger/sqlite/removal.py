@@ -9,6 +9,7 @@ from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwi
 from graph.ledger.seal import SealKey
 from graph.ledger.sqlite.artifact_uses import remove_unused
 from graph.ledger.sqlite.checkpoint_redaction import is_there
+from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.lease import look
 from graph.ledger.sqlite.packed_payload import payload_text
 from graph.ledger.sqlite.queries import head_of, next_row, numbers_of, run_id_of
@@ -22,10 +23,9 @@ _COLUMNS = "number, thread, first, heads, at, person, key, link"
 _CARRY = "INSERT INTO ledger_carried VALUES (?, ?, ?) ON CONFLICT (name, labels) DO UPDATE SET value = value + ?"
 
 
-def remove(
-    db: sqlite3.Connection, database: str, key: SealKey | None, runs: Sequence[Transcript], at: float, by: str
-) -> Tombstone:
+def remove(db: sqlite3.Connection, writer: EventWriter, runs: Sequence[Transcript], at: float, by: str) -> Tombstone:
     """Remove a thread, within a transaction; see `graph.ledger.run_store.RunStore.remove`."""
+    database, key = writer.database, writer.key
     run_ids = _unchanged(db, database, runs)
     found = tombstones_of(db, latest=True)
     last = found.rows[-1] if found.rows else None
@@ -33,6 +33,8 @@ def remove(
         raise sealed_otherwise(database, fault)
     made = tombstone_after(last, runs, at, by, key)
     top = next_row(db) - 1  # before the rows are gone
+    for run_id in run_ids:
+        writer.index.forget(db, run_id)
     for table in OF_A_RUN:
         db.executemany(f"DELETE FROM {table} WHERE run = ?", [(run_id,) for run_id in run_ids])
     db.executemany("DELETE FROM ledger_runs WHERE id = ?", [(run_id,) for run_id in run_ids])

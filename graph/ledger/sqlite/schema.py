@@ -105,10 +105,10 @@ CREATE TABLE ledger_uses (
 CREATE INDEX ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
 CREATE TABLE ledger_tombstones (
     number INTEGER PRIMARY KEY,
-    thread TEXT NOT NULL,
+    thread BLOB NOT NULL,
     first INTEGER NOT NULL,
     last INTEGER NOT NULL,
-    heads TEXT NOT NULL,
+    heads BLOB NOT NULL,
     at REAL NOT NULL,
     person TEXT NOT NULL,
     key TEXT,
