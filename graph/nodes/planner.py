@@ -10,7 +10,6 @@ from graph.calls.meter import LimitReached
 from graph.calls.model_call import ModelCall
 from graph.context import Services
 from graph.errors import InputError
-from graph.identity import approver
 from graph.ledger.values import content_value
 from graph.nodes.fork_source import fork_source
 from graph.nodes.planner_input import (
@@ -23,7 +22,7 @@ from graph.nodes.planner_input import (
 )
 from graph.nodes.retry import reopen, retry_hint
 from graph.nodes.review_message import message_about, message_without_plan
-from graph.nodes.run_to_continue import is_announced, run_to_continue
+from graph.nodes.run_to_continue import is_announced, run_to_continue, was_here
 from graph.nodes.step_changes import take_changes
 from graph.pictures import pictures_of
 from graph.plan.canonical import digest
@@ -42,7 +41,7 @@ from graph.record.goal import Goal
 from graph.record.values import keep_anything
 from graph.run_context import RunContext
 from graph.run_events import budget_reached, revision
-from graph.run_opening import begin_run, thread_of
+from graph.run_opening import begin_run, invocation_of, thread_of
 from graph.run_writer import RunWriter
 from graph.state import State, StateUpdate
 from graph.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
@@ -67,13 +66,16 @@ class Planner:
             state = {**state, "plan": source.plan, "digest": None}
         run = await run_to_continue(self.services, state, config)
         if run is not None and (words := steering(state)):
-            await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
+            await RunWriter(run).write(
+                Amendment(add=(words,), by=str(run.approver)).draft(run.record.assignment.constraints)
+            )
         if run is not None:
             await take_changes(run, state, words=True)
             writer = RunWriter(run)
             async with writer.owned():
-                if wants_to_retry(state) and run.record.ended and not run.here_before:
-                    await reopen(writer, brings_plan=_brings_plan(run, state))
+                if wants_to_retry(state) and run.record.ended and not was_here(run, state, config):
+                    brings_plan, invocation = _brings_plan(run, state), invocation_of(config)
+                    await reopen(writer, brings_plan=brings_plan, invocation=invocation)
                 return await self._continue(writer, state)
         goal = source.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:

@@ -9,6 +9,7 @@ from graph.nodes.planner_input import (
     Operation,
     brought_plan,
     check_named,
+    is_repeated,
     operation_of,
     steering,
     wants_to_go_on,
@@ -18,14 +19,14 @@ from graph.nodes.step_changes import change_in_words
 from graph.record.reopening import is_retryable, retry_fault
 from graph.route import route_of
 from graph.run_context import RunContext
-from graph.run_opening import latest_run, open_run, thread_of
+from graph.run_opening import invocation_of, latest_run, open_run, thread_of
 from graph.state import State, goal_of, last_words, stated_goal
 
 
 async def run_to_continue(services: Services, state: State, config: RunnableConfig) -> RunContext | None:
     """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
     latest = await latest_run(services, thread_of(state, config), state.get("run"))
-    if latest is not None and latest.here_before:
+    if latest is not None and was_here(latest, state, config):
         return latest
     if (wanted := operation_of(state)) is not None:
         return _operated_on(latest, wanted, state)
@@ -37,6 +38,11 @@ async def run_to_continue(services: Services, state: State, config: RunnableConf
     if not (wants_to_go_on(state) or steering(state) or change_in_words(state)):
         return None
     return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
+
+
+def was_here(run: RunContext, state: State, config: RunnableConfig) -> bool:
+    """Whether this node has worked on just this input before: at this checkpoint, or in this invocation of a server."""
+    return run.here_before or is_repeated(state, run.record, invocation_of(config))
 
 
 def _operated_on(run: RunContext | None, wanted: Operation, state: State) -> RunContext:

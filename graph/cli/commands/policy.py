@@ -18,7 +18,7 @@ from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy_preview import PolicyFinding, preview_policy
-from graph.text.policy import denials, stops, triggers
+from graph.text.policy import deciders, denials, stops, triggers
 
 if TYPE_CHECKING:
     from graph.settings import Settings
@@ -143,6 +143,8 @@ def lines(rules: EffectiveRules) -> Iterator[str]:
     yield from (f"- {line}" for line in triggers(rules.terms))
     yield from ("", "denied, even if approved", "")
     yield from (f"- {line}" for line in list(denials(rules.terms)) or ["nothing"])
+    yield from ("", "decides", "")
+    yield from (f"- {line}" for line in list(deciders(rules.terms.policy)) or ["anybody who can answer"])
     yield from ("", "stops or delays a run", "")
     yield from (f"- {line}" for line in stops(rules.terms.policy))
     yield from (f"- {getattr(rules.settings, name)} {words} ({name})" for name, words in BOUNDS.items())
