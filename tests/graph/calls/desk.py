@@ -78,7 +78,11 @@ class Desk:
         await self.ledger.append(self.lease, [drafted("plan_revised", revised)])
 
 
-def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
+def at_desk(
+    work: Callable[[Desk], Awaitable[Result]],
+    *tools: Any,
+    loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+) -> Result:
     async def main() -> Result:
         ledger = MemoryLedger()
         run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
@@ -88,4 +92,5 @@ def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
         finally:
             await ledger.close()
 
-    return asyncio.run(main())
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(main())
