@@ -1,6 +1,9 @@
 """Who decides: the user whom the server has authenticated, or the one whom the operating system knows."""
 
 import getpass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 UNVERIFIED = "unverified"
@@ -20,8 +23,26 @@ def approver() -> str:
     return local_user()
 
 
+_acting: ContextVar[str | None] = ContextVar("acting", default=None)
+
+
+@contextmanager
+def acting_as(person: str | None) -> Iterator[None]:
+    """Act in the name of a person whom this process has authenticated; None means this process's own user."""
+    token = _acting.set(person)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
 def local_user() -> str:
-    """Return `os:` and the login name of this process's user, or `unverified` if there is none."""
+    """Return who acts here: the person of `acting_as`, else `os:` and the login name of this process's user.
+
+    `unverified` if there is no such user.
+    """
+    if (person := _acting.get()) is not None:
+        return person
     try:
         return f"os:{getpass.getuser()}"
     except (OSError, KeyError, ImportError):  # as in a container whose user has no entry
