@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from graph.async_agent import AsyncAgent
@@ -37,6 +38,17 @@ class Agents(Protocol):
 
     def __call__(self, run: Run | None) -> AbstractAsyncContextManager[OpenedAgent]:
         """Return the agent, open for the block."""
+
+
+def agents_with(database: str | Path, **options: Any) -> Agents:
+    """Return agents that carry on every run with the same options, which are those of `AsyncAgent`."""
+
+    @asynccontextmanager
+    async def opened(_: Run | None) -> AsyncIterator[OpenedAgent]:
+        async with AsyncAgent.open(database, **options) as agent:
+            yield OpenedAgent(agent, {})
+
+    return opened
 
 
 Work = Callable[[OpenedAgent], Awaitable[Run]]

@@ -90,7 +90,8 @@ async def _continue(request: Request, records: Records, shown: ShownRun, _: Form
 async def _steer(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
     """Amend a run: one that executes reads it before its next call, another one is planned again here."""
     add = [line.strip() for line in form.get("add").split("\n") if line.strip()]
-    withdraw = [value for name, value in form.fields if name == "withdraw"]
+    numbers = {value for name, value in form.fields if name == "withdraw"}
+    withdraw = [one for number, one in enumerate(shown.run.constraints) if str(number) in numbers]
     feedback = form.get("feedback") or None
     if shown.executing:
         with acting_as(visitor_of(request).identity):

@@ -11,21 +11,24 @@ from graph.plan.issues import Issue
 from graph.plan.reading import ParsedPlan, read_plan
 from graph.plan.revision import difference, read_revision
 from graph.plan.schema import Plan
-from graph.sanitize import visible_json
+from graph.sanitize import visible, visible_json
 from graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml
 
 
 @dataclass(frozen=True)
 class StepForm:
-    """A step of a plan in the form; `extra` names fields that only the text of the plan can change."""
+    """A step of a plan in the form; `extra` names fields that only the text of the plan can change.
+
+    These are rare fields, and texts with characters that cannot be seen, which are None here.
+    """
 
     id: str
-    objective: str
+    objective: str | None
     does: str
     args: str
     depends_on: str
-    success_criteria: str
-    question: str
+    success_criteria: str | None
+    question: str | None
     done: bool
     extra: tuple[str, ...]
 
@@ -105,16 +108,19 @@ def by_step(issues: Sequence[Issue]) -> dict[str, list[Issue]]:
 def _form(step: Mapping[str, Any], succeeded: frozenset[str]) -> StepForm:
     tools = step.get("tools") or ()
     args = step.get("args") or {}
+    texts = {name: str(step.get(name) or "") for name in ("objective", "success_criteria", "ask", "gate")}
+    hidden = [name for name, text in texts.items() if visible(text) != text]
+    shown = {name: None if name in hidden else text for name, text in texts.items()}
     return StepForm(
         id=str(step.get("id", "")),
-        objective=str(step.get("objective", "")),
+        objective=shown["objective"],
         does=str(step["tool"]) if step.get("tool") else ", ".join(map(str, tools)),
         args=visible_json(args) if args else "",
         depends_on=", ".join(map(str, step.get("depends_on") or ())),
-        success_criteria=str(step.get("success_criteria") or ""),
-        question=str(step.get("ask") or step.get("gate") or ""),
+        success_criteria=shown["success_criteria"],
+        question=shown["gate"] if step.get("gate") else shown["ask"],
         done=step.get("id") in succeeded,
-        extra=tuple(name for name in step if name not in EDITED),
+        extra=(*hidden, *(name for name in step if name not in EDITED)),
     )
 
 

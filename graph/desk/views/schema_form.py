@@ -68,7 +68,7 @@ def _field(name: str, schema: Any, required: bool) -> FormField:
     if kind == "boolean":
         return FormField(name, label, hint, "choice", required, [("true", "yes"), ("false", "no")])
     if kind in ("integer", "number"):
-        return FormField(name, label, " ".join(filter(None, [hint, _bounds(schema)])), "number", required)
+        return FormField(name, label, ", ".join(filter(None, [hint, _bounds(schema)])), "number", required)
     if kind == "string":
         most = schema.get("maxLength")
         short = name and (isinstance(most, int) and most <= LONG_FROM)
