@@ -3,6 +3,7 @@
 import shutil
 import sys
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 from desk_server import DeskServer, query, served
@@ -57,7 +58,8 @@ PLAN = {
 
 def main(folder: Path) -> None:
     """Write the pictures into a folder."""
-    with tempfile.TemporaryDirectory() as home, served(Path(home) / "runs.db") as server:
+    folder = folder.absolute()
+    with tempfile.TemporaryDirectory() as home, chdir(home), served(Path("planner-executor.db")) as server:
         options = {"tools": default_tools(REPOSITORY / "examples" / "renewable-energy", Path(home) / "workspace")}
         with Agent.open(server.database, planner="offline", **options) as agent:
             waiting = agent.start(GOAL, constraints=["name every source"], tags=["energy"], plan=PLAN, thread="wind").id
