@@ -23,12 +23,16 @@ CHAT_PAGE := tests/node/chat/dist/index.html
 
 DOCS ?= docs
 THEN ?= 25
+SOAK_RUNS ?= 20000
 EXAMPLES ?= 1000
 JOBS ?= 10
 GOAL ?= Research how this agent keeps side effects safe and write a brief report with sources
 
+# Many processes import the same modules; without compiled files each compiles them anew, for a second or two.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check coverage e2e static bench faults fuzz mutants snapshots screenshots clean
+.PHONY: help run studio test check coverage e2e static bench soak faults fuzz mutants snapshots screenshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -67,6 +71,9 @@ static: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks
+
+soak: $(VENV)/.dev ## Many runs with pruning on; memory, threads, descriptors and file size must stay flat [SOAK_RUNS=20000]
+	@$(BIN)/python -m benchmarks.soak --runs $(SOAK_RUNS)
 
 faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it up too [THEN=1: at all of its own]; lock, cancel
 	@rm -rf .faults

@@ -98,6 +98,10 @@ class Agent:
         """See `AsyncAgent.fork`."""
         return self._do(lambda: self._agent.fork(run, step, **options))
 
+    def work(self, **options: Any) -> None:
+        """See `AsyncAgent.work`."""
+        self._do(lambda: self._agent.work(**options))
+
     def show(self, run: str) -> Run:
         """See `AsyncAgent.show`."""
         return self._do(lambda: self._agent.show(run))

@@ -1,6 +1,6 @@
 """The asynchronous facade: start, resume, inspect and change runs in one database."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -24,6 +24,10 @@ from graph.record.amendment import Amendment
 from graph.runs import Run, Runs
 from graph.text.notebook import draw_plans
 from graph.tool_servers import Servers, Tools
+from graph.work.continuing import ByPlace, BySession
+from graph.work.report import Report
+from graph.work.server import ByServer
+from graph.work.worker import CONCURRENCY, Worker
 
 
 class AsyncAgent(AgentRecords):
@@ -233,6 +237,29 @@ class AsyncAgent(AgentRecords):
         caller = replace(Caller.facade(thread, fork.setup), inherited=fork.drafts, values=fork.values)
         await session.drive(given, caller, on_progress)
         return await session.latest(thread)
+
+    async def work(
+        self,
+        *,
+        once: bool = False,
+        concurrency: int = CONCURRENCY,
+        server: str | None = None,
+        on_report: Callable[[Report], None] = lambda _: None,
+    ) -> None:
+        """Continue the runs that nobody works on and that were begun under this agent's tools, policy and models.
+
+        Any number of processes may do so; each run is continued by one of them. Nothing is decided: a run that asks a
+        person waits. Cancelled, it interrupts the runs in hand, which the next worker continues.
+
+        Args:
+            once: Whether to return when no such run is left, instead of waiting for more.
+            concurrency: Runs at a time, at most.
+            server: The address of a LangGraph server, through which the runs that it started are continued.
+            on_report: Called with what is done, and with each run that cannot be continued, and why.
+        """
+        session = await self._open.get()
+        place = ByPlace(BySession(session), ByServer(server) if server is not None else None)
+        await Worker(session.runs, place, on_report, concurrency).run(once=once)
 
     async def show(self, run: str) -> Run:
         """Return a run's current state, with the open review request if it waits for a decision.

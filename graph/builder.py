@@ -28,6 +28,7 @@ from graph.client_context import Context
 from graph.client_schema import context_schema
 from graph.configuration import check, check_reach, policy_named, settings_of
 from graph.context import Services
+from graph.kept_checkpoints import KeepCheckpoints, let_keep
 from graph.ledger.protocol import Ledger
 from graph.lifetime import LoopThread
 from graph.nodes.executor import Executor
@@ -35,6 +36,7 @@ from graph.nodes.planner import Planner
 from graph.nodes.replanner import Replanner
 from graph.nodes.review import Review
 from graph.nodes.review_calls import with_settled_calls
+from graph.notices.notifier import with_notices
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
@@ -64,6 +66,8 @@ EDGES: Mapping[str, tuple[Callable[[State], str], Mapping[Hashable, str]]] = {
 
 class BoundedGraph(CompiledStateGraph[State, Context, Input, State]):
     """The compiled graph; input nested too deeply is cut before a serializer recurses into it, and then refused."""
+
+    services: Services
 
     def stream(self, input: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Run the graph; see the base class."""
@@ -107,6 +111,7 @@ def build_graph(
     tools: Sequence[BaseTool | Callable[..., Any]] | None = None,
     checkpointer: BaseCheckpointSaver[Any] | None = None,
     ledger: str | Path | Ledger | None = None,
+    keep_checkpoints: KeepCheckpoints | None = None,
     observers: Sequence[Observer] = (),
     name: str = NAME,
     **settings: Any,
@@ -126,6 +131,8 @@ def build_graph(
         tools: LangChain tools or functions with a docstring. Default: the project's own.
         checkpointer: LangGraph's checkpointer; without one a run cannot wait for a person.
         ledger: A database file, or an open ledger. Default: the file of a SQLite checkpointer, else memory.
+        keep_checkpoints: "until_end" keeps only the latest checkpoint of a thread whose run has ended, if the
+            checkpointer is one of `graph.checkpoint`. Default: PLANNER_EXECUTOR_KEEP_CHECKPOINTS, else "all".
         observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`, which
             PLANNER_EXECUTOR_OTEL=1 adds.
         name: The graph's name in traces and drawings, and as a node of another graph.
@@ -145,16 +152,17 @@ def build_graph(
     policy = policy_named(settings.get("policy"), config)
     chosen = settings_of({**settings, "policy": policy})
     toolbox = Toolbox(own_tools() if tools is None else tools)
+    opened = ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs))
     services = Services(
         settings=chosen,
         toolbox=toolbox,
         models=role_models(roles, config, executors, client_models),
-        ledger=observed(
-            ledger_of(ledger, checkpointer, partial(check_reach, toolbox.specs)), with_exported_spans(observers)
-        ),
+        ledger=observed(opened, with_notices(with_exported_spans(observers), config, opened)),
         turns=process_rate_limiter(chosen.policy.rates),
     )
     check(services, policy, config)
+    if keep_checkpoints is not None:
+        let_keep(checkpointer, keep_checkpoints)
     _warn_if_lax(checkpointer)
     return compiled(services, checkpointer, name)
 
@@ -171,6 +179,7 @@ def compiled(services: Services, checkpointer: BaseCheckpointSaver[Any] | None, 
         graph.add_conditional_edges(node, edge, {**targets})
     graph_ = graph.compile(checkpointer=checkpointer, name=name)
     graph_.__class__ = BoundedGraph  # `compile` has no argument for the class
+    graph_.services = services  # type: ignore[attr-defined]
     return graph_
 
 

@@ -27,15 +27,16 @@ class Changes:
 
 NO_CHANGES = Changes()
 NO_SETUP: Mapping[str, Any] = {"setup": {}}
+FACADE: Mapping[str, Any] = {"setup": {}, "origin": BY_FACADE}
 
 
 @dataclass(frozen=True)
 class Caller:
     """The known properties of the caller on one thread.
 
-    `started` goes into the event `run_started` of a run that begins: the setup, and who gave it. `unseen` says that a
-    decision was given beforehand, with nobody looking. `changes` come with a retry,
-    `inherited` are the events with which a fork begins, `values` are stored with them.
+    `started` goes into the event `run_started` of a run that begins: its origin, the setup, and who gave that. `unseen`
+    says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
+    events with which a fork begins, `values` are stored with them.
     """
 
     thread: str
@@ -48,7 +49,7 @@ class Caller:
     @classmethod
     def facade(cls, thread: str, setup: Mapping[str, Any] | None = None, *, unseen: bool = False) -> "Caller":
         """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere."""
-        started = {"setup": dict(setup), "setup_by": BY_FACADE} if setup else NO_SETUP
+        started = {**FACADE, "setup": dict(setup), "setup_by": BY_FACADE} if setup else FACADE
         return cls(thread, started, unseen)
 
 

@@ -1,6 +1,8 @@
 """The form that Studio draws for a graph: each setting with the value in force and the choices that there are."""
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic import GetJsonSchemaHandler
@@ -27,13 +29,21 @@ def context_schema(settings: Settings, models: RoleModels) -> type[Context]:
     if said := {role: told for role in ROLES if (told := _settings(role, models))}:
         forms["model_settings"] = {"default": said}
 
+    return _context_with(json.dumps(forms))
+
+
+@lru_cache(maxsize=32)
+def _context_with(forms: str) -> type[Context]:
+    """Return the context class with these forms; making one takes longer than the rest of a graph's settings."""
+    told: dict[str, dict[str, Any]] = json.loads(forms)
+
     class InForce(Context):
         __doc__ = Context.__doc__
 
         @classmethod
         def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
             schema = handler.resolve_ref_schema(handler(core))
-            for name, form in forms.items():
+            for name, form in told.items():
                 given = schema["properties"][name]
                 kept = {key: given[key] for key in KEPT if key in given} if "type" in form else given
                 schema["properties"][name] = {**kept, **form}

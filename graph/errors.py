@@ -15,9 +15,11 @@ AgentError
 │   └── ShadowedPackageError    .path
 ├── AgentClosedError            an agent is used after it was closed   .database
 ├── ModelCallError              every chat model of a role failed   .model, .attempts
+├── NoticeError                 a notice was not delivered; it is tried again
 ├── RunPausedError              the run was asked to pause; it can be resumed   .run
 ├── InputError                  the input of a run is invalid   .field
 │   ├── UnknownRunError         .run
+│   │   └── PrunedRunError          its thread was removed   .run, .by, .at
 │   ├── MissingToolsError       .run, .tools
 │   └── NothingToDecideError    .run
 ├── UnresolvedReferenceError    a reference has no value   .reference
@@ -42,6 +44,7 @@ Refused plans, failed steps and unusable answers of models are data, not errors.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -141,6 +144,16 @@ class UnknownRunError(InputError):
     def __init__(self, run: str, database: str) -> None:
         self.run = run
         super().__init__("run", f"no run {run!r} in {database}; `planner-executor runs` lists them")
+
+
+class PrunedRunError(UnknownRunError):
+    """The run was removed with its thread; `at` is in Unix seconds."""
+
+    def __init__(self, run: str, by: str, at: float) -> None:
+        self.run, self.by, self.at = run, by, at
+        day = datetime.fromtimestamp(at, UTC).date().isoformat()
+        why = f"{run} was pruned on {day} by {by}; only an export made before has its record"
+        InputError.__init__(self, "run", why)
 
 
 class MissingToolsError(InputError):
@@ -282,6 +295,10 @@ class ModelCallError(AgentError):
             for name, error in last.items()
         ]
         super().__init__("; ".join(failures) or f"{model} was not asked")
+
+
+class NoticeError(AgentError):
+    """A notice was not delivered; the message names neither address nor secret."""
 
 
 class RunPausedError(AgentError):

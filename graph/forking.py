@@ -17,8 +17,8 @@ from graph.record.projection import project
 from graph.record.run_state import RunState
 from graph.record.values import Kept, keep
 from graph.replay.recorded import specs_of
+from graph.review.step_change import fitting_result
 from graph.runs import Runs
-from graph.step_changes import fitting_result
 
 
 @dataclass(frozen=True)

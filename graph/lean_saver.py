@@ -24,6 +24,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.serde.types import RESUME
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from graph.kept_checkpoints import RUN_KEYS
 from graph.ledger.packed import PACKED, pack, unpack
 
 Place = tuple[str, str, str]
@@ -32,8 +33,6 @@ Writes = Sequence[tuple[str, Any]]
 Put = tuple[Writes, str, str]
 
 START = "__start__"
-RUN_KEYS = {"thread", "n", "id", "seq"}
-"""Key under which our nodes name their run."""
 
 HELD = 64
 """Number of checkpoints whose node results are held in memory."""

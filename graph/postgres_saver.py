@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata, CheckpointTuple
 from langgraph.checkpoint.postgres import PostgresSaver as LangGraphSaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg.rows import DictRow, dict_row
@@ -16,15 +16,14 @@ from psycopg_pool import AsyncConnectionPool
 
 from graph.calls.threads import run_sync
 from graph.errors import InputError, LedgerUnavailableError
+from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from graph.ledger.postgres.address import shown_address
-from graph.ledger.postgres.server import LOOK_S, PATIENCE_S, advice, parameters
+from graph.ledger.postgres.server import DIRECT, LOOK_S, PATIENCE_S, advice, parameters
 from graph.ledger.postgres.thread_tables import COPIED, REMOVED_RUNS
 from graph.saver import UNREADABLE, strict_serializer
 from graph.saver_from_threads import FromThreads
 
 CONNECTIONS = 4
-DIRECT = "PLANNER_EXECUTOR_DB_DIRECT"
-"""Address of the server itself, if that of the database leads to a pooler that shares sessions."""
 SETUP_LOCK = 6_911_051_277_381_204_002
 SETUP_S = 120.0
 RESTORE = "restore the database from a backup"
@@ -62,6 +61,7 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
     def __init__(self, pool: AsyncConnectionPool[Any], database: str, address: str) -> None:
         super().__init__(pool, serde=strict_serializer())
         self.address = address
+        self.keep_checkpoints = keep_checkpoints_from_environment()
         self._pool, self._database = pool, database
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -71,6 +71,19 @@ class PostgresSaver(FromThreads, AsyncPostgresSaver):
         except UNREADABLE as error:
             what = f"a checkpoint of thread {config['configurable']['thread_id']} cannot be read"
             raise LedgerUnavailableError(self._database, f"{what} ({error}); {RESTORE}") from error
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Keep a checkpoint; see `AsyncPostgresSaver.aput`."""
+        kept = await super().aput(config, checkpoint, metadata, new_versions)
+        if self.keep_checkpoints == "until_end" and ends_run(config["configurable"]["checkpoint_ns"], checkpoint):
+            await self.aprune([config["configurable"]["thread_id"]])
+        return kept
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete a thread's checkpoints; its runs stay in the ledger."""

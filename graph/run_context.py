@@ -14,6 +14,7 @@ from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.replanning import ReplanPolicy
+from graph.record.budget import Usage
 from graph.record.ending import Ending, ending_of
 from graph.record.replacement import Replaced, replaced_in, replaces_issues
 from graph.record.results import StepResult
@@ -63,6 +64,16 @@ class RunContext:
             specs, budget = self.services.toolbox.specs, self.record.spending.budget
             self._terms = ExecutionTerms(specs, settings.approval, settings.policy, budget, named)
         return self._terms
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the start of the run, by the clock of this machine."""
+        return self.services.pauses.now() - self.record.started_at
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of the run that its budget counts, as recorded."""
+        return self.record.spending.usage_under(self.terms.bounds)
 
     @property
     def replan_policy(self) -> ReplanPolicy:
@@ -124,7 +135,7 @@ class RunContext:
     @property
     def planner_limits(self) -> dict[str, Any]:
         """The remaining limits for a planner's prompt."""
-        bounds, usage, settings = self.terms.bounds, self.record.spending.usage, self.services.settings
+        bounds, usage, settings = self.terms.bounds, self.usage, self.services.settings
         left = {name: (bounds.of(name) or 0) - usage.of(name) for name in bounds.names}
         replans = settings.max_replans - self.record.plan_state.replans
         limits = {"replans_left": replans, "budget_left": left, "executors": list(self.terms.executors)}

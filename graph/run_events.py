@@ -1,6 +1,7 @@
 """Events derived from the state of a run: revisions, reached limits, and handled messages."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from graph.ledger.protocol import Message
@@ -9,7 +10,7 @@ from graph.plan.schema import Plan
 from graph.policy.replanning import Cause
 from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
-from graph.record.events import ASKED, BudgetReached, Draft, Paused, PlanRevised, cancelled
+from graph.record.events import PAUSES, BudgetReached, Draft, Paused, PlanRevised, cancelled
 from graph.record.remaining import steps_left
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
@@ -57,7 +58,9 @@ def revision(
 def budget_reached(run: RunContext, limit: str, by: str, plan: Plan | None) -> Draft:
     """Return the event of a reached limit, with the node that reached it and the remaining steps."""
     left = [step.id for step in steps_left(plan, run.record.steps.results)] if plan else []
-    bounds, usage = run.terms.bounds, run.record.spending.usage
+    bounds, usage = run.terms.bounds, run.usage
+    if bounds.elapsed_s is not None:
+        usage = replace(usage, elapsed_s=round(run.elapsed_s, 1))
     return Draft(BudgetReached(limit=limit, by=by, budget=bounds, spent=usage, left=tuple(left)))
 
 
@@ -68,10 +71,11 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
     if "cancel" in messages:
         return [Draft(cancelled(run.checkpoint))]
     drafts, constraints = [], run.record.assignment.constraints
-    for amendment in (Amendment.read(message) for message in messages if message != "pause"):
+    for amendment in (Amendment.read(message) for message in messages if message not in PAUSES):
         drafts.append(amendment.draft(constraints))
         constraints = amendment.applied(constraints)
-    return [*drafts, *([Draft(Paused(reason=ASKED))] if "pause" in messages else [])]
+    pauses = [Draft(Paused(reason=reason)) for message, reason in PAUSES.items() if message in messages]
+    return [*drafts, *pauses[:1]]
 
 
 def _tainted(run: RunContext, plan: Plan, author: str) -> list[str]:

@@ -13,13 +13,13 @@ from graph.context import Services
 from graph.ledger.protocol import Ledger, RunKey
 from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
-from graph.record.events import WORDING, Content, Draft, Event, RunStarted
+from graph.record.events import ON_SERVER, WORDING, Content, Draft, Event, RunStarted
 from graph.record.goal import Goal
 from graph.record.projection import project
 from graph.record.values import Kept, keep_constant, normalise
 from graph.run_context import RunContext
 from graph.run_writer import RunWriter
-from graph.state import int_or_zero, said_before, tags_of
+from graph.state import int_or_zero, said_before, tags_of, with_goal_last
 
 
 async def open_run(services: Services, state: Mapping[str, Any], config: RunnableConfig) -> RunContext | None:
@@ -87,22 +87,28 @@ def _run_context(
 def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, list[Kept]]:
     """Return the first event of a run, with the configuration needed to resume it, and what to store with it."""
     configured, tools = services.configuration
-    tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(state.get("messages") or ())]
+    messages = state.get("messages") or ()
+    tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(with_goal_last(messages, goal.goal))]
     attached = [keep_constant(normalise(pictures))] if pictures else []
     started = RunStarted(
         goal=goal.goal,
         constraints=goal.constraints,
         tags=tuple(tags),
         wording=WORDING,
-        history=tuple(history_shown(said_before(state.get("messages") or (), goal.goal))),
+        history=tuple(history_shown(said_before(messages, goal.goal))),
         pictures=tuple(map(fact, pictures)),
         attached=Content.of(attached[0]) if attached else None,
         configured=configured,
         budget=services.settings.budget,
         checkpoint=checkpoint_id(),
-        **caller_on(thread).started,
+        **{"origin": _origin(), **caller_on(thread).started},
     )
     return Draft(started), [tools, *attached]
+
+
+def _origin() -> str | None:
+    """Return the origin of a run that no facade starts."""
+    return ON_SERVER if get_runtime().server_info is not None else None
 
 
 def checkpoint_id() -> str:

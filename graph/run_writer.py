@@ -14,7 +14,8 @@ from graph.ledger.protocol import Lease, News
 from graph.ledger.values import answer_from_results
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Configured, Content, Draft, RunEnded
+from graph.record.events import PAUSES, Configured, Content, Draft, RunEnded
+from graph.record.hand_over import heeded
 from graph.record.projection import apply_events
 from graph.record.values import Kept, keep, to_text
 from graph.run_context import RunContext
@@ -71,13 +72,17 @@ class RunWriter:
     async def _take(self, news: News) -> None:
         """Apply new events first, so that messages are handled in the current state of the run."""
         assert self.lease is not None
+        token = self.lease.token
         apply_events(self.run.record, news.events)
         if not news.has_messages:
             return
-        messages = await self.run.ledger.take_messages(self.lease, lambda found: inbox_events(self.run, found))
+        found = await self.run.ledger.take_messages(
+            self.lease, lambda found: inbox_events(self.run, heeded(found, token))
+        )
+        messages = heeded(found, token)
         if messages and not self.run.record.ended:
             await self.reload()
-            if "pause" in messages and "cancel" not in messages:
+            if not PAUSES.keys().isdisjoint(messages) and "cancel" not in messages:
                 raise RunPausedError(self.run.record.id)
 
     async def write(self, *drafts: Draft, artifacts: Sequence[Kept] = (), last: bool = False) -> None:
@@ -114,7 +119,13 @@ class RunWriter:
         ledger, record, services, terms = self.run.ledger, self.run.record, self.run.services, self.run.terms
         clock, turns, settings = services.clock, services.turns, services.settings
         begun = clock()
-        meter = Meter(terms.bounds, record.spending.usage, terms.policy.prices, lambda: clock() - begun)
+        meter = Meter(
+            terms.bounds,
+            record.spending.usage,
+            terms.policy.prices,
+            worked_s=lambda: clock() - begun,
+            elapsed_s=lambda: self.run.elapsed_s,
+        )
         models = ModelGate(
             ledger,
             self.lease,
@@ -124,6 +135,7 @@ class RunWriter:
             record_prompts=settings.record_prompts,
             instructions=settings.instructions,
             constants=(services.offered_text,),
+            clock=services.pauses,
         )
         return CallGate(
             ledger,

@@ -11,6 +11,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from graph.errors import InputError, LedgerUnavailableError
+from graph.kept_checkpoints import ends_run, keep_checkpoints_from_environment
 from graph.lean_saver import LeanSaver, Place, Writes
 from graph.ledger.sqlite.busy_timeout import busy_timeout_with
 from graph.ledger.sqlite.file import RESTORE, advice
@@ -37,6 +38,7 @@ class SharingSaver(FromThreads, LeanSaver):
 
     def __init__(self, connection: aiosqlite.Connection, database: str) -> None:
         super().__init__(connection)
+        self.keep_checkpoints = keep_checkpoints_from_environment()
         self._database, self._patience = database, busy_timeout_with(database)
         self._turns, self._waits = asyncio.Lock(), ""
 
@@ -61,7 +63,10 @@ class SharingSaver(FromThreads, LeanSaver):
     ) -> RunnableConfig:
         """Keep a checkpoint; see `AsyncSqliteSaver.aput`."""
         async with self._turn():
-            return await super().aput(config, checkpoint, metadata, new_versions)
+            kept = await super().aput(config, checkpoint, metadata, new_versions)
+        if self.keep_checkpoints == "until_end" and ends_run(config["configurable"]["checkpoint_ns"], checkpoint):
+            await self.aprune([config["configurable"]["thread_id"]])
+        return kept
 
     async def put_writes_now(self, place: Place, writes: Writes, task_id: str, task_path: str) -> None:
         """Keep the required writes of a node; see `LeanSaver.aput_writes`."""

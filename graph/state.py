@@ -85,10 +85,16 @@ class State(Input, total=False):
 
     `run` names the run in the ledger, and its `seq` is the last event that this state is based on. `brought` is set if
     the caller gave the plan. `doubts` are the keys of calls that may have taken effect. `proof` proves that a node
-    wrote the end of the run. `route` is the next node; `status`, `reason` and `todos` are for people.
+    wrote the end of the run. `changes` is what a client writes to skip steps or to give their results, for one step of
+    the graph. `route` is the next node; `status`, `reason` and `todos` are for people.
     """
 
     route: Annotated[Route, latest]
+    changes: Annotated[
+        dict[str, Any],
+        Field(description='Changes of a run that stands still: {"skip": {"step_3": "why"}, "supply": {"step_4": 9}}.'),
+        EphemeralValue(dict, guard=False),
+    ]
     doubts: Annotated[list[str], latest]
     proof: Annotated[str, latest]
     brought: Annotated[str, latest]
@@ -191,6 +197,12 @@ def said_before(messages: Sequence[BaseMessage], goal: str) -> list[BaseMessage]
     """
     place = place_of_goal(messages, goal)
     return [earlier for earlier in messages[:place] if not _is_of_review(earlier)] if place is not None else []
+
+
+def with_goal_last(messages: Sequence[BaseMessage], goal: str) -> Sequence[BaseMessage]:
+    """Return the chat up to the message with the goal, all of it if there is none."""
+    place = place_of_goal(messages, goal)
+    return messages if place is None else messages[: place + 1]
 
 
 def place_of_goal(messages: Sequence[BaseMessage], goal: str) -> int | None:

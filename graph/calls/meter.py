@@ -1,7 +1,7 @@
 """Metering of a run's budget: reserved before a call, settled after it, safe under parallel steps."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.record.budget import Budget, Price, Usage, reached
@@ -33,13 +33,22 @@ class Reservation:
 
 
 class Meter:
-    """Meter of one run's spending on top of its recorded usage; `worked_s` returns this owner's working time."""
+    """Meter of one run's spending on top of its recorded usage.
+
+    `worked_s` returns this owner's working time, `elapsed_s` the time since the start of the run, both in seconds.
+    """
 
     def __init__(
-        self, budget: Budget, usage: Usage, prices: Mapping[str, Price], worked_s: Callable[[], float] = lambda: 0.0
+        self,
+        budget: Budget,
+        usage: Usage,
+        prices: Mapping[str, Price],
+        worked_s: Callable[[], float] = lambda: 0.0,
+        elapsed_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.budget, self.usage = budget, usage
         self._prices, self._worked_s, self._before_s = prices, worked_s, usage.wall_s
+        self._elapsed_s = elapsed_s
         self._begun: set[str] = set()
 
     @property
@@ -103,6 +112,8 @@ class Meter:
     def _reserve(self, more: Usage) -> None:
         if (worked_s := self.wall_s) is not None:
             self.usage = self.usage.plus(wall_s=worked_s - self.usage.wall_s)
+        if self.budget.elapsed_s is not None:
+            self.usage = replace(self.usage, elapsed_s=self._elapsed_s())
         if limit := reached(self.budget, self.usage, more):
             raise LimitReached(limit)
         self.usage = self.usage.plus(

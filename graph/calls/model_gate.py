@@ -11,16 +11,19 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
 from graph.calls.failures import error_of, failure_words
-from graph.calls.meter import Meter, Reservation
-from graph.calls.prompt import Asked, Prompts, prompt_of
+from graph.calls.meter import LimitReached, Meter, Reservation
+from graph.calls.prompt import Asked, PromptMessages, Prompts, prompt_of
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.tally import Tally
 from graph.chat_models.chat import ModelRequest
+from graph.chat_models.failures import REPEATABLE
+from graph.chat_models.retry import Clock
 from graph.chat_models.role_model import RoleModel
 from graph.errors import ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
 from graph.observing.observed import around
 from graph.pictures import is_picture, without_bytes
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.canonical import digest
 from graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
 from graph.record.run_state import RunState
@@ -28,6 +31,7 @@ from graph.record.values import Kept, normalise
 
 PICTURE_CHARACTERS = 6_000
 """What a picture counts for in the budget before the server has counted: most models take up to 1,500 tokens."""
+CLOCK = Clock()
 NO_INSTRUCTIONS: Mapping[str, str] = MappingProxyType({})
 KEPT_OF_AN_ANSWER = {
     "content",
@@ -45,6 +49,7 @@ class ModelCall:
     """A role's call of its model; `label` distinguishes calls with equal prompts, such as two rounds of replanning.
 
     `tools` are the LangChain tools offered to the model, `schema` is the JSON Schema of its answer, with a title.
+    `limits` are those of the step that the call belongs to.
     """
 
     role: str
@@ -53,6 +58,7 @@ class ModelCall:
     step: str | None = None
     tools: Sequence[BaseTool] = ()
     schema: Mapping[str, Any] | None = None
+    limits: AttemptLimits = NO_LIMITS
 
     @property
     def conversation(self) -> str:
@@ -71,6 +77,27 @@ class ModelCall:
         return ModelRequest(self.messages, self.tools, self.schema, config)
 
 
+@dataclass(frozen=True)
+class Prompted:
+    """A call of a model with its prompt as plain data, and the digest of that."""
+
+    model: RoleModel
+    call: ModelCall
+    prompt: PromptMessages
+    digest: str
+
+    @classmethod
+    def of(cls, model: RoleModel, call: ModelCall) -> "Prompted":
+        """Return a call with its prompt."""
+        prompt = prompt_of(call.messages)
+        return cls(model, call, prompt, digest(prompt))
+
+    def key(self, run: str, attempt: int) -> str:
+        """Return the name of an attempt, equal if the run asks again after a crash."""
+        label = self.call.label if attempt == 1 else f"{self.call.label} attempt {attempt}"
+        return digest([run, self.call.role, label, self.digest])
+
+
 class ModelGate:
     """Model calls of one run, in its recorded state at the start of the node; `tally` counts all calls."""
 
@@ -85,6 +112,7 @@ class ModelGate:
         record_prompts: bool = True,
         instructions: Mapping[str, str] = NO_INSTRUCTIONS,
         constants: Collection[str] = (),
+        clock: Clock = CLOCK,
     ) -> None:
         """Create the gate of a run's model calls.
 
@@ -97,45 +125,73 @@ class ModelGate:
             record_prompts: Whether prompts are recorded; answers always are.
             instructions: Role -> instructions added to its built-in prompt.
             constants: Texts that the prompts of many runs share.
+            clock: Waits between two attempts.
         """
         self._ledger, self._lease, self._record, self._meter, self._turns = ledger, lease, record, meter, turns
         self._prompts = Prompts(constants) if record_prompts else None
-        self._instructions = instructions
+        self._instructions, self._clock = instructions, clock
         self.tally = Tally(record.seq)
 
     async def ask(self, model: RoleModel, call: ModelCall) -> AIMessage | str:
         """Return the model's answer, or the error text of a failed call; a recorded answer is reused.
 
+        A failure that may pass is followed by another attempt, within the limits of the call's step; each is on record.
+
         Raises:
             LimitReached: The call would exceed a limit.
         """
-        call = replace(call, messages=self._instructed(call))
-        prompt = prompt_of(call.messages)
-        prompt_digest = digest(prompt)
-        key = digest([self._record.id, call.role, call.label, prompt_digest])
-        if key in self._record.calls.responses:
-            return AIMessage.model_validate(self._record.calls.responses[key])
-        begins = call.step is not None and call.step not in self._record.spending.begun
-        aside = self._meter.reserve_model(model.name, _characters(call.messages), call.step, begins=begins)
+        asked = Prompted.of(model, replace(call, messages=self._instructed(call)))
+        attempt, known = 1, self._record.calls
+        while (key := asked.key(self._record.id, attempt)) in known.followed:
+            attempt += 1
+        if key in known.responses:
+            return AIMessage.model_validate(known.responses[key])
+        aside = self._reserved(asked)
+        while True:
+            answer, finished = await self._attempt(asked, key, aside)
+            aside_for_next = None
+            if attempt < call.limits.most and _may_pass(finished):
+                aside_for_next = self._reserved_again(asked)
+            await self._write(Draft(replace(finished, again=aside_for_next is not None), call.step))
+            if aside_for_next is None:
+                return answer
+            await self._clock.sleep(call.limits.wait_s(attempt, self._clock.jitter()))
+            aside, attempt = aside_for_next, attempt + 1
+            key = asked.key(self._record.id, attempt)
+
+    def _reserved(self, asked: Prompted) -> Reservation:
+        step = asked.call.step
+        begins = step is not None and step not in self._record.spending.begun
+        return self._meter.reserve_model(asked.model.name, _characters(asked.call.messages), step, begins=begins)
+
+    def _reserved_again(self, asked: Prompted) -> Reservation | None:
+        """Reserve another attempt; without room for it the failure stands."""
+        try:
+            return self._reserved(asked)
+        except LimitReached:
+            return None
+
+    async def _attempt(self, asked: Prompted, key: str, aside: Reservation) -> tuple[AIMessage | str, ModelFinished]:
+        """Write the intent of an attempt in its turn, make it, and return the answer with the outcome."""
+        model, call = asked.model, asked.call
         if wait_s := self._turns.wait_s(model.name):
             await asyncio.sleep(wait_s)
         started = ModelStarted(
             key=key,
             role=call.role,
             model=model.name,
-            prompt_digest=prompt_digest,
+            prompt_digest=asked.digest,
             provider=model.provider,
             reserved=aside.to_json(),
         )
         shown: list[Kept] = []
         if self._prompts is not None:
-            asked = Asked(key, len(prompt), prompt_digest)
-            recorded = self._prompts.recorded(asked, call.role, call.conversation, prompt)
+            prompt = Asked(key, len(asked.prompt), asked.digest)
+            recorded = self._prompts.recorded(prompt, call.role, call.conversation, asked.prompt)
             started, shown = replace(started, prompt=recorded.prompt), recorded.artifacts
         await self._write(Draft(started, call.step), shown)
         answer, finished = await self._asked(model, call, ModelFinished(key=key, role=call.role))
-        await self._write(Draft(self._settled(aside, finished), call.step))
-        return answer
+        return answer, self._settled(aside, finished)
 
     async def _write(self, draft: Draft, artifacts: Sequence[Kept] = ()) -> None:
         self.tally.note(await self._ledger.append(self._lease, [draft], artifacts=artifacts), [draft])
@@ -174,6 +230,11 @@ class ModelGate:
         usage = finished.usage.to_json() if finished.usage is not None else None
         cost_usd = self._meter.settle(aside, usage, finished.model or aside.model)
         return replace(finished, cost_usd=cost_usd, worked_s=self._meter.wall_s)
+
+
+def _may_pass(finished: ModelFinished) -> bool:
+    """Whether the last request failed for a reason that may pass."""
+    return finished.model is None and bool(finished.attempts) and finished.attempts[-1].kind in REPEATABLE
 
 
 def _failed(attempts: Iterable[Mapping[str, Any]]) -> tuple[FailedAttempt, ...]:

@@ -79,7 +79,7 @@ class ToolRunner:
     async def _within_time(self, call: ToolCall) -> Any:
         bound = self._toolbox[call.tool]
         limit_s = call.limits.timeout_s
-        deadline = None if limit_s is None else Deadline(limit_s)
+        deadline = Deadline(limit_s) if limit_s is not None and self._toolbox.is_timed else None
         progress = told_of_progress(self._progress_callback(call, deadline))
         with with_idempotency_key(call.key), progress, with_replies(call.replies):
             work = bound.call(

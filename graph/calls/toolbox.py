@@ -26,7 +26,9 @@ LOGGER = logging.getLogger("planner_executor.tools")
 
 
 class Toolbox(Mapping[str, BoundTool]):
-    """The tools of a graph by name."""
+    """The tools of a graph by name; `is_timed` means that their time limits are kept by the clock."""
+
+    is_timed = True
 
     def __init__(self, tools: Iterable[BaseTool | Callable[..., Any]]) -> None:
         self._tools: dict[str, BoundTool] = {}

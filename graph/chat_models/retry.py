@@ -7,13 +7,21 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 
+async def _sleep_of_step(_step: str, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+
+
 @dataclass(frozen=True)
 class Clock:
-    """Time in Unix seconds, sleep in seconds, and a random number from 0 to 1; replaceable in tests."""
+    """Time in Unix seconds, sleep in seconds, and a random number from 0 to 1; replaceable in tests.
+
+    `step_over` returns when the time limit of a step has passed; a replay takes that from the record.
+    """
 
     now: Callable[[], float] = time.time
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
+    step_over: Callable[[str, float], Awaitable[None]] = _sleep_of_step
 
 
 @dataclass(frozen=True)

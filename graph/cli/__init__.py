@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import typer
 
 from graph.cli.commands.audit import audit
+from graph.cli.commands.backup import backup
 from graph.cli.commands.cancel import cancel
 from graph.cli.commands.copy import copy
 from graph.cli.commands.doctor import doctor
@@ -18,8 +19,10 @@ from graph.cli.commands.fork import fork
 from graph.cli.commands.metrics import metrics
 from graph.cli.commands.migrate import migrate
 from graph.cli.commands.models import models
+from graph.cli.commands.notify import notify
 from graph.cli.commands.pause import pause
 from graph.cli.commands.policy import policy
+from graph.cli.commands.prune import prune
 from graph.cli.commands.redact import redact
 from graph.cli.commands.replay import replay
 from graph.cli.commands.resume import resume
@@ -34,6 +37,7 @@ from graph.cli.commands.supply import supply
 from graph.cli.commands.tools import tools
 from graph.cli.commands.trust import trust
 from graph.cli.commands.verify import verify
+from graph.cli.commands.work import work
 from graph.cli.exit_codes import EPILOG
 from graph.cli.version import Version
 
@@ -59,16 +63,20 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "skip": skip,
     "supply": supply,
     "cancel": cancel,
+    "work": work,
     "draw": draw,
     "audit": audit,
     "verify": verify,
     "export": export,
     "replay": replay,
     "redact": redact,
+    "prune": prune,
+    "backup": backup,
     "copy": copy,
     "tools": tools,
     "trust": trust,
     "serve": serve,
+    "notify": notify,
     "metrics": metrics,
     "doctor": doctor,
     "migrate": migrate,

@@ -28,7 +28,10 @@ Digest = Annotated[
     ),
 ]
 EditFile = Annotated[
-    Path | None, typer.Option("--edit", metavar="FILE", help="Run the plan in this JSON file instead.")
+    Path | None,
+    typer.Option(
+        "--edit", metavar="FILE", help="Run the plan in this JSON file instead; for a paused run it is reviewed."
+    ),
 ]
 Feedback = Annotated[
     str | None, typer.Option("--feedback", metavar="TEXT", help="Replan with this feedback.", callback=options.text)

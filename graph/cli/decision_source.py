@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from graph.cli.prompts import Prompter
 from graph.cli.reply import Reply
@@ -36,6 +37,14 @@ class DecisionSource:
     def has_response(self) -> bool:
         """Whether the options hold a response that has not been used yet."""
         return bool(self.response)
+
+    def proposal(self) -> Any:
+        """Return the plan that the options give and nothing else, None if there is none; it is used once."""
+        plan = self.response.plan
+        if plan is None or self.response != ReviewResponse(plan=plan) or self.digest:
+            return None
+        self.response = ReviewResponse()
+        return plan
 
     def __call__(self, run: Run) -> Reply | None:
         """Show the request and return the reply.

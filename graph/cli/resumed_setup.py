@@ -89,6 +89,17 @@ def setup_to_resume(screen: Screen, run: Run, options: Mapping[str, Any], own_se
     return used
 
 
+def setup_on_record(run: Run, current: Setup, options: Mapping[str, Any]) -> Setup:
+    """Return the setup that a facade recorded, completed by options, with the current policy unless it is as strict.
+
+    Raises:
+        InputError: The recorded settings cannot be read.
+        ConfigError: A policy or a settings file cannot be read.
+    """
+    recorded = _read(run, run.setup)
+    return _with_current_policy(recorded.changed(**options), recorded, current, options)
+
+
 def differences(known: Mapping[str, Any], recorded: Setup, current: Setup) -> Iterator[SettingDifference]:
     """Yield the settings whose recorded and current values differ.
 

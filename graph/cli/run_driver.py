@@ -70,6 +70,14 @@ class RunDriver:
 
         return self._decide_until_done(self._stage(continue_run, "working"))
 
+    def edit(self, run: str, plan: Any) -> Run:
+        """Propose another plan for what is left of a run; return it when it has ended or waits."""
+
+        async def edit(agent: "AsyncAgent", progress: Progress) -> Run:
+            return await agent.edit(run, plan, on_progress=progress)
+
+        return self._decide_until_done(self._stage(edit, "working"))
+
     def retry(self, run: str, **changes: Any) -> Run:
         """Reopen an ended run, with arguments of `AsyncAgent.retry`; return it when it has ended again or waits."""
 
@@ -136,7 +144,7 @@ def start(
 def continue_run(
     screen: Screen, database: str | Path, decisions: DecisionSource, run: Run, build: Build, json: bool = False
 ) -> Run:
-    """Continue a run; return it when it has ended or waits.
+    """Continue a run; return it when it has ended or waits. A plan for a paused run is proposed, and then reviewed.
 
     Args:
         screen: Receives the output.
@@ -149,6 +157,8 @@ def continue_run(
     Raises:
         NothingToDecideError: A decision was given, but the run is not waiting for one.
     """
+    if run.status == "paused" and (plan := decisions.proposal()) is not None:
+        return _take_up(screen, database, decisions, run.id, build, json, lambda driver: driver.edit(run.id, plan))
     if decisions.has_response and run.status != "waiting":
         raise NothingToDecideError(run.id, run.status)
     if run.ended:

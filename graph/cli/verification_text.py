@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from graph.cli.local_time import local_time
+from graph.ledger.tombstone import Tombstones
 from graph.ledger.verification import Verification
 
 
@@ -19,6 +20,14 @@ def lines(found: Verification) -> Iterator[str]:
         yield f"redacted: events {events} by {redaction.by} at {local_time(redaction.at)}: {redaction.reason}"
     yield from (f"fault: {fault}" for fault in found.faults)
     yield "the record is unchanged" if found.is_whole else "the record was CHANGED or damaged"
+
+
+def tombstone_lines(found: Tombstones, name: str) -> Iterator[str]:
+    """Yield the heads that the tombstone of a run, or of a thread, has; an export is verified against them."""
+    row = found.named(name)
+    if row is not None:
+        yield f"tombstone {row.number} of {len(found.rows)}"
+        yield from (f"run {n} of the thread ended with the head {head}" for n, head in enumerate(row.heads, row.first))
 
 
 def _sealed(found: Verification) -> str:

@@ -44,7 +44,7 @@ def agents_with(database: str | Path, **options: Any) -> Agents:
     """Return agents that carry on every run with the same options, which are those of `AsyncAgent`."""
 
     @asynccontextmanager
-    async def opened(_: Run | None) -> AsyncIterator[OpenedAgent]:
+    async def opened(run: Run | None) -> AsyncIterator[OpenedAgent]:  # noqa: ARG001  (the same for all)
         async with AsyncAgent.open(database, **options) as agent:
             yield OpenedAgent(agent, {})
 

@@ -108,7 +108,14 @@ class Criteria:
     async def _opinion(self, step: Step, value: JsonValue, before: Mapping[str, JsonValue]) -> Opinion:
         """Return the judge's opinion."""
         assert self.judge is not None and step.success_criteria is not None
-        call = ModelCall("judge", f"judge:{step.id}", judge_messages(step, value, before), step.id, schema=SCHEMA)
+        call = ModelCall(
+            "judge",
+            f"judge:{step.id}",
+            judge_messages(step, value, before),
+            step.id,
+            schema=SCHEMA,
+            limits=self.gate.limits.lowest(step.attempt_limits),
+        )
         why = ""
         for _ in range(MAX_ASKED):
             answer = await self.gate.models.ask(self.judge, call)

@@ -16,6 +16,7 @@ from graph.chat_models.answer import Flaw, flaw_of
 from graph.chat_models.json_text import NoJson, value_from
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.thoughts import after_thoughts
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.inline_schema import schema_errors
 from graph.plan.schema import Step
 from graph.plan.shortening import joined_messages
@@ -44,7 +45,8 @@ class ModelStep:
 
     `labels` are the labels of the plan's arguments; `label` is that of everything the model has read, and so of its
     output. `item` is the index of the item with `for_each`; `anew` counts earlier failures, which give model calls new
-    names, so that recorded answers are not reused. `called` counts successful calls by tool.
+    names, so that recorded answers are not reused. `limits` says how often a request is tried. `called` counts
+    successful calls by tool.
     """
 
     step: Step
@@ -56,6 +58,7 @@ class ModelStep:
     label: TrustLabel
     item: int | None = None
     anew: int = 0
+    limits: AttemptLimits = NO_LIMITS
 
     def __post_init__(self) -> None:
         self.label = joined([self.label, *self.labels.values()])
@@ -99,7 +102,9 @@ class ModelStep:
         tools = [self.toolbox[name].tool for name in self.step.tools]
         while self._turn < MAX_TURNS:
             self._turn += 1
-            call = ModelCall("executor", f"{self._name}:{self._turn}", self._messages, self.step.id, tools)
+            call = ModelCall(
+                "executor", f"{self._name}:{self._turn}", self._messages, self.step.id, tools, limits=self.limits
+            )
             answer = await self.gate.models.ask(self.model, call)
             if isinstance(answer, str):
                 raise StepFailed(answer)

@@ -8,15 +8,17 @@ from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
-from graph.calls.gate import CallGate
+from graph.calls.gate import CLOCK, CallGate
 from graph.calls.meter import LimitReached
 from graph.calls.threads import run_sync
 from graph.calls.tool_call import CallHeld, CallUncertain, ToolCall
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.retry import Clock
 from graph.chat_models.role_model import RoleModel
 from graph.execution.criteria import Again, Criteria
 from graph.execution.reports import Reports
 from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
+from graph.plan.attempts import AttemptLimits
 from graph.plan.canonical import digest
 from graph.plan.references import needs_evaluation
 from graph.plan.schema import ITEM, Step
@@ -44,8 +46,13 @@ class StepWork:
     slots: asyncio.Semaphore
     criteria: Criteria
     reports: Reports
+    clock: Clock = CLOCK
     values: dict[str, JsonValue] = field(default_factory=dict)
     labels: dict[str, TrustLabel] = field(default_factory=dict)
+
+    def limits_of(self, step: Step) -> AttemptLimits:
+        """Return how long and how often a step may be tried, by its own fields, the policy and the settings."""
+        return self.gate.limits.lowest(step.attempt_limits)
 
     async def recorded(self, step: Step) -> StepOutcome | None:
         """Return a recorded success of a step, whatever its inputs were."""

@@ -52,6 +52,16 @@ def taken_over(now: Holder | None, seen: Holder, owner: str) -> Holder | None:
     return Holder(owner, seen.token + 1)
 
 
+def set_aside(now: Holder | None, seen: Holder | None) -> Holder | None:
+    """Return the row after a run was taken from nobody or a dead owner, and left free; None if it has changed since.
+
+    The token is issued to nobody: whoever saw the old row finds another one, and a dead owner's token is outdated.
+    """
+    if now is None or seen is None:
+        return Holder("", token=1) if now is seen else None
+    return taken_over(now, seen, "")
+
+
 def released(now: Holder | None, token: int) -> Holder | None:
     """Return the row after a release, or None if the token is outdated."""
     return replace(now, owner="") if now is not None and now.token == token else None

@@ -41,7 +41,7 @@ class Lease:
 
 
 Message = str
-"""`pause`, `cancel`, or the text of an amendment (`graph.record.amendment.Amendment.to_text`)."""
+"""`pause`, `hand over`, `cancel`, or the text of an amendment (`graph.record.amendment.Amendment.to_text`)."""
 MessageHandler = Callable[[list[Message]], Sequence[Draft]]
 
 

@@ -101,9 +101,19 @@ def unknown_run(database: str, run: RunKey) -> LedgerUnavailableError:
     return LedgerUnavailableError(database, f"run {run.id} is not in the ledger")
 
 
+def changed_since(database: str, run: RunKey) -> StaleRunError:
+    """Return the error for a thread that is not as it was read."""
+    return StaleRunError(database, run.id)
+
+
+def sealed_otherwise(database: str, fault: str) -> LedgerSealError:
+    """Return the error for a chain of tombstones that cannot go on with the ledger's key."""
+    return LedgerSealError(database, "(any)", fault)
+
+
 def thread_is_there(database: str, thread: str) -> InputError:
-    """Return the error for a copy of a thread that the database already has."""
-    return InputError("thread", f"thread {thread} is already in {database}; copy it to another database")
+    """Return the error for a copy of a thread that the database already has, or had."""
+    return InputError("thread", f"thread {thread} is or was in {database}; copy it to another database")
 
 
 def not_storable(database: str, error: ValueError) -> LedgerError:

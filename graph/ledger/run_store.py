@@ -2,9 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from graph.ledger.lease import Holder
+from graph.ledger.outbox import Outbox
 from graph.ledger.protocol import Ledger, Message, RunKey
+from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters
 from graph.record.run_filter import RunFilter
@@ -44,6 +48,31 @@ class Redacted:
     artifacts: int
     checkpoints: int
     remaining: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run that is planned, executed or paused, and its owner: `holder` is its row among the leases, if it has one.
+
+    `is_dead`: the owner is known to be dead. `seq` is the number of the run's last event.
+    """
+
+    run: RunKey
+    seq: int
+    holder: Holder | None
+    is_dead: bool
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The runs with new events since a position, and the position to ask from next.
+
+    `is_complete` is false if the position is not known any more: then any run may have changed.
+    """
+
+    runs: tuple[RunKey, ...]
+    position: str
+    is_complete: bool = True
 
 
 class RunStore(Ledger, Protocol):
@@ -91,6 +120,42 @@ class RunStore(Ledger, Protocol):
             InputError: The thread is already there.
         """
 
+    async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
+        """Remove a thread with all that is stored of it, and leave a tombstone; survives a power cut.
+
+        Events, artifacts that no other run names, waiting messages, rows of the index and LangGraph's checkpoints in
+        the same database are removed in one transaction. The counters stay. The numbers of the runs are not given
+        again. Whether the thread may be removed is the caller's to decide (`graph.retention`).
+
+        Args:
+            runs: All runs of the thread, in order, as `transcript` returned them.
+            by: The person who asked for it.
+
+        Raises:
+            RunOwnedError: A run has an owner that is not known to be dead; nothing was changed.
+            StaleRunError: A run was changed or added since, or forked on another thread; nothing was changed.
+            LedgerSealError: The chain of tombstones is not sealed with this ledger's key; nothing was changed.
+        """
+
+    async def tombstones(self) -> Tombstones:
+        """Return what remains of removed threads, unchecked."""
+
+    async def forks(self) -> list[tuple[RunKey, str]]:
+        """Return the runs that are forks, the oldest first, each with the name of the run that it is a fork of."""
+
+    async def give_back(self) -> bool:
+        """Return the space of removed data to the file system; return False if others who use the file prevent it.
+
+        Without a file there is nothing to do. Runs may go on meanwhile.
+        """
+
+    async def back_up(self, file: Path) -> None:
+        """Copy the database, as one moment has it, to a new file that only its owner can read; runs go on meanwhile.
+
+        Raises:
+            InputError: The file is there already or cannot be written; or the database is no file.
+        """
+
     async def runs(self) -> list[RunKey]:
         """Return all runs, the newest first."""
 
@@ -105,6 +170,32 @@ class RunStore(Ledger, Protocol):
 
         A page after an unknown run is empty.
         """
+
+    async def unfinished(self) -> list[Unfinished]:
+        """Return the runs that are planned, executed or paused, the oldest first; those that wait are left out."""
+
+    async def set_aside(self, found: Unfinished) -> bool:
+        """Take a run from nobody, or from a dead owner, and leave it free; return whether it was as it was found.
+
+        Of several callers with the same finding one succeeds. The run can be owned at once.
+        """
+
+    async def changes(self, since: str | None = None) -> Changes:
+        """Return the runs with events that were committed since a position, in no order; a run may be named again.
+
+        Args:
+            since: The position of an earlier call; None for none of the runs, and the position as it is now.
+        """
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index, in no order; runs that are not there are left out."""
+
+    @property
+    def outbox(self) -> Outbox:
+        """The deliveries of notices."""
+
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds, or sooner if events may have been written; only `changes` tells whether."""
 
     async def counters(self) -> Counters:
         """Return the counters over all runs."""

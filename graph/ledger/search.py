@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from graph.ledger.protocol import RunKey
+from graph.ledger.tombstone import NUMBER_DIGITS
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
 
@@ -10,8 +11,8 @@ CANDIDATES = 9
 """Maximum number of runs returned for a prefix."""
 LIVE = ("planning", "running")
 """Statuses that are shown as paused if the run has no owner."""
-NUMBER_DIGITS = 18
-"""Longer numbers cannot be run numbers (64 bits)."""
+UNFINISHED = (*LIVE, "paused")
+"""Statuses of runs that can go on without a person."""
 
 
 def run_in(name: str) -> RunKey | None:

@@ -62,6 +62,21 @@ def artifact_ids(events: Sequence[Event]) -> list[str]:
     return [name for name in artifacts_named(events) if ARTIFACT_ID.fullmatch(name)]
 
 
+def artifacts_in(rows: Sequence[Row], events: Sequence[Event]) -> list[str]:
+    """Return the ids of the artifacts that new events name; most name none, which their text shows at once."""
+    naming = [event for row, event in zip(rows, events, strict=True) if '"artifact":' in row.payload]
+    return artifact_ids(naming) if naming else []
+
+
+def source_in(payload: str) -> str:
+    """Return the run that a fork names in its event `run_forked`, empty if the event is damaged."""
+    try:
+        found = json.loads(payload)["source"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ""
+    return str(found)
+
+
 def is_artifact(artifact_id: str, content: str | None) -> bool:
     """Whether the content belongs to that id."""
     if not isinstance(content, str):

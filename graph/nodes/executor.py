@@ -14,6 +14,7 @@ from graph.execution.progress import ProgressReporter
 from graph.execution.step_work import StepWork
 from graph.fork import is_fork
 from graph.nodes.review_message import message_about
+from graph.nodes.step_changes import take_changes
 from graph.plan.canonical import digest
 from graph.plan.schedule import waits_for
 from graph.plan.schema import Plan
@@ -41,6 +42,7 @@ class Executor:
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state):
             return {**headed("review"), "doubts": []}
+        await take_changes(run, state)
         if not run.record.ended and self._approved(run, state) is None:
             return state_update(run, "review", doubts=[])
         due = run.record.plan_state.steered or run.record.spending.replanner_is_due or run.record.ended
@@ -99,7 +101,17 @@ class Executor:
         settings, models, toolbox = self.services.settings, self.services.models, self.services.toolbox
         criteria = Criteria(run.record, gate, models.judge, toolbox.file, settings.max_check_attempts)
         slots = asyncio.Semaphore(settings.max_concurrency)
-        work = StepWork(run.record, gate, toolbox, models.executors, waits_for(plan.steps), slots, criteria, progress)
+        work = StepWork(
+            run.record,
+            gate,
+            toolbox,
+            models.executors,
+            waits_for(plan.steps),
+            slots,
+            criteria,
+            progress,
+            self.services.pauses,
+        )
         return Dataflow(plan, work, stops_early=run.replan_policy.replans_each_step(run.record))
 
     async def _outcome(self, writer: RunWriter, plan: Plan, flow: Dataflow) -> StateUpdate:

@@ -27,6 +27,7 @@ from graph.nodes.planner_input import (
 )
 from graph.nodes.retry import reopen, retry_hint
 from graph.nodes.review_message import message_about, message_without_plan
+from graph.nodes.step_changes import change_in_words, take_changes
 from graph.pictures import pictures_of
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
@@ -73,6 +74,7 @@ class Planner:
         if run is not None and (words := steering(state)):
             await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
         if run is not None:
+            await take_changes(run, state, words=True)
             writer = RunWriter(run)
             async with writer.owned():
                 if wants_to_retry(state) and run.record.ended and not run.here_before:
@@ -134,7 +136,7 @@ class Planner:
         named = await open_run(self.services, state, config)
         if named is not None and _is_sent_back(named, state):
             return named
-        if not (wants_to_go_on(state) or steering(state)):
+        if not (wants_to_go_on(state) or steering(state) or change_in_words(state)):
             return None
         return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
 

@@ -1,6 +1,7 @@
 """Expansion of due `refine` steps: a planner plans each of them (docs/decisions/0019-refined-steps.md)."""
 
 from graph.calls.model_gate import ModelCall, ModelGate
+from graph.execution.step_limit import StepLimit, StepTimedOut
 from graph.plan.json_schema import plan_schema
 from graph.plan.schema import Plan, Step
 from graph.planning import Proposal, propose
@@ -42,9 +43,14 @@ async def _asked(run: RunContext, gate: ModelGate, plan: Plan, step: Step) -> Pr
     reader = Refinement(plan, step, record.steps.succeeded, tools, settings.max_steps, settings.max_depth)
     schema = plan_schema(tuple(tool["name"] for tool in offered))
     label = f"refine:{step.id}:{record.plan_state.revision}{record.plan_state.after_retries}"
-    call = ModelCall("planner", label, messages, schema=schema)
-    model = run.services.models.planner
-    return await propose(gate, model, call, lambda raw: run.allowed(reader.read(raw)), settings.max_repairs)
+    limits = settings.attempt_limits.lowest(step.attempt_limits)
+    call = ModelCall("planner", label, messages, schema=schema, limits=limits)
+    model, within = run.services.models.planner, StepLimit.starting(step.id, run.services.pauses, limits.timeout_s)
+    asked = propose(gate, model, call, lambda raw: run.allowed(reader.read(raw)), settings.max_repairs)
+    try:
+        return await within.within(asked)
+    except StepTimedOut as late:
+        return Proposal(None, str(late))
 
 
 def _failed(run: RunContext, step: Step, proposal: Proposal) -> Draft:

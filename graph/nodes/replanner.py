@@ -12,6 +12,7 @@ from graph.context import Services
 from graph.fork import is_fork
 from graph.nodes.refinement import refined
 from graph.nodes.review_message import message_about
+from graph.nodes.step_changes import take_changes
 from graph.plan.json_schema import revision_schema
 from graph.plan.revision import read_revision
 from graph.plan.schema import Plan, Step
@@ -53,6 +54,7 @@ class Replanner:
         run = await open_run(self.services, state, config)
         if run is None or is_fork(run, state):
             return {**headed("review"), "doubts": []}
+        await take_changes(run, state)
         writer = RunWriter(run)
         async with writer.owned():
             try:
@@ -79,7 +81,7 @@ class Replanner:
             return await self._refined(writer, current, due)
         cause = run.replan_policy.cause(current, run.record) or "failure"
         more = Usage(replans=int(cause == "failure"))
-        if limit := reached(run.terms.bounds, run.record.spending.usage, more):
+        if limit := reached(run.terms.bounds, run.usage, more):
             raise LimitReached(limit)
         proposal = await self._ask(writer, current, cause)
         return await self._accept(writer, current, cause, proposal)

@@ -15,6 +15,7 @@ from graph.nodes.review_events import passed, requested
 from graph.nodes.review_message import is_announced, message_of, with_decision
 from graph.nodes.review_request import is_open, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
+from graph.nodes.step_changes import take_changes
 from graph.policy.scope import in_force, within_approved
 from graph.record.ending import Ending
 from graph.review.decision import InvalidResponse, read_answer
@@ -43,6 +44,7 @@ class Review:
             run = await start_run(self.services, state, config, stated_goal(state))
         if run.record.ended:
             return with_decision(run, state_at_end(run))
+        await take_changes(run, state)
         if decision := run.record.review_state.decided_at.get(run.checkpoint):
             return with_decision(run, carried_out(run, decision))
         if run.record.plan_state.steered:

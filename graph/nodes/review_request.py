@@ -31,7 +31,8 @@ from graph.text.review.why import reason_of
 def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
     """Return the request, without actions if nothing needs a person, with the last error if it is repeated."""
     record, plan, terms = run.record, subject.plan, run.terms
-    left = estimate(plan, record, terms.bounds) if plan is not None else {}
+    limits = run.services.settings.attempt_limits
+    left = estimate(plan, record, terms.bounds, terms.tools, limits) if plan is not None else {}
     actions = [_about_plan(run, subject, left)] if _plan_needs_person(run, subject) else []
     due = open_questions(plan, record) if plan is not None else []
     actions += [_about_gate(run, step) for step in due if step.kind == "gate"]
@@ -164,6 +165,6 @@ def _about_uncertain(run: RunContext, call: Call) -> ReviewAction:
 
 
 def _about_budget(run: RunContext, shortage: BudgetExhausted) -> ReviewAction:
-    bounds, spent, hard = run.terms.bounds, run.record.spending.usage, run.terms.policy.limits
+    bounds, spent, hard = run.terms.bounds, run.usage, run.terms.policy.limits
     shown = {"budget": bounds.to_json(), "spent": spent.to_json()}
     return ReviewAction("raise_budget", shown, budget_description(shortage, bounds, spent, hard), shortage.limit)

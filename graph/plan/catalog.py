@@ -12,7 +12,7 @@ from referencing.exceptions import Unresolvable
 
 from graph.errors import listed
 from graph.plan.attempts import AttemptLimits
-from graph.plan.bounded_schema import bounded_errors, matches, schema_fault
+from graph.plan.bounded_schema import bounded_errors, known_schema_fault, matches
 from graph.plan.canonical import canonical_json, digest
 from graph.plan.schema_fast_path import ObjectPredicate, fast_object_test
 from graph.plan.schema_shape import LocalReferences, subschemas
@@ -88,7 +88,7 @@ class ToolSpec:
 
     def schema_fault(self) -> str | None:
         """Return why the schema is invalid or unusable, or None if it is neither."""
-        return schema_fault(self.schema)
+        return known_schema_fault(self.schema)
 
     def argument_faults(self, args: Mapping[str, JsonValue], unresolved: Collection[str] = ()) -> list[tuple[str, str]]:
         """Return (argument, fault) for arguments that do not match the schema; nothing is coerced.

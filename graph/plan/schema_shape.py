@@ -22,7 +22,7 @@ _UNEVALUATED = {"unevaluatedProperties", "unevaluatedItems"}
 
 def shape_fault(schema: Mapping[str, Any]) -> str | None:
     """Return the structural fault of a schema, None if there is no fault."""
-    if fault := _size_fault(schema):
+    if fault := size_fault(schema):
         return fault
     parts = list(subschemas(schema))
     if fault := _combination_fault(parts) or next(filter(None, (_part_fault(part, schema) for part in parts)), None):
@@ -116,7 +116,8 @@ def _within(part: Any, name: str) -> Any:
     return part.get(name) if isinstance(part, Mapping) else None
 
 
-def _size_fault(schema: Mapping[str, Any]) -> str | None:
+def size_fault(schema: Mapping[str, Any]) -> str | None:
+    """Return whether a schema is too deep or too large to look at further, None if it is not."""
     stack: list[tuple[Any, int]] = [(schema, 0)]
     count = 0
     while stack:

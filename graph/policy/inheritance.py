@@ -33,7 +33,8 @@ def inherited(record: RunState, plan: Plan, anew: Collection[str], tools: Mappin
     """
     results, labels = record.steps.results, _labels(record, plan, tools)
     kept = [name for name in _kept(plan, anew) if record.steps.is_settled(name)]
-    forked = RunForked(source=record.id, again=tuple(anew), tainted=tuple(sorted(record.plan_state.tainted)))
+    tainted, attached = tuple(sorted(record.plan_state.tainted)), record.assignment.attached
+    forked = RunForked(source=record.id, again=tuple(anew), tainted=tainted, attached=attached)
     copies = [
         Draft(Inherited(source=record.id, seq=record.seq, result=results[name], label=labels[name]), name)
         for name in kept

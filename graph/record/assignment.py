@@ -20,8 +20,9 @@ class Assignment:
     """The goal of a run, its amended constraints, and the settings at its start.
 
     `setup` is the data to resume the run elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`; older
-    records have no `setup_by`, and a client may have written their setup. `history` has earlier turns of the thread,
-    `attached` the pictures beside the goal, `forked_from` names the run that this one is a fork of.
+    records have no `setup_by`, and a client may have written their setup. For `origin` see `RunStarted`. `history` has
+    earlier turns of the thread, `attached` the pictures beside the goal, `forked_from` names the run that this one is a
+    fork of.
     """
 
     thread: str = ""
@@ -30,6 +31,7 @@ class Assignment:
     constraints: tuple[str, ...] = ()
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
+    origin: str | None = None
     history: tuple[Mapping[str, str], ...] = ()
     attached: Content | None = None
     configuration: Configuration = NO_CONFIGURATION
@@ -44,6 +46,7 @@ class Assignment:
             constraints=data.constraints,
             setup=data.setup,
             setup_by=data.setup_by,
+            origin=data.origin or data.setup_by,
             history=data.history,
             attached=data.attached,
             configuration=data.configured or self.configuration,
@@ -51,7 +54,7 @@ class Assignment:
 
     def run_forked(self, data: RunForked) -> "Assignment":
         """Return the assignment of a fork."""
-        return replace(self, forked_from=data.source)
+        return replace(self, forked_from=data.source, attached=data.attached or self.attached)
 
     def configured(self, data: Configured) -> "Assignment":
         """Return the assignment with other settings."""

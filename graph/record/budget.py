@@ -12,12 +12,15 @@ UNIT: Mapping[str, str] = {
     "steps": "steps",
     "replans": "replans",
     "wall_s": "seconds of work",
+    "elapsed_s": "seconds of elapsed time",
 }
 
-UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work"}
+UNIT_OF_ONE: Mapping[str, str] = {"wall_s": "second of work", "elapsed_s": "second of elapsed time"}
 """Singular forms that are not the plural without its last letter."""
 
-FRACTIONS = ("cost_usd", "wall_s")
+TIMES = ("wall_s", "elapsed_s")
+"""Limits that no call asks for: they are reached as time passes."""
+FRACTIONS = ("cost_usd", *TIMES)
 WHOLE, NUMBER = "must be an integer >= 0", "must be a number >= 0"
 CALLS = "must be an object: tool -> most calls"
 
@@ -26,7 +29,8 @@ CALLS = "must be an object: tool -> most calls"
 class Budget:
     """Limits of a run; None means no limit. `calls` limits single tools by name.
 
-    `tokens` counts prompts and answers, `wall_s` the working time of the run in seconds.
+    `tokens` counts prompts and answers, `wall_s` the working time of the run in seconds. `elapsed_s` is its deadline:
+    seconds since its start, pauses and the time that people take included.
     """
 
     model_calls: int | None = None
@@ -36,6 +40,7 @@ class Budget:
     steps: int | None = None
     replans: int | None = None
     wall_s: float | None = None
+    elapsed_s: float | None = None
     calls: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, name: str) -> float | None:
@@ -96,6 +101,7 @@ class Usage:
     steps: int = 0
     replans: int = 0
     wall_s: float = 0.0
+    elapsed_s: float = 0.0
     calls: Mapping[str, int] = field(default_factory=dict)
 
     def of(self, name: str) -> float:
@@ -155,7 +161,7 @@ def reached(budget: Budget, usage: Usage, more: Usage) -> str | None:
     for name in budget.names:
         limit, asked = budget.of(name), more.of(name)
         used = usage.of(name)
-        if limit is not None and (used + asked > limit if asked else name == "wall_s" and used >= limit):
+        if limit is not None and (used + asked > limit if asked else name in TIMES and used >= limit):
             return name
     return None
 

@@ -16,7 +16,7 @@ class Calls:
     `latest` has the key of the last started call of each step, item and call number, `keys_of` the keys of all calls of
     a step. `elsewhere` has calls of other runs that block calls of this run, or that a fork
     inherited (`inherited` has their keys), `responses` the answers of models by call
-    key.
+    key, `followed` the keys of failed model calls that another attempt was to follow.
     """
 
     by_key: dict[str, Call] = field(default_factory=dict)
@@ -25,6 +25,7 @@ class Calls:
     elsewhere: dict[str, Call] = field(default_factory=dict)
     inherited: set[str] = field(default_factory=set)
     responses: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    followed: set[str] = field(default_factory=set)
 
     def find(self, key: str) -> Call | None:
         """Return a call of this run, or a call of another run that blocked one of this run."""
@@ -150,3 +151,5 @@ class Calls:
         """Store the response of a model; a failed call has no response."""
         if data.response is not None:
             self.responses[data.key] = data.response
+        if data.again:
+            self.followed.add(data.key)

@@ -83,12 +83,14 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             _call_finished(record, event, data)
         case CallAsked():
             record.spending.worked(data.worked_s)
+            record.spending.passed(event.at - record.started_at)
             record.calls.call_asked(data)
         case ModelStarted():
             record.spending.model_started(event, data)
         case ModelFinished():
             record.calls.model_finished(data)
             record.spending.model_finished(data)
+            record.spending.passed(event.at - record.started_at)
         case StepFinished():
             _step_finished(record, event.step or "", data)
         case StepChecked():
@@ -117,6 +119,7 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.review_state.call_refused(event, data)
         case BudgetReached():
             record.spending.budget_reached(data)
+            record.spending.passed(event.at - record.started_at)
         case RunEnded():
             record.ended = data
             record.review_state.close()
@@ -192,6 +195,7 @@ def _settle(record: RunState, settled: SettledCall) -> None:
 
 def _call_finished(record: RunState, event: Event, data: CallFinished) -> None:
     record.spending.worked(data.worked_s)
+    record.spending.passed(event.at - record.started_at)
     call = record.calls.call_finished(event, data)
     if call.is_the_step and record.steps.work_finished(call.step, data, call.revision):
         record.calls.criteria_met(call.step)

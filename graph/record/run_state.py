@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from graph.record.assignment import Assignment
-from graph.record.budget import Budget, read_budget
+from graph.record.budget import Budget, Usage, read_budget
 from graph.record.call import Call, HeldCall
 from graph.record.calls import Calls
 from graph.record.events import RunEnded
@@ -54,6 +54,11 @@ class RunState:
         """The effective budget: the run's own within the hard limits of the policy on record."""
         policy = self.assignment.configuration.settings.get("policy", {})
         return self.spending.budget.within(read_budget(policy.get("limits", {}))[0])
+
+    @property
+    def usage(self) -> Usage:
+        """The usage that the effective budget counts."""
+        return self.spending.usage_under(self.bounds)
 
     @property
     def lacks_plan(self) -> bool:

@@ -31,7 +31,8 @@ class Spending:
 
     `begun` are the steps that count as started. `reserved` is the reserve of model calls without a recorded end, and
     counts as spent. `shortage` is the limit reached since the last decision. `replanner_is_due` means that the budget
-    did not allow the replanner's call when it was due.
+    did not allow the replanner's call when it was due. `elapsed_s` is the time from the start of the run to its last
+    call or reached limit, in seconds.
     """
 
     budget: Budget = NO_BUDGET
@@ -40,6 +41,11 @@ class Spending:
     reserved: dict[str, Mapping[str, float]] = field(default_factory=dict)
     shortage: BudgetExhausted | None = None
     replanner_is_due: bool = False
+    elapsed_s: float = 0.0
+
+    def usage_under(self, bounds: Budget) -> Usage:
+        """Return the usage; elapsed time is part of it only if a limit counts it."""
+        return self.usage if bounds.elapsed_s is None else replace(self.usage, elapsed_s=self.elapsed_s)
 
     def run_started(self, data: RunStarted) -> None:
         """Set the budget that the run was started with."""
@@ -91,6 +97,13 @@ class Spending:
         self.usage = self.usage.plus(
             tokens=tokens - aside.get("tokens", 0), cost_usd=(data.cost_usd or 0.0) - aside.get("cost_usd", 0.0)
         )
+
+    def passed(self, elapsed_s: float) -> None:
+        """Set the time since the start of the run.
+
+        Only calls and reached limits move it, since a review has to show the same text until it is answered.
+        """
+        self.elapsed_s = round(elapsed_s, 1)
 
     def worked(self, worked_s: float | None) -> None:
         """Set the working time of the run so far, in seconds; None leaves it unchanged."""

@@ -11,7 +11,7 @@ from graph.record.values import to_text
 from graph.text.event_text import event_text
 
 WORLD = frozenset(
-    {"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "approver", "provider", "would_replace"}
+    {"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "elapsed_s", "approver", "provider", "would_replace"}
 )
 """Fields that depend on the environment of the run."""
 

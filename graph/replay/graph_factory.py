@@ -25,9 +25,6 @@ async def _at_once(_seconds: float) -> None:
     """Wait for nothing: how long a run waited is on record."""
 
 
-NO_PAUSE = Clock(sleep=_at_once)
-
-
 def staged(
     configured: Configuration,
     transcript: Transcript,
@@ -53,7 +50,8 @@ def staged(
 
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
     turns = RateLimiter({}, ledger.clock)
-    return compiled(Services(settings, tools, models, opened, turns, ledger.clock, NO_PAUSE), saver)
+    clock = Clock(ledger.now, _at_once, step_over=cues.step_over)
+    return compiled(Services(settings, tools, models, opened, turns, ledger.clock, clock), saver)
 
 
 def _budget(first: Event) -> dict[str, Any]:

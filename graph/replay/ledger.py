@@ -19,6 +19,8 @@ from graph.replay.recording import Recording
 
 NAME = "(replay)"
 LONG_S = 1e9
+LATE = 1e12
+"""A time, in Unix seconds, after the deadline of every run."""
 
 
 class ReplayStopped(LedgerError):
@@ -196,10 +198,18 @@ class ReplayLedger:
         if self._begins:
             self._begins = False
             return 0.0
+        return LONG_S if self._is_over("wall_s") else 0.0
+
+    def now(self) -> float:
+        """Return Unix seconds: no deadline is near until the record reaches it."""
+        return LATE if self._is_over("elapsed_s") else 0.0
+
+    def _is_over(self, limit: str) -> bool:
+        """Whether the record reaches this limit of time next."""
         barrier = self.recording.barrier
         reached = barrier.data_if_known if barrier is not None else None
-        is_over = isinstance(reached, BudgetReached) and reached.limit == "wall_s"
-        return LONG_S if is_over and not self.recording.is_for(("call_started", "model_started")) else 0.0
+        is_over = isinstance(reached, BudgetReached) and reached.limit == limit
+        return is_over and not self.recording.is_for(("call_started", "model_started"))
 
     def _alive(self) -> None:
         if self.dead:

@@ -88,7 +88,7 @@ class Player:
         self._saver = InMemorySaver(serde=strict_serializer())
         self._config: Any = {"configurable": {"thread_id": transcript.thread}}
         self._inherited = inherited_on_record(self._events)
-        self._started = {"setup": started.setup, "setup_by": started.setup_by}
+        self._started = {"setup": started.setup, "setup_by": started.setup_by, "origin": started.origin}
         self._graph = self._staged(started.configured)
 
     async def play(self) -> Replay:

@@ -60,7 +60,9 @@ class RecordedTool(BoundTool):
 
 
 class RecordedTools(Toolbox):
-    """The recorded tools of a run; none has an effect."""
+    """The recorded tools of a run; none has an effect. How long each took is on record."""
+
+    is_timed = False
 
     def __init__(
         self,
@@ -72,8 +74,7 @@ class RecordedTools(Toolbox):
         super().__init__(())
         self._file_seen = file_seen
         for spec in specs:
-            untimed = replace(spec, timeout_s=None)  # how long it took is on record
-            self._tools[spec.name] = RecordedTool(untimed, _nothing(spec), True, outcome, artifacts)
+            self._tools[spec.name] = RecordedTool(spec, _nothing(spec), True, outcome, artifacts)
         self.specs = {spec.name: spec for spec in specs}
 
     async def would_replace(self, plan: Plan) -> list[str]:  # noqa: ARG002  (taken from the record)

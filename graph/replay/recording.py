@@ -10,7 +10,7 @@ from typing import Any
 
 from graph.record.amendment import Amendment
 from graph.record.events import (
-    ASKED,
+    PAUSES,
     WORDING,
     CallAsked,
     CallFinished,
@@ -132,6 +132,11 @@ class Recording:
         """Whether a place belongs to the same pass over the plan as the next event."""
         return self._front <= place < self._barrier_place
 
+    def next_of(self, step: str) -> int | None:
+        """Return the place of a step's next event in this pass over the plan, None if there is none."""
+        left = range(self._front, self._barrier_place)
+        return next((at for at in left if not self._played[at] and self.events[at].step == step), None)
+
     def breaks_off(self, draft: Draft) -> bool:
         """Whether the recorded work of a step ends before this event in this pass over the plan.
 
@@ -160,8 +165,8 @@ class Recording:
             if isinstance(data, Steered) and data.checkpoint is None:
                 messages.append(steer_of(data).to_text())
                 continue
-            if isinstance(data, Paused) and data.reason == ASKED:
-                return [*messages, "pause"]
+            if isinstance(data, Paused) and data.reason in PAUSES.values():
+                return [*messages, *(message for message, reason in PAUSES.items() if reason == data.reason)]
             is_cancel = isinstance(data, RunEnded) and data.is_cancelled and data.checkpoint is not None
             return ["cancel"] if is_cancel else messages
         return messages

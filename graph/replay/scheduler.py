@@ -21,7 +21,14 @@ class Scheduler:
     def __init__(self, recording: Recording, ledger: ReplayLedger) -> None:
         self._recording, self._ledger = recording, ledger
         self._waiting: dict[int, asyncio.Future[Event]] = {}
+        self._limits: list[tuple[str, asyncio.Future[None]]] = []
         self.given: dict[str, Event] = {}
+
+    async def step_over(self, step: str, _seconds: float) -> None:
+        """Return once the time limit of a step has passed on record: its work got no further, and yet it ended."""
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._limits.append((step, over))
+        await over
 
     async def outcome_of_call(self, key: str) -> Event:
         """Return a tool call's outcome once it is the next recorded event."""
@@ -42,6 +49,7 @@ class Scheduler:
             is_busy: Whether something is waited for that is not on record.
         """
         self._waiting.clear()
+        self._limits.clear()
         self._ledger.held_up.clear()
         while not work.done():
             self._ledger.changed.clear()
@@ -64,7 +72,7 @@ class Scheduler:
         change = asyncio.create_task(self._ledger.changed.wait())
         try:
             while not await self._stirs({work, change}):
-                if not self._hurry() and not self._let_go() and not is_busy():
+                if not self._hurry() and not self._let_go() and not self._expire() and not is_busy():
                     return False
             return True
         finally:
@@ -92,6 +100,16 @@ class Scheduler:
         for step in waiting:
             step.set_result(None)
         return bool(waiting)
+
+    def _expire(self) -> bool:
+        """Let the time limit pass of the step whose next event on record comes first."""
+        self._limits = [(step, over) for step, over in self._limits if not over.done()]
+        places = [(self._recording.next_of(step), over) for step, over in self._limits]
+        due = [(place, over) for place, over in places if place is not None]
+        if not due or self._ledger.free:
+            return False
+        min(due, key=lambda one: one[0])[1].set_result(None)
+        return True
 
     def _release(self, place: int) -> bool:
         future = self._waiting.pop(place, None)

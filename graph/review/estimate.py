@@ -1,18 +1,31 @@
 """Upper bounds on the cost of a plan, shown before it is approved."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
+from graph.plan.catalog import ToolSpec
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import critical_path, waits_for
-from graph.plan.schema import Plan
+from graph.plan.schema import Plan, Step
 from graph.record.budget import Budget
 from graph.record.remaining import steps_left
 from graph.record.run_state import RunState
 
+NO_TOOLS: Mapping[str, ToolSpec] = MappingProxyType({})
 
-def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
+
+def estimate(
+    plan: Plan,
+    record: RunState,
+    budget: Budget,
+    tools: Mapping[str, ToolSpec] = NO_TOOLS,
+    limits: AttemptLimits = NO_LIMITS,
+) -> dict[str, Any]:
     """Return upper bounds on the remaining work, and the remaining budget.
 
+    `tool_calls` includes `further_attempts`, as the limits of steps, of `tools` and of the settings (`limits`) allow.
     `longest_chain` is the number of steps on the longest chain of dependencies, `to_refine` the number of `refine`
     steps, whose calls cannot be counted yet. Model turns within a step are not counted.
     """
@@ -21,14 +34,24 @@ def estimate(plan: Plan, record: RunState, budget: Budget) -> dict[str, Any]:
     counted = [step for step in left if done_by[step.id] != "planner"]
     waits = waits_for(plan.steps)
     duration = {step.id: float(step.id in done_by) for step in plan.steps}
+    calls = [(step, tool, step.most_items * (step.max_calls or 1)) for step in counted for tool in step.tool_names]
+    further = sum(count * (_attempts(step, tool, tools, limits) - 1) for step, tool, count in calls)
     found: dict[str, Any] = {
         "steps": len(left),
-        "tool_calls": sum(step.most_items * len(step.tool_names) * (step.max_calls or 1) for step in counted),
+        "tool_calls": sum(count for _, _, count in calls) + further,
         "model_steps": sum(done_by[step.id] == "model" for step in left),
         "longest_chain": int(critical_path(waits, duration)[0]) if plan.steps else 0,
     }
+    if further:
+        found["further_attempts"] = further
     if len(counted) < len(left):
         found["to_refine"] = len(left) - len(counted)
     if budget.names:
-        found["budget_left"] = {name: (budget.of(name) or 0) - record.spending.usage.of(name) for name in budget.names}
+        usage = record.spending.usage_under(budget)
+        found["budget_left"] = {name: (budget.of(name) or 0) - usage.of(name) for name in budget.names}
     return found
+
+
+def _attempts(step: Step, tool: str, tools: Mapping[str, ToolSpec], limits: AttemptLimits) -> int:
+    own = tools[tool].attempt_limits if tool in tools else NO_LIMITS
+    return limits.lowest(own, step.attempt_limits).most

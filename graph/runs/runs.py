@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from graph.errors import InputError, UnknownRunError, listed
+from graph.errors import InputError, PrunedRunError, UnknownRunError, listed
 from graph.ledger.opening import open_ledger
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import RunStore
@@ -39,6 +39,7 @@ class Runs:
         A thread stands for its latest run.
 
         Raises:
+            PrunedRunError: The run was removed with its thread.
             UnknownRunError: There is no such run.
             InputError: The name is the beginning of several threads, or no text.
         """
@@ -46,7 +47,7 @@ class Runs:
             raise InputError("run", f"name a run by its id or its thread, got {type(name).__name__}")
         found = await self.ledger.named(name)
         if not found:
-            raise UnknownRunError(name, self.ledger.name)
+            raise await self._unknown(name)
         if len(found) > 1:
             names = listed([run_name(run.thread, run.n) for run in found])
             raise InputError("run", f"{name} is the beginning of several runs: {names}; give more of the name")
@@ -158,6 +159,11 @@ class Runs:
         if await self.ledger.is_worked_on(key):
             await self.ledger.post(key, "pause")
         return await self.show(key)
+
+    async def _unknown(self, name: str) -> UnknownRunError:
+        """Return the error for a run that is not there."""
+        removed = (await self.ledger.tombstones()).named(name)
+        return PrunedRunError(name, removed.by, removed.at) if removed else UnknownRunError(name, self.ledger.name)
 
     async def _read(self, key: RunKey, events: Sequence[Event]) -> Run:
         return run_of(project(known(events)), await self.ledger.is_worked_on(key))

@@ -7,14 +7,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from typer.testing import CliRunner, Result
 from warm_process import run_warm
 
 from graph.cli import app
 
+typer.testing._get_command = lru_cache(typer.main.get_command)  # to make all commands anew takes as long as most run
 Cli = Callable[..., Result]
 
 SUM_AND_WRITE = {

@@ -1,8 +1,12 @@
+import asyncio
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
+
+from graph.runs import open_runs
 
 Cli = Callable[..., Result]
 
@@ -39,3 +43,18 @@ def test_a_change_that_cannot_be_made_says_why(cli: Cli, waiting: str, args: lis
     result = cli(name, waiting, *rest)
 
     assert result.exit_code == 2 and words in result.stderr
+
+
+def test_another_plan_for_a_paused_run_is_reviewed(cli: Cli, waiting: str, folder: Path) -> None:
+    async def pause() -> None:
+        async with open_runs(folder / "planner-executor.db") as runs:
+            await runs.ledger.post(await runs.find(waiting), "pause")
+
+    asyncio.run(pause())
+    assert "paused" in cli("resume", waiting, "--approve").stdout
+    (folder / "other.json").write_text(json.dumps({"steps": [{"id": "sum", "objective": "o", "gather": "another"}]}))
+
+    assert cli("resume", waiting, "--edit", "other.json", "--approve").exit_code == 2
+    assert cli("resume", waiting, "--edit", "other.json").exit_code == 3
+    assert "another" in cli("resume", waiting, "--approve").stdout
+    assert len(cli("runs").stdout.splitlines()) == 2

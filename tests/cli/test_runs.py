@@ -70,8 +70,8 @@ def test_an_older_database_is_migrated_after_a_look_at_what_that_means(cli: Cli,
     before = old.read_bytes()
 
     told = cli("migrate", "--dry-run").stdout
-    assert "would be migrated from version 1 to 3" in told and "8 runs" in told and old.read_bytes() == before
-    assert "was migrated from version 1 to 3" in cli("migrate").stdout
+    assert "would be migrated from version 1 to 4" in told and "8 runs" in told and old.read_bytes() == before
+    assert "was migrated from version 1 to 4" in cli("migrate").stdout
     assert "needs no migration" in cli("migrate").stdout and len(listed(cli("runs"))) == 8
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from graph.route import ENDS, STATUS
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -30,3 +32,12 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)", page.read_text()) + re.findall(r'src="([^"]+)"', page.read_text())
     lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert lost == []
+
+
+def test_every_status_has_a_next_move() -> None:
+    page = (ROOT / "docs" / "when-a-run-stops.md").read_text()
+    named = {
+        status for cell in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for status in re.findall(r"`(\w+)`", cell)
+    }
+
+    assert ENDS | set(STATUS.values()) | {"paused"} <= named

@@ -1,5 +1,7 @@
 """A run that goes on after its end: a step is skipped, a service is out, the run is retried, and then forked.
 
+Two steps fail once and are tried again at once: a read, and a call that may not be repeated but did nothing.
+
 Everything that a process has to know to go on is in the database, as for a run that another machine takes up.
 """
 
@@ -19,10 +21,14 @@ from graph.record.run_state import RunState
 from graph.runs import Runs
 from graph.step_changes import skip_step, supply_result
 from graph.testing import on_thread, step
+from tools.errors import NothingHappened
 
+TWICE = {"attempts": 2, "backoff_s": 0}
 PLAN = {
     "steps": [
         step("pay_1", "pay", name="first"),
+        {**step("weak", "look", name="weak"), **TWICE},
+        {**step("post", "pay", name="weak letter", after=["weak"]), **TWICE},
         step("known", "look", name="known"),
         step("fax", "pay", name="fax"),
         step("proof", "look", name="{fax_result}"),
@@ -59,6 +65,10 @@ def tools(logs: Logs, boundary: Boundary) -> list[BaseTool]:
             boundary(f"before {kind} {name}")
             if kind == "service" and "back service" not in logs.lines():
                 raise ConnectionError("the service is out")
+            if name.startswith("weak") and f"tried {name}" not in logs.lines():
+                logs.note("tried", name)
+                boundary(f"after tried {name}")
+                raise ConnectionError("reset") if kind == "look" else NothingHappened("refused")
             logs.note(kind, name)
             boundary(f"after {kind} {name}")
             return f"{word} {name}"

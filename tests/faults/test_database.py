@@ -70,6 +70,12 @@ def stopped_after_the_first_effect(database: Path, **metadata: Any) -> None:
             agent.resume("t", "approve")
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait a moment only for a file that stays locked."""
+    monkeypatch.setattr(busy_timeout, "BUSY_S", 0.2)
+
+
 def test_a_locked_database_stops_the_run_before_the_next_effect_after_one_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +118,7 @@ def test_a_lock_that_others_hold_for_a_moment_is_waited_out(tmp_path: Path) -> N
     assert acts.effects == ["a", "b"]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_an_effect_whose_outcome_could_not_be_written_is_asked_about(tmp_path: Path) -> None:
     database = tmp_path / "runs.db"
     waiting(database, effect="external")
@@ -240,6 +247,7 @@ def test_missing_rows_are_refused_and_the_run_goes_on_once_they_are_back(tmp_pat
         assert agent.resume("t", "approve").status == "succeeded"
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("when", ["waiting", "in the middle"])
 @pytest.mark.parametrize(
     "lost",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,17 @@ class Told:
 
         return StructuredTool(name="use", description="use", args_schema=ANY, func=use, metadata={"effect": "read"})
 
+    @cached_property
+    def results(self) -> Any:
+        """The results of all steps, as the library shows them to others."""
+        with self.opened() as agent:
+            return agent.show("t").results
+
+    @cached_property
+    def whole(self) -> Any:
+        """What the command line shows of the whole run."""
+        return self.shown()
+
     def shown(self, *options: str) -> Any:
         """Return what the command line shows of the run, as JSON."""
         result = CliRunner().invoke(app, ["show", "t.1", "--db", str(self.database), "--json", *options])
@@ -172,8 +184,8 @@ def test_every_effect_happens_once_and_has_an_outcome_on_record(told: Told) -> N
 def test_what_is_kept_is_the_same_wherever_it_is_read(told: Told, kind: str) -> None:
     expected = exactly(KEPT[kind][1])
 
+    result = told.results[kind]
     with told.opened() as agent:
-        result = agent.show("t").results[kind]
         assert exactly(agent.value("t", kind)) == expected
 
     assert result.status == "succeeded"
@@ -191,12 +203,10 @@ def test_what_is_kept_is_the_same_wherever_it_is_read(told: Told, kind: str) -> 
 def test_what_cannot_be_kept_fails_its_step_and_says_why(told: Told, kind: str) -> None:
     words = REFUSED[kind][1]
 
-    with told.opened() as agent:
-        result = agent.show("t").results[kind]
-
+    result = told.results[kind]
     assert result.status == "failed" and words in str(result.error)
     assert kind not in told.used
-    shown = told.shown()
+    shown = told.whole
     assert shown["steps"][kind] == "failed" and words in shown["results"][kind]["error"]
 
 

@@ -13,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
 
 from graph.checkpoint import open_checkpointer
 from graph.errors import InputError, LedgerUnavailableError
+from graph.ledger.sqlite import busy_timeout
 from graph.saver import SharingSaver
 
 Work = Callable[[SharingSaver], Awaitable[Any]]
@@ -174,8 +175,11 @@ def test_the_synchronous_twins_do_the_same_from_another_thread_and_refuse_the_sa
     assert on(tmp_path, work) == [1, 1, 0]
 
 
-@pytest.mark.slow
-def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(tmp_path: Path) -> None:
+def test_a_locked_file_is_a_typed_error_and_nothing_is_half_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(busy_timeout, "BUSY_S", 0.2)
+
     async def work(saver: SharingSaver) -> Any:
         await made(saver, "a", "r1")
         other = sqlite3.connect(tmp_path / "runs.db", isolation_level=None)

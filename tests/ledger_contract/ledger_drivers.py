@@ -53,6 +53,15 @@ class Driver(Protocol):
     def change_index(self, run: RunKey, status: str) -> None:
         """Put another status in the run's row in the index."""
 
+    def delete(self, run: RunKey) -> None:
+        """Delete a run and its events behind the ledger's back."""
+
+    def change_tombstone(self, number: int, column: str, value: Any) -> None:
+        """Put another value in a column of a tombstone, one of `graph.ledger.tombstone.Tombstone`."""
+
+    def delete_tombstone(self, number: int) -> None:
+        """Delete a tombstone."""
+
     def holder(self, run: RunKey) -> Holder | None:
         """Return the run's row among the leases."""
 
@@ -98,6 +107,19 @@ class SqliteDriver:
 
     def change_index(self, run: RunKey, status: str) -> None:
         self._ask(f"UPDATE ledger_index SET status = ? WHERE run = {self._run_id(run)}", status)
+
+    def delete(self, run: RunKey) -> None:
+        run_id = self._run_id(run)
+        for table in ("ledger_events", "ledger_index", "ledger_uses"):
+            self._ask(f"DELETE FROM {table} WHERE run = {run_id}")
+        self._ask(f"DELETE FROM ledger_runs WHERE id = {run_id}")
+
+    def change_tombstone(self, number: int, column: str, value: Any) -> None:
+        name = {"by": "person"}.get(column, column)
+        self._ask(f"UPDATE ledger_tombstones SET {name} = ? WHERE number = {number}", value)
+
+    def delete_tombstone(self, number: int) -> None:
+        self._ask(f"DELETE FROM ledger_tombstones WHERE number = {number}")
 
     def holder(self, run: RunKey) -> Holder | None:
         rows = self._ask(f"SELECT owner, token, beat FROM ledger_leases WHERE run = {self._run_id(run)}")
@@ -148,6 +170,21 @@ class MemoryDriver:
         assert stored.summary is not None
         stored.summary = replace(stored.summary, status=status)
 
+    def delete(self, run: RunKey) -> None:
+        self.store.runs[:] = [one for one in self.store.runs if one.key != run]
+        self.store.threads[run.thread] = [one for one in self.store.threads[run.thread] if one.key != run]
+
+    def change_tombstone(self, number: int, column: str, value: Any) -> None:
+        rows = list(self.store.tombstones.rows)
+        rows[number - 1] = replace(rows[number - 1], **{column: () if value == b"" else value})
+        self.store.tombstones = replace(self.store.tombstones, rows=tuple(rows))
+
+    def delete_tombstone(self, number: int) -> None:
+        rows = [row for row in self.store.tombstones.rows if row.number != number]
+        is_last = number > len(rows)
+        seal = None if is_last else self.store.tombstones.seal
+        self.store.tombstones = replace(self.store.tombstones, rows=tuple(rows), seal=seal)
+
     def holder(self, run: RunKey) -> Holder | None:
         return self.store.run("memory", run).look()
 
@@ -196,6 +233,19 @@ class PostgresDriver:
 
     def change_index(self, run: RunKey, status: str) -> None:
         self._ask(f"UPDATE ledger_index SET status = %s WHERE run = {self._run_id(run)}", status)
+
+    def delete(self, run: RunKey) -> None:
+        run_id = self._run_id(run)
+        for table in ("ledger_events", "ledger_index", "ledger_uses"):
+            self._ask(f"DELETE FROM {table} WHERE run = {run_id}")
+        self._ask(f"DELETE FROM ledger_runs WHERE id = {run_id}")
+
+    def change_tombstone(self, number: int, column: str, value: Any) -> None:
+        name = {"by": "person"}.get(column, column)
+        self._ask(f"UPDATE ledger_tombstones SET {name} = %s WHERE number = {number}", value)
+
+    def delete_tombstone(self, number: int) -> None:
+        self._ask(f"DELETE FROM ledger_tombstones WHERE number = {number}")
 
     def holder(self, run: RunKey) -> Holder | None:
         rows = self._ask(f"SELECT owner, token, beat FROM ledger_leases WHERE run = {self._run_id(run)}")

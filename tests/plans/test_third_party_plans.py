@@ -1,15 +1,13 @@
 """The third-party plans, replayed through `build_graph` by their own checker, where `PLANS_DIR` names the folder."""
 
 import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm_process import run_warm
 
 PLANS = os.environ.get("PLANS_DIR", "")
-ADAPTER = Path(__file__).with_name("adapter.py")
+ADAPTER = Path(__file__).with_name("clocked_adapter.py")
 
 pytestmark = [
     pytest.mark.slow,
@@ -17,34 +15,24 @@ pytestmark = [
 ]
 
 
-def check(*options: str, adapter: Path = ADAPTER) -> str:
-    command = [sys.executable, str(Path(PLANS) / "check.py"), "--adapter", str(adapter), "--limit", "0", *options]
-    root = str(Path(__file__).parents[2])
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": root}, check=False)
+def check(*options: str) -> str:
+    done = run_warm([str(Path(PLANS) / "check.py"), "--adapter", str(ADAPTER), "--limit", "0", *options], timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
     return done.stdout
 
 
-def median_makespan(report: str) -> float:
-    found = re.search(r"makespan over critical path: median ([\d.]+)", report)
-    assert found is not None, report
-    return float(found[1])
-
-
-def test_all_valid_plans_pass_close_to_their_critical_path() -> None:
+def test_all_valid_plans_take_as_long_as_their_critical_path() -> None:
     ours = check("--unit", "0.05")
-    reference = check("--unit", "0.05", adapter=Path(PLANS) / "ref_adapter.py")
 
-    assert "TOTAL 137/137 pass" in ours
-    assert median_makespan(ours) <= median_makespan(reference) + 0.05
+    assert "TOTAL 137/137 pass" in ours and "makespan over critical path: median 1.000, max 1.000" in ours
 
 
 def test_results_that_look_like_references_stay_text() -> None:
-    assert "TOTAL 137/137 pass" in check("--hostile", "--unit", "0.01", "--ratio", "9")
+    assert "TOTAL 137/137 pass" in check("--hostile")
 
 
 def test_dependencies_follow_from_references_alone() -> None:
-    assert "TOTAL 137/137 pass" in check("--strip-depends", "--unit", "0.01", "--ratio", "9")
+    assert "TOTAL 137/137 pass" in check("--strip-depends")
 
 
 def test_malformed_plans_are_refused_before_any_tool_runs() -> None:

@@ -52,6 +52,11 @@ ROWS = (
         *("of the thread", "of the thread", NO, NO, NO),
         fork_from={"run": "another.1", "step": "x"},
     ),
+    row(
+        "`skip` and `supply` in a chat, `changes` in the state",
+        *(YES, YES, NO, NO, NO),
+        changes={"skip": {"out": "no"}},
+    ),
     row("a plan, which is reviewed", YES, YES, YES, NO, NO, plan={"steps": [{"id": "x", "objective": "o"}]}),
     row(
         "a decision: approve, edit, reject, answer, settle, raise a budget",
@@ -144,6 +149,13 @@ ROWS = (
         ledger="other.db",
         database="other.db",
         config="other.toml",
+    ),
+    row(
+        "what is removed or copied: `prune`, `backup`, `keep_checkpoints`",
+        *(NO, NO, NO, NO, NO),
+        keep_checkpoints="until_end",
+        prune={"older_than": "0s"},
+        backup="copy.db",
     ),
     row(
         "what happened: results, status, answer, digest, revision",

@@ -1,17 +1,17 @@
 """Each guard switched off in turn: does an attack get by then? Run as a script; it prints a JSON line per guard.
 
-A guard is switched off in a copy of the source, where one rule is replaced by one that allows everything. A process is
-forked for each, which imports that copy; the source itself is never changed.
+A guard is switched off by replacing one rule by one that allows everything. A process is forked for each, in which the
+functions with the rule get the changed code; the source itself is never changed.
 """
 
+import gc
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType, FunctionType
 from typing import Any
 
 SOURCE = Path(__file__).parents[2] / "graph"
@@ -240,17 +240,40 @@ GUARDS = (
 )
 
 
-def without(guard: Guard, folder: Path) -> None:
-    """Put a copy of the source there in which the guard is off; what is compiled of the other files serves it too."""
-    shutil.copytree(SOURCE, folder / "graph", copy_function=os.symlink)
-    file = folder / "graph" / guard.file
-    text = file.read_text()
+def without(guard: Guard) -> str:
+    """Return the source of the guard's file in which it is off; each line stays where it is."""
+    text = (SOURCE / guard.file).read_text()
     for rule, off in [(guard.rule, guard.off), *([guard.also] if guard.also else [])]:
         if text.count(rule) != 1:
             raise SystemExit(f"{guard.file} has {text.count(rule)} times the rule of {guard.name!r}: {rule}")
         text = text.replace(rule, off)
-    file.unlink()
-    file.write_text(text)
+    return text
+
+
+def switch_off(guard: Guard) -> None:
+    """Give the functions of the guard's file, as this process has imported it, the code without the guard."""
+    file = str(SOURCE / guard.file)
+    changed = {_place(code): code for code in _codes(compile(without(guard), file, "exec"))}
+    here = [
+        found for found in gc.get_objects() if isinstance(found, FunctionType) and found.__code__.co_filename == file
+    ]
+    with_guard = [function for function in here if function.__code__ != changed[_place(function.__code__)]]
+    if not with_guard:
+        raise SystemExit(f"{guard.file} has no function that is another without {guard.name!r}")
+    for function in with_guard:
+        function.__code__ = changed[_place(function.__code__)]
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code of a module and of all that is defined in it."""
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _codes(part)
+
+
+def _place(code: CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
 
 
 def escapes(guard: Guard, every: bool) -> Iterator[str]:
@@ -275,18 +298,13 @@ def _gets_by(attack: Any, mode: str) -> bool:
 
 def tried(guard: Guard, every: bool) -> None:
     """Try one guard in this process, which is of no use afterwards."""
-    with tempfile.TemporaryDirectory() as folder:
-        without(guard, Path(folder))
-        for name in [name for name in sys.modules if name == "graph" or name.startswith("graph.")]:
-            del sys.modules[name]
-        sys.path.insert(0, folder)
-        sys.dont_write_bytecode = True  # it would be written through the links, into the source's own folders
-        found = list(escapes(guard, every))
+    switch_off(guard)
+    found = list(escapes(guard, every))
     print(json.dumps({"guard": guard.name, "escapes": found}), flush=True)  # noqa: T201  (what the script is for)
 
 
 def main() -> None:
-    import graph.builder  # noqa: F401  (so that all which it imports is there already)
+    import hostile  # noqa: F401  (so that all which it imports is there already)
 
     chosen = [guard for guard in GUARDS if len(sys.argv) < 3 or sys.argv[2] in guard.name]
     for guard in chosen:

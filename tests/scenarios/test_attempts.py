@@ -1,16 +1,30 @@
 """What fails for a reason that may pass is tried again, within limits that anybody may lower."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import PrivateAttr
 
 from graph import Agent
+from graph.builder import compiled
+from graph.calls.rate_limit import RateLimiter
+from graph.calls.toolbox import Toolbox
+from graph.chat_models.retry import Clock
+from graph.chat_models.roles import role_models
+from graph.configuration import settings_of
+from graph.context import Services
+from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.protocol import RunKey
+from graph.plan.reading import read_plan
+from graph.replay.player import replayed
 from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 from tools.errors import NothingHappened, Transient
 
 
@@ -140,6 +154,15 @@ def test_a_plan_may_give_a_call_less_time(tmp_path: Path) -> None:
     assert run.status == "failed" and "no answer within 0.05 s" in str(run.results["one"].error)
 
 
+def test_a_synchronous_tool_that_is_still_at_work_is_not_tried_again(tmp_path: Path, tools: LoggedTools) -> None:
+    done = threading.Event()
+    tool = tools.tool("work", lambda **_: done.wait(5), effect="read")
+    run, _ = run_of(tmp_path, tool, {"timeout_s": 0.05, "attempts": 3, **QUICK})
+    done.set()
+
+    assert len(tools.calls) == 1 and "may still be at work" in str(run.results["one"].error)
+
+
 def test_a_model_step_has_one_limit_over_all_its_turns(tmp_path: Path) -> None:
     asks = AIMessage("", tool_calls=[{"name": "work", "args": {}, "id": "1"}])
     own = [HANGING]
@@ -167,11 +190,127 @@ def test_a_limit_that_cannot_be_is_a_fault_of_the_plan(
     assert run.status == "failed" and next(iter(fields)) in str(run.reason)
 
 
-def test_a_step_that_waits_for_a_person_has_no_attempts(tmp_path: Path, tools: LoggedTools) -> None:
-    plan = {"steps": [{"id": "one", "objective": "o", "gate": "Go on?", "attempts": 2}]}
-    with Agent.open(
-        tmp_path / "runs.db", planner=ScriptedModel([]), tools=[tools.tool("work", effect="read")]
-    ) as agent:
-        run = agent.start("g", plan=plan)
+@pytest.mark.parametrize(
+    "fields",
+    [{"tool": "work"}, {"tools": []}, {"ask": "?"}, {"gate": "?"}, {"refine": True}, {"gather": 1}],
+    ids=lambda fields: next(iter(fields)),
+)
+def test_every_kind_of_step_may_be_limited(tools: LoggedTools, fields: dict[str, Any]) -> None:
+    specs = Toolbox([tools.tool("work", effect="read")]).specs
+    raw = {"steps": [{"id": "one", "objective": "o", "timeout_s": 5, "attempts": 2, "backoff_s": 0.5, **fields}]}
 
-    assert run.status == "failed" and "attempts" in str(run.reason)
+    assert read_plan(raw, specs).plan is not None, read_plan(raw, specs).issues
+
+
+class Impatient(ScriptedModel):
+    """Asked once per answer, as a model whose client makes the further requests itself."""
+
+    max_retries: int = 1
+
+
+BUSY = ConnectionError("reset")
+MODEL_STEP = {"id": "one", "objective": "o", "tools": [], **QUICK}
+REFINED = {"id": "one", "objective": "o", "refine": True, **QUICK}
+JUDGED = {"id": "one", "objective": "o", "gather": "done", "success_criteria": "it is good", **QUICK}
+INNER = {"steps": [{"id": "in", "objective": "o", "gather": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("given", "role", "answers"),
+    [
+        (MODEL_STEP, "executor", [BUSY, BUSY, "done"]),
+        (REFINED, "planner", [BUSY, BUSY, INNER]),
+        (JUDGED, "judge", [BUSY, BUSY, {"met": True, "why": "yes"}]),
+    ],
+    ids=["model", "refine", "judge"],
+)
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_a_request_of_a_step_to_its_model_is_tried_again(
+    tmp_path: Path, given: dict[str, Any], role: str, answers: list[Any], attempts: int
+) -> None:
+    model = Impatient(answers)
+    models = {"planner": ScriptedModel([]), role: model}
+    with Agent.open(tmp_path / "runs.db", **models, tools=[], replan="never", approval="never") as agent:
+        run = agent.start("g", plan={"steps": [{**given, "attempts": attempts}]})
+        ended = [event for event in agent.log(run.id) if event.kind == "model_finished"]
+        assert agent.replay(run.id).is_same, str(agent.replay(run.id))
+
+    assert len(model.prompts) == attempts
+    assert [event.payload.get("again", False) for event in ended] == [True] * (attempts - 1) + [False]
+    assert role == "judge" or run.status == ("succeeded" if attempts == 3 else "failed")
+
+
+def test_an_attempt_of_a_model_that_the_budget_does_not_allow_is_not_made(tmp_path: Path) -> None:
+    model = Impatient([BUSY, BUSY, "done"])
+    options: dict[str, Any] = {"planner": ScriptedModel([]), "executor": model, "budget": {"model_calls": 2}}
+    with Agent.open(tmp_path / "runs.db", **options, tools=[], replan="never") as agent:
+        run = agent.resume(agent.start("g", plan={"steps": [{**MODEL_STEP, "attempts": 3}]}).id, "approve")
+
+    assert (run.status, len(model.prompts)) == ("failed", 2)
+
+
+class Passing:
+    """Time limits of steps that pass as soon as their work hangs."""
+
+    def __init__(self) -> None:
+        self.hangs = asyncio.Event()
+        self.limits: list[float] = []
+
+    async def over(self, _step: str, seconds: float) -> None:
+        self.limits.append(seconds)
+        await self.hangs.wait()
+
+    async def hang(self, **_: Any) -> None:
+        self.hangs.set()
+        await asyncio.Event().wait()
+
+
+class HangingModel(ScriptedModel):
+    """Never answers."""
+
+    _passing: Passing = PrivateAttr()
+
+    def __init__(self, passing: Passing) -> None:
+        super().__init__([])
+        self._passing = passing
+
+    async def _agenerate(self, *_: Any, **__: Any) -> Any:
+        await self._passing.hang()
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"tools": ["work"]}, "the step did not end within 3600 s"),
+        ({"refine": True}, "it could not be refined: the step did not end within 3600 s"),
+        ({"tools": ["work"], "for_each": [1], "max_items": 1}, "one[0] failed: the step did not end within 3600 s"),
+    ],
+    ids=["model", "refine", "item"],
+)
+def test_a_limit_over_all_turns_is_kept_and_played_again_without_a_clock(
+    saver: InMemorySaver, given: dict[str, Any], error: str
+) -> None:
+    passing, ledger = Passing(), MemoryLedger()
+
+    async def opened() -> MemoryLedger:
+        return ledger
+
+    services = Services(
+        settings_of({"approval": "never", "replan": "never"}),
+        Toolbox([HANGING]),
+        role_models({"planner": HangingModel(passing)}),
+        opened,
+        RateLimiter({}, lambda: 0.0),
+        pauses=Clock(step_over=passing.over),
+    )
+
+    async def work() -> Any:
+        plan = {"steps": [{"id": "one", "objective": "o", "timeout_s": 3600, **given}]}
+        state = await compiled(services, saver).ainvoke({"goal": "g", "plan": plan}, on_thread())
+        return state, await replayed(await ledger.transcript(RunKey("thread", 1)))
+
+    state, played = asyncio.run(work())
+
+    assert state["status"] == "failed" and error in state["results"]["one"]["error"]
+    assert passing.limits == [pytest.approx(3600, rel=0.01)]
+    assert played.is_same, str(played)

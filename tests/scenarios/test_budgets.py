@@ -1,5 +1,7 @@
 """Budgets as whole runs: each limit checks in with a person, is kept in the file, and nothing is spent twice."""
 
+import asyncio
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,12 +20,15 @@ from graph import testing as shown
 from graph.builder import compiled
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.retry import Clock
 from graph.chat_models.roles import role_models
 from graph.chat_models.settings import ModelSettings
 from graph.configuration import settings_of
 from graph.context import Services
 from graph.errors import ConfigError
 from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.protocol import RunKey
+from graph.replay.player import replayed
 from graph.runs import Run
 from graph.saver import strict_serializer
 from graph.testing import LoggedTools, PassingClock, ScriptedModel, on_thread, step
@@ -190,6 +195,7 @@ UNPLANNED = [
     ({"tokens": 10}, {"tokens": 20_000}),
     ({"cost_usd": 0.01}, {"cost_usd": 20.0}),
     ({"wall_s": 0}, {"wall_s": 600.0}),
+    ({"elapsed_s": 0}, {"elapsed_s": 1e6}),
 ]
 
 
@@ -249,6 +255,44 @@ def test_time_is_what_was_worked_and_not_what_a_person_took(saver: InMemorySaver
     state = graph.invoke(Command(resume={"type": "edit", "edited_action": edit}), on_thread())
 
     assert (state["status"], len(tools.calls)) == ("succeeded", 3)
+
+
+async def _is_played_the_same(ledger: MemoryLedger) -> bool:
+    return (await replayed(await ledger.transcript(RunKey("thread", 1)))).is_same
+
+
+def test_a_deadline_counts_what_a_person_took(saver: InMemorySaver, tools: LoggedTools) -> None:
+    slept_s, ledger = [0.0], MemoryLedger()
+
+    async def opened() -> MemoryLedger:
+        return ledger
+
+    plan = {"steps": [step("a", "look", name="a"), {"id": "b", "objective": "o", "ask": "And?", "depends_on": ["a"]}]}
+    plan["steps"].append(step("c", "look", name="{b_result}"))
+    graph = compiled(
+        Services(
+            settings_of({"budget": {"elapsed_s": 3600}, "approval": "never"}),
+            Toolbox([tools.tool("look", lambda name: name, effect="read")]),
+            role_models({"planner": ScriptedModel([])}),
+            opened,
+            RateLimiter({}, time.monotonic),
+            pauses=Clock(now=lambda: time.time() + slept_s[0]),
+        ),
+        saver,
+    )
+
+    state = graph.invoke({"goal": "g", "plan": plan}, on_thread())
+    assert [one["name"] for one in shown.asked(state)["action_requests"]] == ["answer_question"]
+    slept_s[0] = 5000.0
+    answer = {"type": "edit", "edited_action": {"name": "answer_question", "args": {"answer": "c"}}}
+    state = graph.invoke(Command(resume=answer), on_thread())
+    (action,) = shown.asked(state)["action_requests"]
+    assert (action["name"], len(tools.calls)) == ("raise_budget", 1)
+    edit = {"name": "raise_budget", "args": {"budget": {"elapsed_s": 6000}}}
+    state = graph.invoke(Command(resume={"type": "edit", "edited_action": edit}), on_thread())
+
+    assert (state["status"], len(tools.calls)) == ("succeeded", 2)
+    assert asyncio.run(_is_played_the_same(ledger))
 
 
 @pytest.mark.parametrize("unpriced", ["planner", "executor", "a model that stands in"])

@@ -1,14 +1,24 @@
 """People change what is left of a run that stands still: skip a step, give its result, edit the plan."""
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
-from graph import Agent
+from graph import Agent, build_graph
+from graph.builder import Graph
+from graph.checkpoint import ledger_of
 from graph.errors import InputError, NothingToDecideError
+from graph.ledger.protocol import RunKey
+from graph.nodes.step_changes import change_in_words
 from graph.runs import Run
-from graph.testing import LoggedTools, ScriptedModel, step
+from graph.testing import LoggedTools, ScriptedModel, asked, on_thread, step
 
 PLAN: dict[str, Any] = {
     "steps": [
@@ -166,3 +176,120 @@ def test_an_approval_given_before_a_step_was_skipped_does_not_count(
     assert agent.resume(waiting.id).status == "waiting" and tools.calls == []
     assert agent.resume(waiting.id, "approve").status == "succeeded"
     only_run(agent, waiting)
+
+
+@pytest.fixture
+def graph(saver: InMemorySaver, options: dict[str, Any]) -> Graph:
+    return build_graph(options.pop("planner"), checkpointer=saver, **options)
+
+
+def said(words: str) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": words}]}
+
+
+def runs_of(saver: InMemorySaver) -> list[RunKey]:
+    async def read() -> list[RunKey]:
+        return await (await ledger_of(None, saver, lambda _: None)()).runs()
+
+    return asyncio.run(read())
+
+
+BY_CHAT = [
+    ("skip mail", {"mail": "skipped", "note": "skipped"}),
+    ("Skip mail : written by hand", {"mail": "skipped", "note": "skipped"}),
+    ('supply mail = {"to": "bo"}', {"mail": "succeeded", "note": "succeeded"}),
+    ("supply mail = by hand", {"mail": "succeeded", "note": "succeeded"}),
+]
+
+
+@pytest.mark.parametrize(("words", "statuses"), BY_CHAT, ids=[words for words, _ in BY_CHAT])
+def test_a_chat_skips_and_supplies(
+    graph: Graph, saver: InMemorySaver, tools: LoggedTools, words: str, statuses: dict[str, str]
+) -> None:
+    graph.invoke({"goal": "g", "plan": PLAN}, on_thread())
+    again = asked(graph.invoke(said(words), on_thread()))
+    assert [action["name"] for action in again["action_requests"]] == ["run_plan"]
+    state = graph.invoke(Command(resume="approve"), on_thread())
+
+    assert {name: state["results"][name]["status"] for name in statuses} == statuses
+    assert state["status"] == "succeeded" and tools.named("mail") == []
+    assert runs_of(saver) == [RunKey("thread", 1)]
+
+
+def test_a_chat_that_names_no_step_of_the_run_is_told_so(graph: Graph, saver: InMemorySaver) -> None:
+    graph.invoke({"goal": "g", "plan": PLAN}, on_thread())
+    with pytest.raises(InputError, match="has no step 'nowhere'; there are look, mail"):
+        graph.invoke(said("skip nowhere"), on_thread())
+
+    asked(graph.invoke(said("continue"), on_thread()))
+    assert runs_of(saver) == [RunKey("thread", 1)]
+
+
+@pytest.mark.parametrize(
+    "words", ["skip the mail and write to bo", "skip", "supply mail", "please skip mail", "skip 2", "supply = 1"]
+)
+def test_other_words_are_a_goal(words: str) -> None:
+    assert change_in_words({"messages": [HumanMessage(words)]}) is None
+
+
+def test_a_state_that_is_written_skips_and_supplies(graph: Graph, saver: InMemorySaver, tools: LoggedTools) -> None:
+    graph.invoke({"goal": "g", "plan": PLAN}, on_thread())
+    graph.update_state(on_thread(), {"changes": {"skip": {"other": "not now"}, "supply": {"look": "ada"}}})
+    graph.invoke(None, on_thread())
+    state = graph.invoke(Command(resume="approve"), on_thread())
+
+    assert {name: result["status"] for name, result in state["results"].items()} == {
+        "look": "succeeded", "mail": "succeeded", "note": "succeeded", "other": "skipped",
+    }  # fmt: skip
+    assert tools.named("mail") == [{"to": "ada"}] and tools.named("look") == []
+    assert runs_of(saver) == [RunKey("thread", 1)]
+
+
+AT = {"type": "object", "properties": {"at": {"type": "string"}}}
+READS = {"effect": "read"}
+
+
+@pytest.mark.parametrize("way", ["state", "chat"])
+def test_a_paused_run_goes_on_without_the_step(
+    saver: InMemorySaver, options: dict[str, Any], tools: LoggedTools, way: str
+) -> None:
+    begun = asyncio.Event()
+
+    async def hang(at: str) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    async def interrupt(graph: Graph) -> None:
+        work = asyncio.create_task(graph.ainvoke(Command(resume="approve"), on_thread()))
+        await begun.wait()
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+    def built(look: Any) -> Graph:
+        return build_graph(**{**options, "tools": [look, *options["tools"][1:]]}, checkpointer=saver)
+
+    graph = built(StructuredTool(name="look", description="o", coroutine=hang, args_schema=AT, metadata=READS))
+    graph.invoke({"goal": "g", "plan": {"steps": PLAN["steps"][:3]}}, on_thread())
+    asyncio.run(interrupt(graph))
+    graph = built(StructuredTool(name="look", description="o", func=lambda at: at, args_schema=AT, metadata=READS))
+    if way == "state":
+        graph.update_state(on_thread(), {"changes": {"skip": {"mail": ""}}})
+    state = graph.invoke(None if way == "state" else said("skip mail"), on_thread())
+
+    assert (state["status"], state["results"]["mail"]["status"]) == ("succeeded", "skipped")
+    assert tools.named("mail") == [] and runs_of(saver) == [RunKey("thread", 1)]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"skip": ["mail"]}, {"skip": {"mail": 1}}, {"drop": {"mail": ""}}, "skip mail", {"supply": [1]}]
+)
+def test_changes_of_another_shape_are_refused(graph: Graph, saver: InMemorySaver, changes: Any) -> None:
+    graph.invoke({"goal": "g", "plan": PLAN}, on_thread())
+    graph.update_state(on_thread(), {"changes": changes})
+    with pytest.raises(InputError, match="changes"):
+        graph.invoke(None, on_thread())
+    graph.update_state(on_thread(), {"changes": {"skip": {"mail": ""}}})
+
+    asked(graph.invoke(None, on_thread()))
+    assert runs_of(saver) == [RunKey("thread", 1)]

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import os
 import sqlite3
+import sys
 import threading
 import time
 import warnings
@@ -25,9 +26,11 @@ from graph.testing import LoggedTools, ScriptedModel, on_thread, step
 
 PLAN = {"steps": [step("a", "look", q="x")]}
 Use = Callable[[int], None]
-FEW, MANY = 60, int(os.environ.get("LIFETIMES", "240"))
+FEW, MANY = 20, int(os.environ.get("LIFETIMES", "80"))
 """LIFETIMES=1000 makes a thousand of each."""
 MOST_MB = max(5, (MANY - FEW) // 90)
+MOST_BLOCKS = 20
+"""How many blocks of Python's memory each may leave behind; a graph has some ten thousand."""
 
 
 def own_tools() -> list[BaseTool]:
@@ -138,11 +141,12 @@ def test_many_leave_no_more_behind_than_a_few(tmp_path: Path, way: Callable[[Pat
     make, ours = way(tmp_path), our_threads()
     for n in range(FEW):
         make(n)
-    before, before_mb = kept(ours), resident_mb()
+    before, before_mb, before_blocks = kept(ours), resident_mb(), sys.getallocatedblocks()
     for n in range(FEW, MANY):
         make(n)
 
     assert all(now <= then for now, then in zip(kept(ours), before, strict=True))
+    assert (sys.getallocatedblocks() - before_blocks) / (MANY - FEW) < MOST_BLOCKS
     assert resident_mb() - before_mb < MOST_MB, "a tenth of a megabyte of each graph was kept"
 
 

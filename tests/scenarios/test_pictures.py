@@ -105,3 +105,33 @@ def test_the_record_names_a_picture_by_its_digest_and_holds_its_bytes_once(
     assert PNG not in str([event.payload for event in others])
     (asked,) = [event for event in others if event.kind == "model_started"]
     assert DIGEST in str(asked.payload["prompt"])
+
+
+def pictures_in(prompt: Any) -> list[Any]:
+    _, *pictures = prompt[1].content
+    return pictures
+
+
+def test_a_fork_by_review_keeps_the_picture(tools: LoggedTools, saver: InMemorySaver) -> None:
+    model = ScriptedModel([PLAN, PLAN])
+    graph = graph_of(model, tools, saver)
+    graph.invoke(message(IMAGE), on_thread())
+    before = next(state for state in graph.get_state_history(on_thread()) if state.next == ("review",))
+    graph.invoke(Command(resume="approve"), on_thread())
+
+    graph.invoke(None, before.config)
+    graph.invoke(Command(resume="look closer"), on_thread())
+
+    assert [pictures_in(prompt) for prompt in model.prompts] == [[IMAGE], [IMAGE]]
+
+
+def test_a_fork_from_a_step_keeps_the_picture(tools: LoggedTools, saver: InMemorySaver) -> None:
+    model = ScriptedModel([PLAN, PLAN])
+    graph = graph_of(model, tools, saver)
+    graph.invoke(message(IMAGE), on_thread())
+    graph.invoke(Command(resume="approve"), on_thread())
+
+    graph.invoke({"fork_from": {"run": "thread.1", "step": "a"}}, on_thread())
+    graph.invoke(Command(resume="look closer"), on_thread())
+
+    assert [pictures_in(prompt) for prompt in model.prompts] == [[IMAGE], [IMAGE]]

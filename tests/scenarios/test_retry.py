@@ -152,6 +152,15 @@ def test_a_raised_limit_alone_keeps_the_approval(
     assert [args.get("to") for name, args in tools.calls if name == "mail"] == ["ada", "bo", "cy"]
 
 
+def test_a_later_deadline_alone_keeps_the_approval(tmp_path: Path, options: dict[str, Any]) -> None:
+    with Agent.open(tmp_path / "runs.db", **options, budget={"elapsed_s": 0}) as agent:
+        run = agent.resume(agent.start("g", plan={"steps": [step("a", "mail", to="ada")]}).id, "approve")
+        assert agent.resume(run.id, run.decide(finish=True)).status == "budget_exhausted"
+
+        assert agent.retry(run.id, limits={"elapsed_s": 1e6}).status == "succeeded"
+        assert agent.replay(run.id).is_same
+
+
 def test_without_a_raised_limit_the_budget_is_asked_about_again(tmp_path: Path, options: dict[str, Any]) -> None:
     with Agent.open(tmp_path / "runs.db", **options, budget={"tool_calls": 2}) as agent:
         run = agent.resume(agent.start("g", plan=mails_and_a_failure()).id, "approve")

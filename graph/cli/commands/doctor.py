@@ -14,6 +14,7 @@ from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Health
 from graph.record.artifacts import artifacts_named
 from graph.record.run_state import run_name
+from graph.retention import missing
 from graph.runs import Runs
 
 Reindex = Annotated[bool, typer.Option("--reindex", help="Rebuild the index of runs from the records.")]
@@ -37,8 +38,15 @@ def doctor(reindex: Reindex = False, db: options.Database = options.DATABASE) ->
             screen.say(line)
         for name in [] if health.damage else with_runs(db, lambda runs: runs.ledger.misindexed()):
             screen.say(f"run {name}: the index differs from the records; rebuild it: planner-executor doctor --reindex")
+        if lost := with_runs(db, lambda runs: runs.ledger.outbox.given_up()):
+            screen.say(f"notices that were given up: {lost}; look at their addresses in [notify]")
+        removed, gone = with_runs(db, lambda runs: missing(runs.ledger))
+        if removed.rows:
+            screen.say(f"pruned: {len(removed.rows)} tombstones of {removed.runs} runs")
+        for line in gone:
+            screen.say(line)
         what = "database" if is_address(db) else "file"
-        is_broken = bool(health.damage or broken)
+        is_broken = bool(health.damage or broken or gone)
         screen.say(f"the {what} is damaged; restore it from a backup" if is_broken else f"the {what} is intact")
         if is_broken:
             raise typer.Exit(STORAGE)

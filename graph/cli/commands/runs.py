@@ -1,12 +1,8 @@
 """`planner-executor runs`: list the runs of a database."""
 
 import json
-import re
 import time
-from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import datetime
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -15,6 +11,7 @@ from rich.table import Table
 from graph.cli import options
 from graph.cli.exit_codes import report_errors
 from graph.cli.local_time import local_time
+from graph.cli.moment import moment
 from graph.cli.run_lookup import page
 from graph.cli.screen import Screen, cell
 from graph.ledger.opening import shown
@@ -24,34 +21,17 @@ from graph.runs import RunPage
 GOAL_CHARACTERS = 100
 
 
-class Status(StrEnum):
-    """Status of a run."""
-
-    planning = "planning"
-    running = "running"
-    waiting = "waiting"
-    paused = "paused"
-    succeeded = "succeeded"
-    partial = "partial"
-    failed = "failed"
-    rejected = "rejected"
-    budget_exhausted = "budget_exhausted"
-    cancelled = "cancelled"
-    damaged = "damaged"
-
-
 Last = Annotated[int, typer.Option("--last", min=1, max=10_000, metavar="N", help="Number of runs to list, at most.")]
 Before = Annotated[
     str | None, typer.Option("--before", metavar="RUN", help="Only runs started before this one: the next page.")
 ]
-OfStatus = Annotated[Status | None, typer.Option("--status", help="Only runs with this status.")]
+OfStatus = Annotated[options.Status | None, typer.Option("--status", help="Only runs with this status.")]
 Tag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only runs with this tag.")]
 Text = Annotated[str | None, typer.Option("--text", metavar="TEXT", help="Only runs with this text in goal or name.")]
 Since = Annotated[
     str | None,
     typer.Option("--since", metavar="WHEN", help="Only runs started since: 90m, 24h, 7d, or 2026-11-01[T09:30]."),
 ]
-SECONDS: Mapping[str, int] = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 def runs(
@@ -68,7 +48,7 @@ def runs(
     screen = Screen.here()
     with report_errors(screen):
         filters = {"status": status and status.value, "tag": tag, "text": text, "before": before}
-        found = page(db, **filters, since=since and moment(since, time.time()), limit=last)
+        found = page(db, **filters, since=since and moment(since, time.time(), "--since"), limit=last)
         if as_json:
             print(_as_json(found))  # noqa: T201  (standard output is the document)
         elif found:
@@ -103,22 +83,3 @@ def table_of(found: RunPage) -> Table:
 
 def _steps(run: RunSummary) -> str:
     return f"{run.succeeded}/{run.steps}" if run.revision else "-"
-
-
-def moment(words: str, now: float) -> float:
-    """Return a point in time, in Unix seconds: a span before `now`, or a local date with an optional time.
-
-    >>> moment("2h", 10_000.0)
-    2800.0
-
-    Raises:
-        typer.BadParameter: `words` is neither.
-    """
-    if span := re.fullmatch(r"(\d{1,6})([smhdw])", words.strip()):
-        return now - int(span[1]) * SECONDS[span[2]]
-    try:
-        return datetime.fromisoformat(words.strip()).timestamp()
-    except (ValueError, OverflowError, OSError):
-        raise typer.BadParameter(
-            f"{words!r} is not a time; write 24h, 7d or 2026-11-01", param_hint="--since"
-        ) from None

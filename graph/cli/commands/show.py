@@ -76,7 +76,7 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "asked": list(asked(found)),
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
         "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
-        "usage": found.record.spending.usage.to_json(),
+        "usage": found.record.usage.to_json(),
         "budget": found.record.bounds.to_json(),
         "setup": dict(run.setup),
         **({"unproven_setup": dict(run.unproven_setup)} if run.unproven_setup else {}),
@@ -93,7 +93,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    if spent := spent_in_words(found.record.bounds, found.record.spending.usage):
+    if spent := spent_in_words(found.record.bounds, found.record.usage):
         yield f"spent   {escaped(spent)}"
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:

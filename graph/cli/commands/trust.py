@@ -25,7 +25,7 @@ def trust(file: SettingsOfFolder = FILE, revoke: Revoke = False) -> None:
             return
         content = _content(file)
         policy = _policy_named_in(file)
-        _trust(screen, file, content, _acts_on_models(file))
+        _trust(screen, file, content, [*_acts_on_models(file), *_acts_of_notices(file)])
         if policy is not None:
             _trust(screen, policy, _content(policy), _acts_as_policy(policy))
 
@@ -56,6 +56,13 @@ def _acts_on_models(file: Path) -> list[str]:
     from graph.chat_models.untrusted import acts_needing_trust
 
     return acts_needing_trust(from_file(file))
+
+
+def _acts_of_notices(file: Path) -> list[str]:
+    """Return what the table [notify] does, without its addresses, which are secrets."""
+    table = settings_file(file).values.get("notify")
+    given = table.get("addresses") if isinstance(table, dict) else None
+    return [f"notices of runs go to the addresses {', '.join(given)}"] if isinstance(given, dict) and given else []
 
 
 def _acts_as_policy(file: Path) -> list[str]:

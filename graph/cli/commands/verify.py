@@ -10,9 +10,11 @@ from graph.cli import options
 from graph.cli.exit_codes import STORAGE, report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
-from graph.cli.verification_text import lines
-from graph.ledger.seal import key_from_file
+from graph.cli.verification_text import lines, tombstone_lines
+from graph.errors import PrunedRunError
+from graph.ledger.seal import SealKey, key_from_file
 from graph.record_service import verified, verified_file
+from graph.retention import missing
 
 Head = Annotated[
     str | None,
@@ -35,10 +37,27 @@ def verify(
         if Path(run).is_file():
             found = verified_file(Path(run), head, key)
         else:
-            found = with_run(db, run, lambda runs: verified(runs, run, head, key))
+            try:
+                found = with_run(db, run, lambda runs: verified(runs, run, head, key))
+            except PrunedRunError as removed:
+                _show_tombstone(screen, db, run, key, removed)
+                return
         if as_json:
             screen.show_text(json.dumps(found.to_json(), indent=2))
         for line in () if as_json else lines(found):
             screen.say(line)
         if not found.is_whole:
             raise typer.Exit(STORAGE)
+
+
+def _show_tombstone(screen: Screen, db: str, run: str, key: SealKey | None, removed: PrunedRunError) -> None:
+    """Show what remains of a run that was pruned, and check the chain of tombstones."""
+    found, faults = with_run(db, run, lambda runs: missing(runs.ledger, key))
+    screen.say(str(removed))
+    for line in tombstone_lines(found, run):
+        screen.say(line)
+    for fault in faults:
+        screen.say(f"fault: {fault}")
+    screen.say("the tombstones were CHANGED or damaged" if faults else "the tombstones are unchanged")
+    if faults:
+        raise typer.Exit(STORAGE)

@@ -50,7 +50,7 @@ def run_page(
         "run": shown.run,
         "tab": tab,
         "statuses": shown.run.step_status,
-        "spent": spent_in_words(shown.record.bounds, shown.record.spending.usage),
+        "spent": spent_in_words(shown.record.bounds, shown.record.usage),
         "fault": drives.fault(shown.key.thread) if drives is not None else None,
         "can_retry": shown.run.status in RETRIED,
         "now": time.time(),
@@ -148,7 +148,7 @@ async def effects(request: Request) -> Response:
 async def budget(request: Request) -> Response:
     """Show what was spent of which limit, and by which step."""
     _, shown = await shown_run(request)
-    bounds, usage = shown.record.bounds, shown.record.spending.usage
+    bounds, usage = shown.record.bounds, shown.record.usage
     limits = [
         (name, limit_in_words(name, bounds, usage), usage.of(name), bounds.of(name) or 0) for name in bounds.names
     ]

@@ -1,8 +1,6 @@
 """A model step is a loop of the executor model, once or per item of a list."""
 
-import asyncio
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import JsonValue
@@ -13,38 +11,11 @@ from graph.errors import ResultError
 from graph.execution.for_each import ItemOutcome
 from graph.execution.kinds.start import KindStart
 from graph.execution.model_step import ModelStep, StepFailed
+from graph.execution.step_limit import StepLimit, StepTimedOut
 from graph.execution.step_outcome import StepAttempt, StepOutcome, for_a_person
 from graph.execution.step_work import Started, StepWork, evaluated
 from graph.plan.schema import ITEM, Step
 from graph.record.values import normalise
-
-
-@dataclass(frozen=True)
-class StepLimit:
-    """The time limit of a model step, over all its turns; `ends_at` is a time of the event loop, None for no limit."""
-
-    limit_s: float | None
-    ends_at: float | None
-
-    @classmethod
-    def of(cls, work: StepWork, step: Step) -> "StepLimit":
-        """Return the limit of a step that begins now."""
-        limit_s = work.gate.limits.lowest(step.attempt_limits).timeout_s
-        return cls(limit_s, None if limit_s is None else asyncio.get_running_loop().time() + limit_s)
-
-    async def within(self, turns: Coroutine[Any, Any, JsonValue]) -> JsonValue:
-        """Return the result of the turns.
-
-        Raises:
-            StepFailed: They did not end in time; a call that was cut off counts as uncertain if it may not be repeated.
-        """
-        try:
-            async with asyncio.timeout_at(self.ends_at) as limit:
-                return await turns
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            raise StepFailed(f"the step did not end within {self.limit_s} s") from None
 
 
 async def start(work: StepWork, step: Step) -> Started:
@@ -64,13 +35,17 @@ async def item(work: StepWork, step: Step, place: int, value: JsonValue) -> Item
         StepFailed: The item failed.
     """
     args = await evaluated(dict(step.args), lambda: step.filled_args({**work.values, ITEM: value}))
-    loop, limit = _loop(work, step, args, place), StepLimit.of(work, step)
-    result = normalise(await limit.within(loop.run(work.record.assignment.goal, {**work.before(step), ITEM: value})))
+    loop, limit = _loop(work, step, args, place), _limit(work, step)
+    turns = loop.run(work.record.assignment.goal, {**work.before(step), ITEM: value})
+    try:
+        result = normalise(await limit.within(turns))
+    except StepTimedOut as late:
+        raise StepFailed(str(late)) from late
     return ItemOutcome(result, loop.label, loop.called)
 
 
 async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> StepOutcome:
-    attempt, loop, limit = work.attempt(step, args), _loop(work, step, args), StepLimit.of(work, step)
+    attempt, loop, limit = work.attempt(step, args), _loop(work, step, args), _limit(work, step)
     try:
         end = await _outcome(attempt, loop, limit.within(loop.run(work.record.assignment.goal, work.before(step))))
     except (CallHeld, CallUncertain, LimitReached) as reason:
@@ -81,15 +56,21 @@ async def _think(work: StepWork, step: Step, args: Mapping[str, JsonValue]) -> S
 async def _outcome(attempt: StepAttempt, loop: ModelStep, result: Coroutine[Any, Any, JsonValue]) -> StepOutcome:
     try:
         value = normalise(await result)
-    except (StepFailed, ResultError) as error:
+    except (StepFailed, StepTimedOut, ResultError) as error:
         return attempt.failed(str(error))
     return attempt.succeeded(value, loop.label, called=loop.called)
+
+
+def _limit(work: StepWork, step: Step) -> StepLimit:
+    return StepLimit.starting(step.id, work.clock, work.limits_of(step).timeout_s)
 
 
 def _loop(work: StepWork, step: Step, args: Mapping[str, JsonValue], place: int | None = None) -> ModelStep:
     model, labels = work.executors[step.executor], work.argument_labels(step)
     anew = work.record.begins_anew(step.id, place)
-    return ModelStep(step, args, work.gate, work.toolbox, model, labels, work.label_read(step), place, anew)
+    return ModelStep(
+        step, args, work.gate, work.toolbox, model, labels, work.label_read(step), place, anew, work.limits_of(step)
+    )
 
 
 START = KindStart(start, item)

@@ -179,8 +179,8 @@ class EventStore:
 
     def _open_run(self, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> StoredRun:
         thread.encode()
-        run = RunKey(thread, len(self._store.of_thread(thread)) + 1)
-        stored = StoredRun(run, len(self._store.runs) + 1)
+        run = self._store.next_key(thread)
+        stored = StoredRun(run, self._store.opened + 1)
         self._write(stored, of_run(run, drafts), artifacts)
         self._store.add(stored)
         return stored

@@ -2,18 +2,23 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
+from pathlib import Path
 
+from graph.errors import InputError
 from graph.ledger.erasure import ThreadErasure, redactor_of, thread_erasure
 from graph.ledger.memory.event_store import EventStore
+from graph.ledger.memory.outbox import MemoryOutbox
+from graph.ledger.memory.removal import forks_of, remove
 from graph.ledger.memory.store import StoredRun
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Health, Redacted
-from graph.ledger.search import CANDIDATES, as_shown, matches, run_in
-from graph.ledger.transcript import Transcript, artifact_ids
+from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
+from graph.ledger.search import CANDIDATES, UNFINISHED, as_shown, matches, run_in
+from graph.ledger.tombstone import Tombstone, Tombstones
+from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
@@ -56,6 +61,26 @@ class MemoryLedger(EventStore):
             changed = await self._do(lambda: self._erase(runs, found, by, reason))
         return Redacted(changed, len(found.artifacts), 0, tuple(await asyncio.to_thread(self._places, forms)))
 
+    async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
+        """Remove a thread, and return its tombstone."""
+        return await self._do(lambda: remove(self._store, self.name, self._key, runs, time.time(), by))
+
+    async def tombstones(self) -> Tombstones:
+        """Return what remains of removed threads."""
+        return await self._do(lambda: self._store.tombstones)
+
+    async def forks(self) -> list[tuple[RunKey, str]]:
+        """Return the forks, each with the name of the run that it is a fork of."""
+        return await self._do(lambda: forks_of(self._store))
+
+    async def give_back(self) -> bool:
+        """Do nothing: there is no file."""
+        return True
+
+    async def back_up(self, file: Path) -> None:  # noqa: ARG002  (the signature of all ledgers)
+        """Refuse: there is no file."""
+        raise InputError("file", "a ledger in memory has no file to back up; export its runs")
+
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
         return [run.key for run in await self._all()]
@@ -64,7 +89,7 @@ class MemoryLedger(EventStore):
         """Return the run of that id, or the latest of that thread, or of each of a few threads that begin so."""
         last = {run.key.thread: run.key for run in reversed(await self._all())}
         run = run_in(name)
-        if run is not None and run.thread in last and 0 < run.n <= last[run.thread].n:
+        if run is not None and await self._do(lambda: self._store.find(run)) is not None:
             return [run]
         if name in last or not name:
             return [last[name]] if name in last else []
@@ -78,6 +103,39 @@ class MemoryLedger(EventStore):
             runs = runs[behind:]
         return await asyncio.to_thread(lambda: list(islice(_matching(runs, wanted), wanted.limit)))
 
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index."""
+        found = await self._do(lambda: [self._store.find(run) for run in runs])
+        return [run.summary for run in found if run is not None and run.summary is not None]
+
+    @property
+    def outbox(self) -> MemoryOutbox:
+        """The deliveries of notices."""
+        return self._store.outbox
+
+    async def unfinished(self) -> list[Unfinished]:
+        """Return the runs that are planned, executed or paused, the oldest first."""
+        runs = reversed(await self._all())
+        return await asyncio.to_thread(lambda: [*_unfinished(runs)])
+
+    async def set_aside(self, found: Unfinished) -> bool:
+        """Take a run from nobody, or from a dead owner, and leave it free."""
+        return await self._do(lambda: self._store.run(self.name, found.run).free(found.holder))
+
+    async def changes(self, since: str | None = None) -> Changes:
+        """Return the runs with new events since a position, and the position now."""
+
+        def changed() -> Changes:
+            number = self._store.changes if since is None else int(since)
+            runs = (run.key for run in self._store.runs if run.changed > number)
+            return Changes(tuple(runs), str(self._store.changes))
+
+        return await self._do(changed)
+
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds."""
+        await asyncio.sleep(most_s)
+
     async def counters(self) -> Counters:
         """Return the counters over all runs."""
         runs, counts = await self._all(), await self._do(lambda: dict(self._store.counts))
@@ -88,6 +146,7 @@ class MemoryLedger(EventStore):
 
         def rebuild() -> int:
             self._store.counts.clear()
+            self._store.counts.update(self._store.carried)
             for run in self._store.runs:
                 run.fold = run.empty_fold()
                 self._store.counts.update(run.fold.apply(run.events()))
@@ -124,12 +183,10 @@ class MemoryLedger(EventStore):
                 changed[run] = tuple(erasure.rows)
                 stored.rows[:] = [erasure.rows.get(row.seq, row) for row in stored.rows]
                 stored.fold = None
+                self._store.renew_uses(stored)
                 self._write(stored, [erasure.redacted(by, reason)])
         self._store.artifacts.update({artifact.id: text for artifact, text in found.artifacts.values()})
-        others = [run for run in self._store.runs if run.key not in runs]
-        needed = {name for run in others for name in artifact_ids(run.events())}
-        for old in found.artifacts.keys() - needed:
-            del self._store.artifacts[old]
+        self._store.remove_unused(found.artifacts)
         return changed
 
     def _places(self, forms: Sequence[str]) -> Iterator[str]:
@@ -151,6 +208,12 @@ def _matching(runs: Sequence[StoredRun], wanted: RunFilter) -> Iterator[RunSumma
         shown = as_shown(run.summary, run.holder is not None and _is_alive(run.holder.owner))
         if matches(shown, wanted):
             yield shown
+
+
+def _unfinished(runs: Iterable[StoredRun]) -> Iterator[Unfinished]:
+    for run in runs:
+        if run.summary is not None and run.summary.status in UNFINISHED:
+            yield Unfinished(run.key, run.summary.seq, run.look(), _is_dead(run))
 
 
 def _gauges(summaries: Sequence[RunSummary], now: float) -> dict[tuple[str, Labels], float]:

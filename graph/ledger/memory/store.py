@@ -4,17 +4,19 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
-from graph.ledger.lease import Holder, released
+from graph.ledger.lease import Holder, released, set_aside
+from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing, check_end, standing_after, thread_is_there, unknown_run
 from graph.ledger.seal import SealKey
-from graph.ledger.transcript import Transcript, artifact_ids, event_of
+from graph.ledger.tombstone import Tombstones
+from graph.ledger.transcript import Transcript, artifact_ids, artifacts_in, event_of
 from graph.record.counters import Counts, RunCounter
 from graph.record.events import CONTROL, Draft, Event
 from graph.record.summary import RunSummary, Summarizer
@@ -59,7 +61,8 @@ class Fold:
 class StoredRun:
     """A run: its events, its row among the leases, its inbox, and its row in the index.
 
-    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed.
+    `number` counts all runs, `control_seq` is the sequence number of the last event that changes what is allowed,
+    `changed` the store's number at the last event.
     """
 
     key: RunKey
@@ -67,6 +70,7 @@ class StoredRun:
     rows: list[Row] = field(default_factory=list)
     standing: Standing = field(default_factory=Standing)
     control_seq: int = 0
+    changed: int = 0
     holder: Holder | None = None
     heart: Heart | None = None
     inbox: list[str] = field(default_factory=list)
@@ -93,6 +97,13 @@ class StoredRun:
         """Return the run from its `after`-th event on."""
         begin = bisect_left(self.rows, after, key=lambda row: row.seq)
         return Snapshot(self.rows[begin:], self.standing, bool(self.inbox))
+
+    def free(self, seen: Holder | None) -> bool:
+        """Leave the run free under a new token if its row is as it was seen."""
+        row = set_aside(self.look(), seen)
+        if row is not None:
+            self.holder, self.heart = row, None
+        return row is not None
 
     def release(self, token: int) -> None:
         """Give the run back; one that was taken over stays with its new owner."""
@@ -121,13 +132,23 @@ class StoredRun:
 
 @dataclass
 class Store:
-    """Everything that ledgers on one memory share; `runs` are in the order in which they were opened."""
+    """Everything that ledgers on one memory share; `runs` are in the order in which they were opened.
+
+    `opened` counts the runs that there ever were, `uses` has the numbers of the runs that name an artifact, `carried`
+    the counts of removed runs. `changes` counts the writes of events.
+    """
 
     runs: list[StoredRun] = field(default_factory=list)
+    opened: int = 0
+    uses: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    tombstones: Tombstones = field(default_factory=Tombstones)
+    carried: Counts = field(default_factory=Counter)
     threads: defaultdict[str, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
     artifacts: dict[str, str] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    changes: int = 0
+    outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
 
     def run(self, database: str, key: RunKey) -> StoredRun:
         """Return a run.
@@ -142,14 +163,21 @@ class Store:
     def find(self, key: RunKey) -> StoredRun | None:
         """Return a run, or None."""
         runs = self.of_thread(key.thread)
-        return runs[key.n - 1] if 0 < key.n <= len(runs) else None
+        place = key.n - runs[0].key.n if runs else 0
+        return runs[place] if 0 <= place < len(runs) else None
 
     def of_thread(self, thread: str) -> Sequence[StoredRun]:
         """Return the runs of a thread, in order."""
         return self.threads.get(thread, ())
 
+    def next_key(self, thread: str) -> RunKey:
+        """Return the key of the thread's next run; those of removed runs are not given again."""
+        runs, removed = self.of_thread(thread), self.tombstones.of(thread)
+        return RunKey(thread, max([run.key.n for run in runs[-1:]] + [row.last for row in removed[-1:]], default=0) + 1)
+
     def add(self, run: StoredRun) -> None:
         """Keep a new run."""
+        self.opened += 1
         self.runs.append(run)
         self.threads[run.key.thread].append(run)
 
@@ -173,10 +201,30 @@ class Store:
         run.fold, run.summary = fold, fold.summarizer.summary
         self.counts.update(counts)
         run.rows.extend(rows)
+        self._changed(run)
         run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
         run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
+        self.note_uses(run, artifacts_in(rows, events))
         return run.standing.events
+
+    def note_uses(self, run: StoredRun, named: Sequence[str]) -> None:
+        """Note artifacts that events of a run name."""
+        for name in named:
+            self.uses[name].add(run.number)
+
+    def renew_uses(self, run: StoredRun) -> None:
+        """Note the artifacts of a run whose events were changed."""
+        for runs in self.uses.values():
+            runs.discard(run.number)
+        self.note_uses(run, artifact_ids(run.events()))
+
+    def remove_unused(self, artifacts: Iterable[str]) -> None:
+        """Remove those of the artifacts that no run names."""
+        for name in artifacts:
+            if not self.uses.get(name):
+                self.uses.pop(name, None)
+                self.artifacts.pop(name, None)
 
     def adopt(self, database: str, runs: Sequence[Transcript]) -> None:
         """Store the runs of a thread as another database has them.
@@ -184,17 +232,23 @@ class Store:
         Raises:
             InputError: The thread is already there.
         """
-        for thread in {run.thread for run in runs if self.of_thread(run.thread)}:
+        for thread in {run.thread for run in runs if self.next_key(run.thread).n > 1}:
             raise thread_is_there(database, thread)
         for run in runs:
             standing = Standing(run.written, run.key, run.seal)
-            stored = StoredRun(RunKey(run.thread, run.n), len(self.runs) + 1, list(run.rows), standing)
+            stored = StoredRun(RunKey(run.thread, run.n), self.opened + 1, list(run.rows), standing)
             stored.control_seq = next((row.seq for row in reversed(run.rows) if row.kind in CONTROL), 0)
             stored.fold = stored.empty_fold()
             self.counts.update(stored.fold.apply(run.events()))
             stored.summary = stored.fold.summarizer.summary
             self.add(stored)
+            self.note_uses(stored, artifact_ids(run.events()))
+            self._changed(stored)
             self.artifacts.update(run.artifacts)
+
+    def _changed(self, run: StoredRun) -> None:
+        self.changes += 1
+        run.changed = self.changes
 
     def transcript(self, run: StoredRun) -> Transcript:
         """Return everything that is stored of a run."""

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from graph.ledger.postgres.artifact_uses import note_uses
 from graph.ledger.postgres.event_writer import PUT_ARTIFACTS, PUT_EVENTS
-from graph.ledger.postgres.queries import last_number
+from graph.ledger.postgres.queries import NEXT_NUMBER
 from graph.ledger.postgres.run_index import add_counts, put
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.refusals import thread_is_there
-from graph.ledger.transcript import Transcript
+from graph.ledger.tombstone import thread_digest
+from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import RunCounter
 from graph.record.summary import Summarizer
 
@@ -22,14 +24,16 @@ def adopt(tx: Transaction, database: str, runs: Sequence[Transcript]) -> None:
         InputError: The thread is already there.
     """
     for thread in {run.thread for run in runs}:
-        if last_number(tx, thread):
+        if tx.ask(f"SELECT {NEXT_NUMBER}", thread, thread_digest(thread))[0][0] > 1:
             raise thread_is_there(database, thread)
     for run in runs:
         query = "INSERT INTO ledger_runs (thread, n, events, key, seal) VALUES (%s, %s, %s, %s, %s) RETURNING id"
         (run_id,) = tx.ask(query, run.thread, run.n, run.written, run.key, run.seal)[0]
+        tx.changed.add(run_id)
         for place in range(0, len(run.rows), ROWS):
             tx.tell_rows(PUT_EVENTS, [(run_id, *row) for row in run.rows[place : place + ROWS]])
         tx.tell_rows(PUT_ARTIFACTS, sorted(run.artifacts.items()))
         events = run.events()
+        note_uses(tx, run_id, artifact_ids(events))
         put(tx, run_id, Summarizer(run.thread, run.n).apply(events).summary)
         add_counts(tx, run_id, RunCounter().count(events))

@@ -64,6 +64,10 @@ class Database:
         except ValueError as error:
             raise LedgerError(self.name, f"cannot store the value: {error}") from error
 
+    async def wait_for_notice(self, most_s: float) -> None:
+        """Return when something may have been written, at the latest after `most_s` seconds."""
+        await self._using().notices.wait(most_s)
+
     async def compact(self) -> None:
         """Let the server forget the rows that were replaced, on a connection that is in no transaction."""
         try:
@@ -77,10 +81,11 @@ class Database:
         if found is None or found.process != os.getpid():
             return
         found.pulses.pop(id(self), None)
-        workers, pulse = found.workers, found.pulse
+        workers, pulse, notices = found.workers, found.pulse, found.notices
         del found  # the last reference stops the threads
         await workers.ended()
         await pulse.ended()
+        await notices.ended()
 
     def _using(self) -> Shared:
         found = self._shared

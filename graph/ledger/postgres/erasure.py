@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from graph.ledger.checkpoint_cells import plain
 from graph.ledger.erasure import Erasure, thread_erasure
 from graph.ledger.packed import PACKED
+from graph.ledger.postgres.artifact_uses import remove_unused, renew_uses
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, transcript_of
 from graph.ledger.postgres.thread_tables import CELLS, erase_checkpoints, tables_of
@@ -36,7 +37,7 @@ def erase(
         if erasure.rows:
             changed[run] = tuple(erasure.rows)
             _write(tx, writer, run, erasure, erasure.redacted(by, reason))
-    _replace_artifacts(tx, thread, found.artifacts)
+    _replace_artifacts(tx, found.artifacts)
     _erase_messages(tx, thread, found.redactor)
     checkpoints = erase_checkpoints(tx, thread, found.redactor)
     return Redacted(changed, len(found.artifacts), checkpoints)
@@ -47,22 +48,16 @@ def _write(tx: Transaction, writer: EventWriter, run: RunKey, erasure: Erasure, 
     for seq, row in erasure.rows.items():
         query = "UPDATE ledger_events SET payload = %s, salt = %s WHERE run = %s AND seq = %s"
         tx.tell(query, row.payload, row.salt, head.run_id, seq)
+    renew_uses(tx, head.run_id)
     writer.index.forget(tx, head.run_id)
     writer.write(tx, head, [redacted])
 
 
-def _replace_artifacts(tx: Transaction, thread: str, old: Mapping[str, tuple[Artifact, str]]) -> None:
+def _replace_artifacts(tx: Transaction, old: Mapping[str, tuple[Artifact, str]]) -> None:
     """Put the new artifacts in the place of the old; one that a run of another thread names stays beside it."""
     new = {artifact.id: text for artifact, text in old.values()}
     tx.tell_rows("INSERT INTO ledger_artifacts (id, content) VALUES {} ON CONFLICT DO NOTHING", sorted(new.items()))
-    for name in old:
-        tx.tell(
-            "DELETE FROM ledger_artifacts WHERE id = %s AND NOT EXISTS (SELECT FROM ledger_events "
-            "JOIN ledger_runs ON ledger_runs.id = run WHERE thread != %s AND position(%s in payload) > 0)",
-            name,
-            thread,
-            name,
-        )
+    remove_unused(tx, old.keys())
 
 
 def _erase_messages(tx: Transaction, thread: str, redactor: Redactor) -> None:

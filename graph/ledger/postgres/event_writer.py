@@ -4,17 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from graph.ledger.chaining import chained, of_run
-from graph.ledger.postgres.queries import Head, head_of
+from graph.ledger.postgres.artifact_uses import note_uses
+from graph.ledger.postgres.queries import NEXT_NUMBER, Head, head_of
 from graph.ledger.postgres.run_index import RunIndex
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
+from graph.ledger.tombstone import thread_digest
+from graph.ledger.transcript import artifacts_in
 from graph.record.events import Draft
 from graph.record.values import Kept
 
-OPEN = """INSERT INTO ledger_runs (thread, n)
-    SELECT %s, coalesce(max(n), 0) + 1 FROM ledger_runs WHERE thread = %s ON CONFLICT DO NOTHING RETURNING n"""
+OPEN = f"INSERT INTO ledger_runs (thread, n) SELECT %s, {NEXT_NUMBER} ON CONFLICT DO NOTHING RETURNING n"
 PUT_EVENTS = "INSERT INTO ledger_events (run, seq, kind, step, at, payload, salt, digest, link) VALUES {}"
 PUT_ARTIFACTS = "INSERT INTO ledger_artifacts (id, content) VALUES {} ON CONFLICT DO NOTHING"
 
@@ -29,7 +31,7 @@ class EventWriter:
 
     def open_run(self, tx: Transaction, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]) -> Head:
         """Start the thread's next run with its first events, and return it as it was before them."""
-        while not (opened := tx.one(OPEN, thread, thread)):
+        while not (opened := tx.one(OPEN, thread, thread, thread_digest(thread))):
             pass  # another process has just opened a run of that number
         run = RunKey(thread, opened[0])
         head = head_of(tx, self.database, run)
@@ -46,6 +48,7 @@ class EventWriter:
         check_end(self.database, head.run, head.seq, head.link, head.standing, self.key)
         if not drafts:
             return head.seq
+        tx.changed.add(head.run_id)
         rows, events = chained(drafts, head.seq, head.link)
         seq, link = rows[-1].seq, rows[-1].link
         tx.tell_rows(PUT_EVENTS, [(head.run_id, *row) for row in rows])
@@ -53,5 +56,6 @@ class EventWriter:
         tx.tell("UPDATE ledger_runs SET events = %s, key = %s, seal = %s WHERE id = %s", *standing, head.run_id)
         kept = {value.artifact.id: value.text for value in artifacts if value.artifact}
         tx.tell_rows(PUT_ARTIFACTS, sorted(kept.items()))  # in one order, or two writers would wait for each other
+        note_uses(tx, head.run_id, artifacts_in(rows, events))
         self.index.add(tx, head, events, link)
         return seq

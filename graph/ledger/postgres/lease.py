@@ -3,7 +3,7 @@
 Every change of a row is made with the run's row locked, so no event is written under a token that has been replaced.
 """
 
-from graph.ledger.lease import Holder, claimed, released, taken_over
+from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
 from graph.ledger.postgres.queries import Head
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease
@@ -29,6 +29,14 @@ def take_over(tx: Transaction, head: Head, owner: str, seen: Holder) -> Lease | 
     """Take a run if its row is unchanged, or return None."""
     row = taken_over(head.holder, seen, owner)
     return _put(tx, head, row) if row is not None else None
+
+
+def free(tx: Transaction, head: Head, seen: Holder | None) -> bool:
+    """Leave a run free under a new token if its row is as it was seen."""
+    row = set_aside(head.holder, seen)
+    if row is not None:
+        _put(tx, head, row)
+    return row is not None
 
 
 def release(tx: Transaction, head: Head, token: int) -> None:

@@ -1,21 +1,29 @@
 """The ledger in a PostgreSQL database."""
 
+import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from pathlib import Path
 
+from graph.errors import InputError
 from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.adoption import adopt
+from graph.ledger.postgres.changes import changes
 from graph.ledger.postgres.erasure import erase, places_of
 from graph.ledger.postgres.event_store import EventStore
 from graph.ledger.postgres.health import examine
-from graph.ledger.postgres.queries import head_of, last_number, run_id_of, transcript_of
+from graph.ledger.postgres.lease import free
+from graph.ledger.postgres.outbox import PostgresOutbox
+from graph.ledger.postgres.queries import head_of, locked, numbers_of, run_id_of, transcript_of
+from graph.ledger.postgres.removal import forks_of, remove, tombstones_of
 from graph.ledger.postgres.run_index import differences, rebuild
-from graph.ledger.postgres.run_search import counters, page, run_named
+from graph.ledger.postgres.run_search import counters, page, run_named, summaries, unfinished
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Health, Redacted
+from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
+from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters
 from graph.record.run_filter import RunFilter
@@ -55,7 +63,7 @@ class PostgresLedger(EventStore):
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, and let the server forget the old rows."""
         forms = redactor_of(value).forms
-        runs = [RunKey(thread, n + 1) for n in range(await self._file.look(lambda tx: last_number(tx, thread), thread))]
+        runs = [RunKey(thread, n) for n in await self._file.look(lambda tx: numbers_of(tx, thread), thread)]
         async with AsyncExitStack() as owned:
             for run in runs:
                 await owned.enter_async_context(self.owned(run))
@@ -64,6 +72,29 @@ class PostgresLedger(EventStore):
             )
         await self._file.compact()
         return replace(done, remaining=tuple(await self._file.look(lambda tx: places_of(tx, forms))))
+
+    async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
+        """Remove a thread, and return its tombstone."""
+        return await self._file.do(
+            lambda tx: remove(tx, self._writer, self._silent_s, runs, time.time(), by), runs[0].thread, full=True
+        )
+
+    async def tombstones(self) -> Tombstones:
+        """Return what remains of removed threads."""
+        return await self._file.look(tombstones_of)
+
+    async def forks(self) -> list[tuple[RunKey, str]]:
+        """Return the forks, each with the name of the run that it is a fork of."""
+        return await self._file.look(forks_of)
+
+    async def give_back(self) -> bool:
+        """Let the server use the space of removed rows again; it returns none to the file system."""
+        await self._file.compact()
+        return True
+
+    async def back_up(self, file: Path) -> None:  # noqa: ARG002  (the signature of all ledgers)
+        """Refuse: there is no file."""
+        raise InputError("file", f"{self.name} is backed up by its server's own means, such as pg_dump")
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
@@ -77,6 +108,32 @@ class PostgresLedger(EventStore):
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
         """Return a page of the index of runs, the latest first."""
         return await self._file.look(lambda tx: page(tx, wanted, self._silent_s))
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index."""
+        return await self._file.look(lambda tx: summaries(tx, runs))
+
+    @property
+    def outbox(self) -> PostgresOutbox:
+        """The deliveries of notices."""
+        return PostgresOutbox(self._file)
+
+    async def unfinished(self) -> list[Unfinished]:
+        """Return the runs that are planned, executed or paused, the oldest first."""
+        return await self._file.look(lambda tx: unfinished(tx, self._silent_s))
+
+    async def set_aside(self, found: Unfinished) -> bool:
+        """Take a run from nobody, or from a dead owner, and leave it free."""
+        run = found.run
+        return await self._file.do(lambda tx: free(tx, locked(tx, self.name, run), found.holder), run.thread)
+
+    async def changes(self, since: str | None = None) -> Changes:
+        """Return the runs with new events since a position, and the position now."""
+        return await self._file.look(lambda tx: changes(tx, since))
+
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return when events may have been written, at the latest after `most_s` seconds."""
+        await self._file.wait_for_notice(most_s)
 
     async def counters(self) -> Counters:
         """Return the counters over all runs."""

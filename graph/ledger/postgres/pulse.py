@@ -10,6 +10,7 @@ from functools import partial
 import psycopg
 
 from graph.errors import LedgerError
+from graph.ledger.postgres.changes import KEPT_S
 from graph.ledger.postgres.server import Connection, Server, in_transaction, is_lost
 from graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
 from graph.ledger.protocol import Lease
@@ -17,8 +18,6 @@ from graph.ledger.protocol import Lease
 Pulse = Callable[[], Sequence[Lease]]
 LOGGER = logging.getLogger("planner_executor.ledger")
 
-KEPT = "1 day"
-"""Ids of appends are kept so long; a lost connection asks for them within seconds."""
 SWEEP_S = 600.0
 
 BEAT = """UPDATE ledger_leases SET beat = beat + 1, beat_at = clock_timestamp()
@@ -81,4 +80,6 @@ def _beat(tx: Transaction, held: Iterable[Lease]) -> None:
 
 
 def _sweep(tx: Transaction) -> None:
-    tx.tell(f"DELETE FROM ledger_appends WHERE at < now() - interval '{KEPT}'")
+    """Remove old rows of appends, whose numbers grow with time; a lost connection asks for its own within seconds."""
+    oldest = "SELECT number FROM ledger_appends WHERE at >= now() - make_interval(secs => %s) ORDER BY number LIMIT 1"
+    tx.tell(f"DELETE FROM ledger_appends WHERE number < ({oldest})", KEPT_S)

@@ -17,6 +17,12 @@ from graph.record.events import CONTROL
 ALL = -(2**63)
 """Sequence number below every stored one, to select all rows, also damaged ones."""
 
+NEXT_NUMBER = """greatest(
+    coalesce((SELECT max(n) FROM ledger_runs WHERE thread = %s), 0),
+    coalesce((SELECT max(last) FROM ledger_tombstones WHERE thread = %s), 0)
+) + 1"""
+"""Number of a thread's next run, for the thread and its digest; those of removed runs are not given again."""
+
 _RUN = "SELECT id FROM ledger_runs WHERE thread = %s AND n = %s"
 _HEAD = f"""SELECT runs.id, runs.events, runs.key, runs.seal, last.seq, last.link, owner, token, beat,
     extract(epoch FROM clock_timestamp() - beat_at)::float8,
@@ -96,6 +102,11 @@ def run_id_of(tx: Transaction, database: str, run: RunKey) -> int:
 def last_number(tx: Transaction, thread: str) -> int:
     """Return the number of the thread's latest run, 0 if there is none."""
     return int(tx.ask("SELECT coalesce(max(n), 0) FROM ledger_runs WHERE thread = %s", thread)[0][0])
+
+
+def numbers_of(tx: Transaction, thread: str) -> list[int]:
+    """Return the numbers of the thread's runs, in order."""
+    return [n for (n,) in tx.ask("SELECT n FROM ledger_runs WHERE thread = %s ORDER BY n", thread)]
 
 
 def read_rows(tx: Transaction, run_id: int, after: int = ALL) -> Iterator[Row]:

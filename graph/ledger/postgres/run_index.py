@@ -2,7 +2,7 @@
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from graph.ledger.postgres.queries import Head, read_rows
@@ -102,6 +102,11 @@ def add_counts(tx: Transaction, run_id: int, counts: Counts) -> None:
     tx.tell_rows(_COUNT, sorted(rows))  # in one order, or two writers would wait for each other
 
 
+def counted(events: Iterable[Event]) -> list[tuple[str, str, float]]:
+    """Return the counts of runs as they are stored: name, labels, value."""
+    return [(name, json.dumps(labels), float(count)) for (name, labels), count in RunCounter().count(events).items()]
+
+
 def rebuild(tx: Transaction) -> int:
     """Rebuild the whole index from the events, and return the number of runs; no event is written meanwhile."""
     tx.tell(LONG)
@@ -113,6 +118,8 @@ def rebuild(tx: Transaction) -> int:
         events = list(_events(tx, run_id))
         put(tx, run_id, Summarizer(thread, n).apply(events).summary)
         add_counts(tx, run_id, RunCounter().count(events))
+    carried = tx.ask("SELECT name, labels, 0, value FROM ledger_carried ORDER BY name, labels")
+    tx.tell_rows(_COUNT, carried)
     return len(found)
 
 

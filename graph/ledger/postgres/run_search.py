@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.postgres.queries import last_number
-from graph.ledger.postgres.run_index import COLUMNS, read
+from graph.ledger.postgres.run_index import COLUMNS, SELECT, read
 from graph.ledger.postgres.transaction import Rows, Transaction
 from graph.ledger.protocol import RunKey
-from graph.ledger.search import CANDIDATES, LIVE, as_shown, run_in
+from graph.ledger.run_store import Unfinished
+from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
@@ -46,6 +48,30 @@ def page(tx: Transaction, wanted: RunFilter, silent_s: float) -> list[RunSummary
             break
         before = rows[-1][-1]
     return found[: wanted.limit]
+
+
+def summaries(tx: Transaction, runs: Sequence[RunKey]) -> list[RunSummary]:
+    """Return the rows of these runs in the index."""
+    query = f"{SELECT} WHERE (thread, n) IN (SELECT * FROM unnest(%s::text[], %s::bigint[]))"
+    return [read(row) for row in tx.ask(query, [run.thread for run in runs], [run.n for run in runs])]
+
+
+def unfinished(tx: Transaction, silent_s: float) -> list[Unfinished]:
+    """Return the runs that are planned, executed or paused, the oldest first; for `silent_s` see `page`."""
+    query = (
+        "SELECT thread, n, seq, beat_at < clock_timestamp() - make_interval(secs => %s), owner, token, beat "
+        "FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run LEFT JOIN ledger_leases USING (run) "
+        f"WHERE status IN {UNFINISHED} ORDER BY run"
+    )
+    return [
+        Unfinished(
+            RunKey(thread, n),
+            seq,
+            Holder(owner, *beats) if owner is not None else None,
+            bool(owner) and (is_silent or is_gone(owner)),
+        )
+        for thread, n, seq, is_silent, owner, *beats in tx.ask(query, silent_s)
+    ]
 
 
 def _rows(tx: Transaction, wanted: RunFilter, before: int | None, limit: int, silent_s: float) -> Rows:

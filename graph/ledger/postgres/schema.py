@@ -1,12 +1,10 @@
 """The tables of the ledger in a PostgreSQL database, and their version."""
 
-from graph.errors import LedgerUnavailableError
 from graph.ledger.postgres.transaction import Transaction
 from graph.record.events import CONTROL
 
-VERSION = 1
-SCHEMA_LOCK = 6_911_051_277_381_204_001
-"""Held in the transaction that makes the tables: of processes that start at once, one makes them."""
+VERSION = 2
+"""Version 1 had none of the tables in `ADDED_IN_2`."""
 
 TO_KNOW = """(kind = 'call_started' AND position('"repeatable":false' in payload) > 0
     OR kind = 'decided' AND position('"settled":[{' in payload) > 0
@@ -104,6 +102,76 @@ CREATE TABLE ledger_counters (
 CREATE TABLE ledger_schema (version bigint NOT NULL);
 """
 
+RETENTION = """
+CREATE TABLE ledger_uses (
+    artifact text COLLATE "C" NOT NULL,
+    run bigint NOT NULL,
+    PRIMARY KEY (artifact, run)
+);
+CREATE INDEX ledger_uses_run ON ledger_uses (run);
+CREATE INDEX ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
+CREATE TABLE ledger_tombstones (
+    number bigint PRIMARY KEY,
+    thread bytea NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    heads bytea NOT NULL,
+    at double precision NOT NULL,
+    person text COLLATE "C" NOT NULL,
+    key text COLLATE "C",
+    link bytea NOT NULL,
+    seal bytea
+);
+CREATE INDEX ledger_tombstones_thread ON ledger_tombstones (thread, last);
+CREATE TABLE ledger_carried (
+    name text COLLATE "C" NOT NULL,
+    labels text COLLATE "C" NOT NULL,
+    value double precision NOT NULL,
+    PRIMARY KEY (name, labels)
+);
+"""
+"""`ledger_uses` names the artifacts of each run, `ledger_carried` has the counts of removed runs."""
+
+CHANGES = """
+ALTER TABLE ledger_appends ADD COLUMN runs bigint[] NOT NULL DEFAULT '{}',
+    ADD COLUMN number bigint NOT NULL DEFAULT (pg_current_xact_id()::text::bigint);
+DROP INDEX ledger_appends_at;
+CREATE INDEX ledger_appends_number ON ledger_appends (number);
+"""
+"""Appends are numbered, and name their runs."""
+
+NOTICES = """
+CREATE TABLE ledger_notices (
+    run bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    since double precision NOT NULL,
+    address text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    asks text COLLATE "C" NOT NULL,
+    tries bigint NOT NULL DEFAULT 0,
+    due_at timestamptz,
+    delivered boolean NOT NULL DEFAULT false,
+    failure text COLLATE "C",
+    PRIMARY KEY (run, kind, since, address)
+);
+CREATE INDEX ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE ledger_noticed (position text COLLATE "C" NOT NULL);
+"""
+"""Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
+
+ADDED_IN_2: tuple[str, ...] = (RETENTION, CHANGES, NOTICES)
+
+OF_A_RUN = (
+    "ledger_events",
+    "ledger_inbox",
+    "ledger_leases",
+    "ledger_index",
+    "ledger_tags",
+    "ledger_uses",
+    "ledger_notices",
+)
+"""Tables whose column `run` names a row of `ledger_runs`; all of them lose the rows of a run that is removed."""
+
 
 def version_of(tx: Transaction) -> int:
     """Return the version of the tables in the connection's schema, 0 if there are none."""
@@ -111,29 +179,3 @@ def version_of(tx: Transaction) -> int:
     there = tx.ask("SELECT FROM pg_class WHERE relname = 'ledger_schema' AND pg_table_is_visible(oid)")
     row = tx.one("SELECT max(version) FROM ledger_schema") if there else None
     return int(row[0]) if row and row[0] is not None else 0
-
-
-def bring_up(tx: Transaction, database: str) -> None:
-    """Make the tables of a new database, and refuse one that this program cannot use.
-
-    Raises:
-        LedgerUnavailableError: It is newer than this program, or its texts are not UTF-8; nothing was touched.
-    """
-    version = version_of(tx)
-    if version == 0:
-        _check_encoding(tx, database)
-        tx.tell("SELECT pg_advisory_xact_lock(%s)", SCHEMA_LOCK)
-        version = version_of(tx)  # another process may have been faster
-    if version > VERSION:
-        why = f"its tables are of version {version}, this program knows version {VERSION}; install a newer release"
-        raise LedgerUnavailableError(database, why)
-    if version == 0:
-        tx.tell(TABLES.strip().removesuffix(";"))
-        tx.tell("INSERT INTO ledger_schema VALUES (%s)", VERSION)
-
-
-def _check_encoding(tx: Transaction, database: str) -> None:
-    (encoding,) = tx.ask("SHOW server_encoding")[0]
-    if encoding != "UTF8":
-        why = f"its texts are encoded as {encoding}; make a database with ENCODING 'UTF8'"
-        raise LedgerUnavailableError(database, why)

@@ -11,12 +11,14 @@ from psycopg.conninfo import conninfo_to_dict
 
 from graph.errors import LedgerUnavailableError
 from graph.ledger.postgres.address import address_fault, shown_address
-from graph.ledger.postgres.schema import bring_up
+from graph.ledger.postgres.migration import bring_up
 from graph.ledger.postgres.texts import add_texts
 from graph.ledger.postgres.transaction import LIMITS, WRITES, Transaction
 
 Connection = psycopg.Connection[Any]
 
+DIRECT = "PLANNER_EXECUTOR_DB_DIRECT"
+"""Address of the server itself, if the ledger's address is that of a pooler."""
 PATIENCE_S = 10.0
 """A server that restarts is waited for so long, once for all that is to be written."""
 LOOK_S = 0.1

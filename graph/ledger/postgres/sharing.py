@@ -7,6 +7,7 @@ import os
 import threading
 from weakref import WeakSet, WeakValueDictionary, finalize
 
+from graph.ledger.postgres.notices import Notices
 from graph.ledger.postgres.pulse import Pulse, PulseThread
 from graph.ledger.postgres.server import Server
 from graph.ledger.postgres.workers import Workers
@@ -19,12 +20,14 @@ class Shared:
         self.process = os.getpid()
         self.pulses: dict[int, Pulse] = {}
         pulses = self.pulses  # the threads must not refer to `self`
-        self.workers = Workers(Server(address))
+        self.notices = Notices(address)
+        self.workers = Workers(Server(address), self.notices.written)
         self.pulse = PulseThread(
             Server(address), lambda: [lease for pulse in tuple(pulses.values()) for lease in pulse()], pulse_s
         )
         finalize(self, self.workers.stop).atexit = False
         finalize(self, self.pulse.stop).atexit = False
+        finalize(self, self.notices.stop).atexit = False
         _all.add(self)
 
 

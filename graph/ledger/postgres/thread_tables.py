@@ -44,6 +44,12 @@ def tables_of(tx: Transaction) -> list[str]:
     return [name for (name,) in found]
 
 
+def remove_thread(tx: Transaction, thread: str) -> None:
+    """Remove all rows of a thread."""
+    for table in tables_of(tx):
+        tx.tell(f"DELETE FROM {table} WHERE thread_id = %s", thread)
+
+
 def erase_checkpoints(tx: Transaction, thread: str, redactor: Redactor) -> int:
     """Remove a value from a thread's checkpoints and pending writes; return the number of changed rows."""
     if len(tables_of(tx)) < len(TABLES):

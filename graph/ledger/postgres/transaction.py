@@ -22,13 +22,14 @@ class Transaction:
     """Statements without a result wait for the next one that has one, or for the commit, and travel with it.
 
     Values are put into the text by the client, so several statements go at once in the simple protocol, with no
-    prepared statement: every pooler can pass them on.
+    prepared statement: every pooler can pass them on. `changed` has the ids of the runs that events were written of.
     """
 
     def __init__(self, connection: "psycopg.Connection[Any]", begin: str) -> None:
         self._cursor = psycopg.ClientCursor(connection)
         self._waiting = [begin]
         self.is_begun = self.is_committing = False
+        self.changed: set[int] = set()
 
     def tell(self, statement: str, *values: Any) -> None:
         """Execute a statement before the next one that is asked, or with the commit."""

@@ -77,12 +77,14 @@ _Queue = queue.SimpleQueue[_Work | None]
 class Workers:
     """Runs functions in transactions, those of a thread of runs in the order of their calls, others beside them.
 
+    `written` is called, on those threads, after events were committed.
+
     The threads start with their first work and hold no reference to their users. A user's event loop may be closed at
     any time.
     """
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, server: Server, written: Callable[[], None]) -> None:
+        self._server, self._written = server, written
         self._lanes: dict[int, tuple[_Queue, threading.Thread]] = {}
         self._starting = threading.Lock()
         self._is_stopped = False
@@ -114,7 +116,9 @@ class Workers:
 
     def _started(self) -> tuple[_Queue, threading.Thread]:
         asked: _Queue = queue.SimpleQueue()
-        thread = threading.Thread(target=_Serving(self._server).serve, args=(asked,), name="ledger-worker", daemon=True)
+        thread = threading.Thread(
+            target=_Serving(self._server, self._written).serve, args=(asked,), name="ledger-worker", daemon=True
+        )
         thread.start()
         return asked, thread
 
@@ -127,8 +131,8 @@ def lane_of(thread: str) -> int:
 class _Serving:
     """A thread's loop; it must not refer to `Workers`, or the thread would keep its users alive."""
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
+    def __init__(self, server: Server, written: Callable[[], None]) -> None:
+        self._server, self._written = server, written
         self._connection: Connection | None = None
 
     def serve(self, asked: _Queue) -> None:
@@ -171,8 +175,10 @@ class _Serving:
         try:
             work.result = work.do(tx)
             if work.writes:
-                tx.tell("INSERT INTO ledger_appends (id) VALUES (%s)", work.append)
+                tx.tell("INSERT INTO ledger_appends (id, runs) VALUES (%s, %s)", work.append, sorted(tx.changed))
             tx.commit()
+            if tx.changed:
+                self._written()
         except BaseException:
             roll_back(self._connection)
             work.is_open = work.writes and tx.is_committing and is_lost(self._connection)

@@ -4,7 +4,8 @@ import sqlite3
 from collections.abc import Sequence
 
 from graph.ledger.refusals import thread_is_there
-from graph.ledger.sqlite.queries import last_number, stored_row
+from graph.ledger.sqlite.artifact_uses import renew_uses
+from graph.ledger.sqlite.queries import next_number, next_row, stored_row
 from graph.ledger.sqlite.run_index import add_counts, folded_summary, put
 from graph.ledger.transcript import Transcript
 from graph.record.counters import RunCounter
@@ -17,15 +18,15 @@ def adopt(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]) -> 
         InputError: The thread is already there.
     """
     for thread in {run.thread for run in runs}:
-        if last_number(db, thread):
+        if next_number(db, thread) > 1:
             raise thread_is_there(database, thread)
     for run in runs:
-        values = (run.thread, run.n, run.written, run.key, run.seal)
-        query = "INSERT INTO ledger_runs (thread, n, events, key, seal) VALUES (?, ?, ?, ?, ?)"
-        run_id = db.execute(query, values).lastrowid
-        assert run_id is not None
+        run_id = next_row(db)
+        values = (run_id, run.thread, run.n, run.written, run.key, run.seal)
+        db.execute("INSERT INTO ledger_runs (id, thread, n, events, key, seal) VALUES (?, ?, ?, ?, ?, ?)", values)
         rows = [(run_id, *stored_row(row)) for row in run.rows]
         db.executemany("INSERT INTO ledger_events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", list(run.artifacts.items()))
+        renew_uses(db, run_id)
         put(db, run_id, folded_summary(db, run_id))
         add_counts(db, RunCounter().count(run.events()))

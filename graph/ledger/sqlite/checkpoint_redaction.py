@@ -16,7 +16,7 @@ def erase_checkpoints(db: sqlite3.Connection, thread: str, redactor: Redactor) -
 
     Rows of an unknown serializer are left unchanged.
     """
-    tables = {table: columns for table, columns in TABLES.items() if _is_there(db, table)}
+    tables = {table: columns for table, columns in TABLES.items() if is_there(db, table)}
     redactor = _with_more_names(db, tables, thread, redactor)
     changed = 0
     for table, columns in tables.items():
@@ -51,7 +51,7 @@ def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]
     """Yield the packed rows that still hold a form of the value, in the wording of `graph.ledger.sqlite.vacuum`."""
     sought = [form.encode("utf-8", "surrogatepass") for form in forms]
     for table, (column, *_) in TABLES.items():
-        if not _is_there(db, table):
+        if not is_there(db, table):
             continue
         rows = db.execute(f"SELECT thread_id, {column} FROM {table} WHERE type = ?", (PACKED,))
         for thread, content in rows:
@@ -60,5 +60,6 @@ def packed_places(db: sqlite3.Connection, forms: Sequence[str]) -> Iterator[str]
                 yield f"{table} of thread {thread}"
 
 
-def _is_there(db: sqlite3.Connection, table: str) -> bool:
+def is_there(db: sqlite3.Connection, table: str) -> bool:
+    """Whether the database has a table."""
     return db.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone() is not None

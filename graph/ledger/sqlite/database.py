@@ -5,12 +5,14 @@ import os
 import sqlite3
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 from weakref import finalize
 
 from graph.errors import AgentError, LedgerError, LedgerUnavailableError
+from graph.ledger.sqlite.backup import back_up
 from graph.ledger.sqlite.file import advice
-from graph.ledger.sqlite.vacuum import compact
+from graph.ledger.sqlite.vacuum import compact, give_back
 from graph.ledger.sqlite.writer import Pulse
 from graph.ledger.sqlite.writers import SharedWriter, writer_of
 
@@ -54,6 +56,20 @@ class Database:
         """Rewrite the file, on another thread than the writer's, which must go on with the heartbeats."""
         try:
             await asyncio.to_thread(compact, self.name)
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self.name, advice(error)) from error
+
+    async def give_back(self) -> bool:
+        """Return free pages to the file system, on another thread than the writer's."""
+        try:
+            return await asyncio.to_thread(give_back, self.name)
+        except sqlite3.Error as error:
+            raise LedgerUnavailableError(self.name, advice(error)) from error
+
+    async def back_up(self, target: Path) -> None:
+        """Copy the database to a new file, on another thread than the writer's."""
+        try:
+            await asyncio.to_thread(back_up, self.name, target)
         except sqlite3.Error as error:
             raise LedgerUnavailableError(self.name, advice(error)) from error
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from graph.ledger.erasure import Erasure, thread_erasure
 from graph.ledger.protocol import RunKey
 from graph.ledger.run_store import Redacted
+from graph.ledger.sqlite.artifact_uses import remove_unused, renew_uses
 from graph.ledger.sqlite.checkpoint_redaction import erase_checkpoints
 from graph.ledger.sqlite.event_writer import EventWriter
-from graph.ledger.sqlite.packed_payload import UNPACKED, stored_payload
+from graph.ledger.sqlite.packed_payload import stored_payload
 from graph.ledger.sqlite.queries import run_id_of, transcript_of
 from graph.record.events import Draft
 from graph.record.redaction import Redactor
@@ -30,7 +31,7 @@ def erase(
         if erasure.rows:
             changed[run] = tuple(erasure.rows)
             _write(db, writer, run, erasure, erasure.redacted(by, reason))
-    _replace_artifacts(db, thread, found.artifacts)
+    _replace_artifacts(db, found.artifacts)
     _erase_messages(db, runs, found.redactor)
     checkpoints = erase_checkpoints(db, thread, found.redactor)
     return Redacted(changed, len(found.artifacts), checkpoints)
@@ -41,21 +42,16 @@ def _write(db: sqlite3.Connection, writer: EventWriter, run: RunKey, erasure: Er
     query = "UPDATE ledger_events SET payload = ?, salt = ? WHERE run = ? AND seq = ?"
     changed = [(stored_payload(row.kind, row.payload), row.salt, run_id, seq) for seq, row in erasure.rows.items()]
     db.executemany(query, changed)
+    renew_uses(db, run_id)
     writer.index.forget(db, run_id)
     writer.write(db, run, run_id, [redacted])
 
 
-def _replace_artifacts(db: sqlite3.Connection, thread: str, old: Mapping[str, tuple[Artifact, str]]) -> None:
+def _replace_artifacts(db: sqlite3.Connection, old: Mapping[str, tuple[Artifact, str]]) -> None:
     """Put the new artifacts in the place of the old; one that a run of another thread names stays beside it."""
     new = [(artifact.id, text) for artifact, text in old.values()]
     db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", new)
-    for name in old:
-        query = (
-            "SELECT 1 FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
-            f"WHERE thread != ? AND instr({UNPACKED.format('payload')}, ?) LIMIT 1"
-        )
-        if db.execute(query, (thread, name)).fetchone() is None:
-            db.execute("DELETE FROM ledger_artifacts WHERE id = ?", (name,))
+    remove_unused(db, old)
 
 
 def _erase_messages(db: sqlite3.Connection, runs: Sequence[RunKey], redactor: Redactor) -> None:

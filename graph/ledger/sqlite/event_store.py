@@ -17,7 +17,16 @@ from graph.ledger.sqlite.database import Database
 from graph.ledger.sqlite.event_writer import EventWriter
 from graph.ledger.sqlite.lease import claim, look, release
 from graph.ledger.sqlite.lease_table import SqliteAttempt, SqliteLeaseTable, beats_of
-from graph.ledger.sqlite.queries import control_seq_of, found_of, has_messages, last_number, run_id_of, runs_to_know
+from graph.ledger.sqlite.queries import (
+    control_seq_of,
+    found_of,
+    has_messages,
+    last_number,
+    next_number,
+    next_row,
+    run_id_of,
+    runs_to_know,
+)
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
 from graph.record.events import Draft, Event
@@ -210,9 +219,9 @@ class EventStore:
     def _open_run(
         self, db: sqlite3.Connection, thread: str, drafts: Sequence[Draft], artifacts: Sequence[Kept]
     ) -> RunKey:
-        run = RunKey(thread, (last_number(db, thread) or 0) + 1)
-        db.execute("INSERT INTO ledger_runs (thread, n) VALUES (?, ?)", (run.thread, run.n))
-        self._writer.write(db, run, run_id_of(db, run), of_run(run, drafts), artifacts)
+        run, run_id = RunKey(thread, next_number(db, thread)), next_row(db)
+        db.execute("INSERT INTO ledger_runs (id, thread, n) VALUES (?, ?, ?)", (run_id, run.thread, run.n))
+        self._writer.write(db, run, run_id, of_run(run, drafts), artifacts)
         return run
 
     def _checked(self, run: RunKey, found: Snapshot, after: int) -> list[Event]:

@@ -8,8 +8,10 @@ from graph.ledger.chaining import chained
 from graph.ledger.protocol import RunKey
 from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
+from graph.ledger.sqlite.artifact_uses import note_uses
 from graph.ledger.sqlite.queries import head_of, standing_of, stored_row
 from graph.ledger.sqlite.run_index import RunIndex
+from graph.ledger.transcript import artifacts_in
 from graph.record.events import Draft
 from graph.record.values import Kept
 
@@ -42,6 +44,7 @@ class EventWriter:
         db.execute("UPDATE ledger_runs SET events = ?, key = ?, seal = ? WHERE id = ?", (*standing, run_id))
         if kept := [(value.artifact.id, value.text) for value in artifacts if value.artifact]:
             db.executemany("INSERT OR IGNORE INTO ledger_artifacts VALUES (?, ?)", kept)
+        note_uses(db, run_id, artifacts_in(rows, events))
         self.index.add(db, run_id, before, events, link)
         return seq
 

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from graph.ledger.lease import Holder, claimed, released, taken_over
+from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
 from graph.ledger.protocol import Lease, RunKey
 
 SCHEMA = """
@@ -29,6 +29,14 @@ def take_over(db: sqlite3.Connection, run: RunKey, run_id: int, owner: str, seen
     """Take a run if its row is unchanged, or return None."""
     row = taken_over(look(db, run_id), seen, owner)
     return _put(db, run, run_id, row) if row is not None else None
+
+
+def free(db: sqlite3.Connection, run: RunKey, run_id: int, seen: Holder | None) -> bool:
+    """Leave a run free under a new token if its row is as it was seen."""
+    row = set_aside(look(db, run_id), seen)
+    if row is not None:
+        _put(db, run, run_id, row)
+    return row is not None
 
 
 def release(db: sqlite3.Connection, lease: Lease) -> None:

@@ -1,5 +1,6 @@
 """The ledger in an SQLite file."""
 
+import asyncio
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -11,16 +12,20 @@ from pathlib import Path
 from graph.ledger.erasure import redactor_of
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import Message, RunKey
-from graph.ledger.run_store import Health, Redacted
+from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
 from graph.ledger.sqlite.adoption import adopt
+from graph.ledger.sqlite.changes import changes
 from graph.ledger.sqlite.erasure import erase
 from graph.ledger.sqlite.event_store import EventStore
 from graph.ledger.sqlite.health import examine
-from graph.ledger.sqlite.lease import look
-from graph.ledger.sqlite.queries import last_number, run_id_of, transcript_of
+from graph.ledger.sqlite.lease import free, look
+from graph.ledger.sqlite.outbox import SqliteOutbox
+from graph.ledger.sqlite.queries import numbers_of, run_id_of, transcript_of
+from graph.ledger.sqlite.removal import forks_of, remove, tombstones_of
 from graph.ledger.sqlite.run_index import differences, rebuild
-from graph.ledger.sqlite.run_search import counters, page, run_named
+from graph.ledger.sqlite.run_search import counters, page, run_named, summaries, unfinished
 from graph.ledger.sqlite.vacuum import places_of
+from graph.ledger.tombstone import Tombstone, Tombstones
 from graph.ledger.transcript import Transcript
 from graph.record.counters import Counters
 from graph.record.run_filter import RunFilter
@@ -55,9 +60,7 @@ class SqliteLedger(EventStore):
     async def redact(self, thread: str, value: str, by: str, reason: str) -> Redacted:
         """Take a value out of all that is kept of a thread, and out of the file."""
         forms = redactor_of(value).forms
-        runs = [
-            RunKey(thread, n) for n in range(1, (await self._file.look(partial(last_number, thread=thread)) or 0) + 1)
-        ]
+        runs = [RunKey(thread, n) for n in await self._file.look(partial(numbers_of, thread=thread))]
         async with AsyncExitStack() as owned:
             for run in runs:
                 await owned.enter_async_context(self.owned(run))
@@ -65,6 +68,27 @@ class SqliteLedger(EventStore):
             done: Redacted = await self._file.do(erased, full=True)
         await self._file.compact()
         return replace(done, remaining=tuple(await self._file.look(lambda db: places_of(db, forms))))
+
+    async def remove(self, runs: Sequence[Transcript], by: str) -> Tombstone:
+        """Remove a thread, and return its tombstone."""
+        removed = partial(remove, writer=self._writer, runs=runs, at=time.time(), by=by)
+        return await self._file.do(removed, full=True)
+
+    async def tombstones(self) -> Tombstones:
+        """Return what remains of removed threads."""
+        return await self._file.look(tombstones_of)
+
+    async def forks(self) -> list[tuple[RunKey, str]]:
+        """Return the forks, each with the name of the run that it is a fork of."""
+        return await self._file.look(forks_of)
+
+    async def give_back(self) -> bool:
+        """Return the space of removed rows to the file system."""
+        return await self._file.give_back()
+
+    async def back_up(self, file: Path) -> None:
+        """Copy the database, with LangGraph's checkpoints in it, to a new file."""
+        await self._file.back_up(file)
 
     async def runs(self) -> list[RunKey]:
         """Return all runs, the latest first."""
@@ -80,6 +104,32 @@ class SqliteLedger(EventStore):
     async def page(self, wanted: RunFilter) -> list[RunSummary]:
         """Return a page of the index of runs, the latest first."""
         return await self._file.look(partial(page, wanted=wanted))
+
+    async def summaries(self, runs: Sequence[RunKey]) -> list[RunSummary]:
+        """Return the rows of these runs in the index."""
+        return await self._file.look(partial(summaries, runs=runs))
+
+    @property
+    def outbox(self) -> SqliteOutbox:
+        """The deliveries of notices."""
+        return SqliteOutbox(self._file)
+
+    async def unfinished(self) -> list[Unfinished]:
+        """Return the runs that are planned, executed or paused, the oldest first."""
+        return await self._file.look(unfinished)
+
+    async def set_aside(self, found: Unfinished) -> bool:
+        """Take a run from nobody, or from a dead owner, and leave it free."""
+        run = found.run
+        return await self._file.do(lambda db: free(db, run, run_id_of(db, run), found.holder))
+
+    async def changes(self, since: str | None = None) -> Changes:
+        """Return the runs with new events since a position, and the position now."""
+        return await self._file.look(partial(changes, since=since))
+
+    async def wait_for_news(self, most_s: float) -> None:
+        """Return after `most_s` seconds: a file tells nobody of what is written."""
+        await asyncio.sleep(most_s)
 
     async def counters(self) -> Counters:
         """Return the counters over all runs."""

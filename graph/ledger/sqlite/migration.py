@@ -11,8 +11,19 @@ from pathlib import Path
 from graph.errors import LedgerUnavailableError
 from graph.ledger.lease import LEASE_S, LOOK_S
 from graph.ledger.owner import is_gone
+from graph.ledger.sqlite.artifact_uses import note_all_uses
+from graph.ledger.sqlite.backup import copy_to
 from graph.ledger.sqlite.run_index import rebuild
-from graph.ledger.sqlite.schema import INDEX, VERSION, check_version, create, execute, set_version, version_of
+from graph.ledger.sqlite.schema import (
+    ADDED_IN_4,
+    INDEX,
+    VERSION,
+    check_version,
+    create,
+    execute,
+    set_version,
+    version_of,
+)
 from graph.record.run_state import run_name
 
 
@@ -89,6 +100,10 @@ def _migrated(db: sqlite3.Connection, database: str) -> Migration | None:
     _back_up(database, about.backup)
     if about.makes_index:
         execute(db, INDEX)
+    for tables in ADDED_IN_4:
+        execute(db, tables)
+    note_all_uses(db)
+    if about.makes_index:
         rebuild(db)
     set_version(db)
     return about
@@ -103,18 +118,11 @@ def _about(db: sqlite3.Connection, database: str) -> Migration:
 
 def _back_up(database: str, backup: str) -> None:
     """Copy the database to a file that only its owner can read."""
-    part = f"{backup}.part"
     try:
-        os.close(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+        copy_to(database, backup)
     except OSError as error:
         why = f"a backup cannot be written to {backup}: {error.strerror}; make room or migrate a copy"
         raise LedgerUnavailableError(database, why) from error
-    try:
-        with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(part)) as copy:
-            source.backup(copy)
-        os.replace(part, backup)  # noqa: PTH105  (two names of files, as SQLite takes them)
-    finally:
-        Path(part).unlink(missing_ok=True)
 
 
 def _refuse_while_owned(db: sqlite3.Connection, database: str, looks: Callable[[], Iterator[None]]) -> None:

@@ -11,6 +11,7 @@ from graph.ledger.reading import Snapshot
 from graph.ledger.refusals import Standing
 from graph.ledger.sqlite.packed_payload import UNPACKED, payload_text, stored_payload
 from graph.ledger.sqlite.schema import TO_KNOW
+from graph.ledger.tombstone import thread_digest
 from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.events import CONTROL
 
@@ -39,6 +40,25 @@ def last_number(db: sqlite3.Connection, thread: str) -> int | None:
     """Return the number of the thread's latest run, or None."""
     row = db.execute("SELECT max(n) FROM ledger_runs WHERE thread = ?", (thread,)).fetchone()
     return int(row[0]) if row[0] is not None else None
+
+
+def numbers_of(db: sqlite3.Connection, thread: str) -> list[int]:
+    """Return the numbers of the thread's runs, in order."""
+    return [n for (n,) in db.execute("SELECT n FROM ledger_runs WHERE thread = ? ORDER BY n", (thread,))]
+
+
+def next_number(db: sqlite3.Connection, thread: str) -> int:
+    """Return the number of the thread's next run; those of removed runs are not given again."""
+    query = """SELECT max(coalesce((SELECT max(n) FROM ledger_runs WHERE thread = ?), 0),
+        coalesce((SELECT max(last) FROM ledger_tombstones WHERE thread = ?), 0))"""
+    return int(db.execute(query, (thread, thread_digest(thread))).fetchone()[0]) + 1
+
+
+def next_row(db: sqlite3.Connection) -> int:
+    """Return the number by which the tables will know the next run; an outdated lease must not fit another run."""
+    query = """SELECT max(coalesce((SELECT max(id) FROM ledger_runs), 0),
+        coalesce((SELECT top FROM ledger_tombstones ORDER BY number DESC LIMIT 1), 0))"""
+    return int(db.execute(query).fetchone()[0]) + 1
 
 
 def runs_to_know(db: sqlite3.Connection, run: RunKey) -> list[int]:

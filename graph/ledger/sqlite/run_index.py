@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 
@@ -101,6 +101,11 @@ def add_counts(db: sqlite3.Connection, counts: Counts) -> None:
         db.executemany(_COUNT, rows)
 
 
+def counted(events: Iterable[Event]) -> list[tuple[str, str, float]]:
+    """Return the counts of a run as they are stored: name, labels, value."""
+    return [(name, _labels(labels), count) for (name, labels), count in RunCounter().count(events).items()]
+
+
 def rebuild(db: sqlite3.Connection) -> int:
     """Rebuild the whole index from the events, within a transaction, and return the number of runs."""
     for table in ("ledger_index", "ledger_tags", "ledger_counters"):
@@ -111,6 +116,7 @@ def rebuild(db: sqlite3.Connection) -> int:
         put(db, run_id, folded_summary(db, run_id))
         counts.update(RunCounter().count(_events(db, run_id)))
     add_counts(db, counts)
+    db.executemany(_COUNT, db.execute("SELECT name, labels, value, value FROM ledger_carried").fetchall())
     return len(run_ids)
 
 

@@ -5,11 +5,13 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from graph.ledger.lease import Holder
 from graph.ledger.owner import is_gone
 from graph.ledger.protocol import RunKey
-from graph.ledger.search import CANDIDATES, LIVE, as_shown, run_in
+from graph.ledger.run_store import Unfinished
+from graph.ledger.search import CANDIDATES, LIVE, UNFINISHED, as_shown, run_in
 from graph.ledger.sqlite.queries import last_number
-from graph.ledger.sqlite.run_index import COLUMNS, read
+from graph.ledger.sqlite.run_index import COLUMNS, SELECT, read
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
@@ -37,6 +39,28 @@ def run_named(db: sqlite3.Connection, name: str) -> list[RunKey]:
 def page(db: sqlite3.Connection, wanted: RunFilter) -> list[RunSummary]:
     """Return the runs that are wanted, the latest first."""
     return list(islice(_found(db, wanted), wanted.limit))
+
+
+def summaries(db: sqlite3.Connection, runs: Sequence[RunKey]) -> list[RunSummary]:
+    """Return the rows of these runs in the index."""
+    rows = (db.execute(f"{SELECT} WHERE thread = ? AND n = ?", (run.thread, run.n)).fetchone() for run in runs)
+    return [read(row) for row in rows if row]
+
+
+def unfinished(db: sqlite3.Connection) -> list[Unfinished]:
+    """Return the runs that are planned, executed or paused, the oldest first."""
+    query = (
+        "SELECT thread, n, seq, owner, token, beat FROM ledger_index JOIN ledger_runs ON ledger_runs.id = run "
+        f"LEFT JOIN ledger_leases USING (run) WHERE status IN {UNFINISHED} ORDER BY run"
+    )
+    return [
+        Unfinished(RunKey(thread, n), seq, Holder(owner, *beats) if owner is not None else None, _is_gone(owner))
+        for thread, n, seq, owner, *beats in db.execute(query)
+    ]
+
+
+def _is_gone(owner: str | None) -> bool:
+    return bool(owner) and is_gone(str(owner))
 
 
 def _found(db: sqlite3.Connection, wanted: RunFilter) -> Iterator[RunSummary]:

@@ -6,8 +6,9 @@ from graph.errors import LedgerUnavailableError
 from graph.ledger.sqlite.lease import SCHEMA as LEASES
 from graph.record.events import CONTROL
 
-VERSION = 3
-"""Version 1 had neither the index of runs nor the version table; in version 2 every payload was text."""
+VERSION = 4
+"""Version 1 had neither the index of runs nor the version table; in version 2 every payload was text; version 3 had
+none of the tables in `ADDED_IN_4`."""
 
 RECORDS = f"""
 CREATE TABLE IF NOT EXISTS ledger_runs (
@@ -95,11 +96,74 @@ CREATE TABLE ledger_counters (
 CREATE TABLE ledger_schema (version INTEGER NOT NULL);
 """
 
+RETENTION = """
+CREATE TABLE ledger_uses (
+    artifact TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    PRIMARY KEY (artifact, run)
+) WITHOUT ROWID;
+CREATE INDEX ledger_forks ON ledger_events (run) WHERE kind = 'run_forked';
+CREATE TABLE ledger_tombstones (
+    number INTEGER PRIMARY KEY,
+    thread BLOB NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    heads BLOB NOT NULL,
+    at REAL NOT NULL,
+    person TEXT NOT NULL,
+    key TEXT,
+    link BLOB NOT NULL,
+    seal BLOB,
+    top INTEGER NOT NULL
+);
+CREATE INDEX ledger_tombstones_thread ON ledger_tombstones (thread, last);
+CREATE TABLE ledger_carried (
+    name TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (name, labels)
+) WITHOUT ROWID;
+"""
+"""`ledger_uses` names the artifacts of each run, `ledger_carried` has the counts of removed runs, and `top` is the
+highest number that the tables had given to a run by then."""
+
+NOTICES = """
+CREATE TABLE ledger_notices (
+    run INTEGER NOT NULL REFERENCES ledger_runs (id),
+    kind TEXT NOT NULL,
+    since REAL NOT NULL,
+    address TEXT NOT NULL,
+    status TEXT NOT NULL,
+    asks TEXT NOT NULL,
+    tries INTEGER NOT NULL DEFAULT 0,
+    due_at REAL,
+    delivered INTEGER NOT NULL DEFAULT 0,
+    failure TEXT,
+    PRIMARY KEY (run, kind, since, address)
+);
+CREATE INDEX ledger_notices_due ON ledger_notices (due_at) WHERE due_at IS NOT NULL;
+CREATE TABLE ledger_noticed (position TEXT NOT NULL);
+"""
+"""Deliveries of notices, which have no `due_at` when there is no further try, and the position looked at last."""
+
+ADDED_IN_4: tuple[str, ...] = (RETENTION, NOTICES)
+
+OF_A_RUN = (
+    "ledger_events",
+    "ledger_inbox",
+    "ledger_leases",
+    "ledger_index",
+    "ledger_tags",
+    "ledger_uses",
+    "ledger_notices",
+)
+"""Tables whose column `run` names a row of `ledger_runs`; all of them lose the rows of a run that is removed."""
+
 
 def create(db: sqlite3.Connection) -> None:
     """Make the tables of a new database, within a transaction."""
-    execute(db, RECORDS)
-    execute(db, INDEX)
+    for tables in (RECORDS, INDEX, *ADDED_IN_4):
+        execute(db, tables)
     set_version(db)
 
 

@@ -1,13 +1,17 @@
-"""Removing leftovers of redacted values from a database file, and searching the file for a value."""
+"""Removing leftovers of redacted values from a database file, searching it for a value, and making it smaller."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 
+from graph.ledger.owner import is_gone
 from graph.ledger.sqlite.checkpoint_redaction import packed_places
 from graph.ledger.sqlite.packed_payload import UNPACKED
 
 BUSY_S = 5.0
+INCREMENTAL = 2
+STEP_PAGES = 500
+"""Pages that one transaction moves: other writers get their turn in between."""
 
 
 def compact(path: str) -> None:
@@ -24,6 +28,24 @@ def compact(path: str) -> None:
             "the value is out of all records, but others who have the database open keep its old pages in the "
             "write-ahead log; close them and redact again"
         )
+
+
+def give_back(path: str) -> bool:
+    """Return free pages to the file system in small steps; return False if that would keep runs from their records.
+
+    A file that an earlier version made has to be rewritten as a whole once, while no run has an owner.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=BUSY_S)) as db:
+        if db.execute("PRAGMA auto_vacuum").fetchone()[0] != INCREMENTAL:
+            owners = db.execute("SELECT owner FROM ledger_leases WHERE owner != ''").fetchall()
+            if not all(is_gone(owner) for (owner,) in owners):
+                return False
+            db.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            db.execute("VACUUM")
+        while db.execute("PRAGMA freelist_count").fetchone()[0]:
+            db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # if others read the file, their checkpoint does it
+    return True
 
 
 def places_of(db: sqlite3.Connection, forms: Sequence[str]) -> list[str]:

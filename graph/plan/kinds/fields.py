@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graph.errors import listed
+from graph.plan.attempts import ATTEMPT_FIELDS
 from graph.plan.kinds.spec import FOR_EACH_FIELDS
 from graph.plan.kinds.table import kind_spec
 from graph.plan.step_kind import NAMING, kind_of, named_kinds
 
-ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent", "replaces")
+ALWAYS = ("id", "objective", "success_criteria", "depends_on", "parent", "replaces", *ATTEMPT_FIELDS)
 
 
 def field_faults(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

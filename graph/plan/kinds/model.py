@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.kinds.spec import (
-    WORK_FIELDS,
+    FOR_EACH_FIELDS,
     KindSpec,
     Show,
     StepStyle,
@@ -53,7 +53,7 @@ SPEC = KindSpec(
         "output",
         "executor",
         "checks",
-        *WORK_FIELDS,
+        *FOR_EACH_FIELDS,
     ),
     misplaced="does not go with tools",
     tools=_tools,

@@ -6,16 +6,12 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from graph.plan.attempts import ATTEMPT_FIELDS
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
 from graph.plan.schema import Step
 
 FOR_EACH_FIELDS = ("for_each", "max_items", "max_failures")
 """The fields of a step that runs once per item of a list."""
-
-WORK_FIELDS = (*ATTEMPT_FIELDS, *FOR_EACH_FIELDS)
-"""The fields of a step that calls tools or models."""
 
 DoneBy = Literal["tool", "model", "person", "planner", "nobody"]
 """Who does a step: a tool call, the executor model, a person's answer or consent, a planner, nobody (no work)."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from graph.plan.catalog import ToolSpec
 from graph.plan.draft import StepDraft
-from graph.plan.kinds.spec import WORK_FIELDS, KindSpec, Show, StepStyle, arguments, asks_nothing
+from graph.plan.kinds.spec import FOR_EACH_FIELDS, KindSpec, Show, StepStyle, arguments, asks_nothing
 from graph.plan.schema import Step
 
 LOOK = StepStyle("tool", "tool call", "gear", "rectangle")
@@ -31,7 +31,7 @@ def _calls(step: Step, name: Show) -> str:
 
 
 SPEC = KindSpec(
-    fields=("args", "literal", "checks", *WORK_FIELDS),
+    fields=("args", "literal", "checks", *FOR_EACH_FIELDS),
     misplaced="is for steps with tools; this one makes exactly one call",
     tools=_tools,
     faults=_faults,

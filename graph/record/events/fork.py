@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from graph.record.events.content import Arguments, result_from_json, result_json
+from graph.record.events.content import Arguments, Content, content_in, result_from_json, result_json
 from graph.record.events.payload import Json, Payload, given, integer, number
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
@@ -13,7 +13,8 @@ from graph.record.trust_label import TrustLabel
 class RunForked(Payload):
     """The run begins as a fork of the run `source`, from the steps `again` on, which are done anew.
 
-    `tainted` are steps that a model planned after it had read untrusted results.
+    `tainted` are steps that a model planned after it had read untrusted results, `attached` are the pictures of the
+    goal.
     """
 
     kind: ClassVar[Literal["run_forked"]] = "run_forked"
@@ -21,10 +22,16 @@ class RunForked(Payload):
     source: str
     again: tuple[str, ...] = ()
     tainted: tuple[str, ...] = ()
+    attached: Content | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
-        return {"source": self.source, "again": list(self.again), **given(tainted=list(self.tainted))}
+        attached = self.attached and self.attached.to_json()
+        return {
+            "source": self.source,
+            "again": list(self.again),
+            **given(tainted=list(self.tainted), attached=attached),
+        }
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -33,6 +40,7 @@ class RunForked(Payload):
             source=raw["source"],
             again=tuple(raw["again"]),
             tainted=tuple(raw.get("tainted", ())),
+            attached=content_in(raw, "attached"),
             checkpoint=raw.get("checkpoint"),
         )
 

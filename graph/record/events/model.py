@@ -122,6 +122,7 @@ class ModelFinished(Payload):
 
     `model` and `usage` are set if a model answered; together with `error` they mean that the answer could not be
     stored. `attempts` are the failed requests before. `worked_s` is the working time of the run in seconds.
+    `again` means that another attempt follows.
     """
 
     kind: ClassVar[Literal["model_finished"]] = "model_finished"
@@ -135,6 +136,7 @@ class ModelFinished(Payload):
     attempts: tuple[FailedAttempt, ...] = ()
     cost_usd: float | None = None
     worked_s: float | None = None
+    again: bool = False
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -148,7 +150,7 @@ class ModelFinished(Payload):
                 usage=self.usage and self.usage.to_json(),
             ),
             "attempts": [attempt.to_json() for attempt in self.attempts],
-            **given(cost_usd=self.cost_usd, worked_s=self.worked_s),
+            **given(cost_usd=self.cost_usd, worked_s=self.worked_s, again=self.again),
         }
 
     @classmethod
@@ -165,5 +167,6 @@ class ModelFinished(Payload):
             attempts=tuple(map(FailedAttempt.from_json, raw.get("attempts", ()))),
             cost_usd=number(raw.get("cost_usd")),
             worked_s=number(raw.get("worked_s")),
+            again=raw.get("again", False),
             checkpoint=raw.get("checkpoint"),
         )

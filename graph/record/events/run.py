@@ -7,15 +7,21 @@ from typing import Any, ClassVar, Literal, Self
 from graph.record.budget import NO_BUDGET, Budget, read_budget
 from graph.record.events.content import NO_CONTENT, Content, content_in
 from graph.record.events.payload import Json, Payload, given, integer, number
+from graph.record.hand_over import HAND_OVER
 
-WORDING = 4
+WORDING = 5
 """Version of the wording of prompts and reviews, raised when the wording changes. Absent means 1."""
 
 BY_FACADE = "facade"
 """`setup_by` of a run whose setup the facade gave; a setup without it may be a client's."""
 
-ASKED, INTERRUPTED = "asked to pause", "interrupted"
-"""Reasons for which a run is paused."""
+ON_SERVER = "server"
+"""`origin` of a run that a LangGraph server started, which keeps its checkpoints."""
+
+ASKED, INTERRUPTED, HANDED_OVER = "asked to pause", "interrupted", "handed over"
+"""Reasons for which a run is paused: by a person, or since its process ended; only the first one has to be undone."""
+PAUSES = {"pause": ASKED, HAND_OVER: HANDED_OVER}
+"""Message that pauses a run -> the reason on record; of several the first one counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +61,8 @@ class RunStarted(Payload):
 
     `history` has the messages of the chat before the goal. `pictures` has type, size and digest of the pictures beside
     the goal, `attached` their bytes. `setup` is the data to resume the run elsewhere; it comes from the facade only if
-    `setup_by` is `BY_FACADE`.
+    `setup_by` is `BY_FACADE`. `origin` is `BY_FACADE` or `ON_SERVER`; None if the graph was invoked otherwise, or by an
+    earlier release.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -69,6 +76,7 @@ class RunStarted(Payload):
     attached: Content | None = None
     setup: Mapping[str, Any] = field(default_factory=dict)
     setup_by: str | None = None
+    origin: str | None = None
     configured: Configuration | None = None
     budget: Budget = NO_BUDGET
     thread: str = ""
@@ -84,7 +92,8 @@ class RunStarted(Payload):
             "history": list(self.history),
             **given(pictures=list(self.pictures), attached=self.attached and self.attached.to_json()),
             "setup": self.setup,
-            **given(setup_by=self.setup_by, configured=self.configured and self.configured.to_json()),
+            **given(setup_by=self.setup_by, origin=self.origin),
+            **given(configured=self.configured and self.configured.to_json()),
             "budget": self.budget.to_json(),
             "thread": self.thread,
             "n": self.n,
@@ -103,6 +112,7 @@ class RunStarted(Payload):
             attached=content_in(raw, "attached"),
             setup=raw.get("setup") or {},
             setup_by=raw.get("setup_by"),
+            origin=raw.get("origin"),
             configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,
             budget=read_budget(raw.get("budget", {}))[0],
             thread=raw["thread"],

@@ -50,7 +50,7 @@ def _model_finished(step: str, data: ModelFinished) -> Words:
     yield f"the {data.role} was answered{by}{f' for {step}' if step else ''}{tokens}"
     yield from (f"attempt with {attempt.model} failed: {attempt.error}" for attempt in data.attempts)
     if data.response is None:
-        yield f"no answer: {data.error}"
+        yield f"no answer: {data.error}{'; tried again' if data.again else ''}"
     else:
         yield f"answer: {value_text(data.response.get('content'))}{_requested_calls(data.response)}"
 

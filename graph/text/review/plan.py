@@ -94,6 +94,8 @@ def _estimated(estimate: Mapping[str, Any]) -> str:
     chain = f", {estimate['longest_chain']} of them one after the other" if estimate["longest_chain"] > 1 else ""
     by_models = f", {counted(estimate['model_steps'], 'step')} by a model" if estimate["model_steps"] else ""
     calls = counted(estimate["tool_calls"], "tool call")
+    if again := estimate.get("further_attempts"):
+        calls += f", {counted(again, 'further attempt')} after failures included"
     beside = (
         f", and what comes of {counted(estimate['to_refine'], 'step')} to refine" if "to_refine" in estimate else ""
     )

@@ -326,3 +326,10 @@ def test_a_tool_that_changes_its_words_keeps_its_face() -> None:
 )
 def test_a_default_is_found_at_any_depth_of_a_schema(schema: dict[str, Any], may_have: bool) -> None:
     assert spec(schema).may_have_defaults is may_have
+
+
+def test_what_is_known_of_a_schema_is_not_said_of_another_that_is_equal_to_python() -> None:
+    bound = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"a": {"minimum": 0}}}
+
+    assert spec({**bound, "properties": {"a": {"minimum": 0, "exclusiveMinimum": True}}}).schema_fault() is None
+    assert spec({**bound, "properties": {"a": {"minimum": 0, "exclusiveMinimum": 1}}}).schema_fault()

@@ -34,6 +34,7 @@ FULL: dict[str, dict[str, Any]] = {
         "attached": {"artifact": ARTIFACT},
         "setup": {"approval": "always"},
         "setup_by": "facade",
+        "origin": "facade",
         "configured": CONFIGURED,
         "budget": {"tokens": 50_000},
         "thread": "thread",
@@ -165,6 +166,7 @@ FULL: dict[str, dict[str, Any]] = {
         "attempts": [{"model": "another", "kind": "timeout", "error": "no answer", "wait_s": 2.125}],
         "cost_usd": 0.125,
         "worked_s": 1002.25,
+        "again": True,
     },
     "step_finished": {
         **RESULT,
@@ -193,7 +195,12 @@ FULL: dict[str, dict[str, Any]] = {
     },
     "paused": {"reason": "asked to pause"},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
-    "run_forked": {"source": "thread.1", "again": ["step_2"], "tainted": ["step_1"]},
+    "run_forked": {
+        "source": "thread.1",
+        "again": ["step_2"],
+        "tainted": ["step_1"],
+        "attached": {"artifact": ARTIFACT},
+    },
     "inherited": {"source": "thread.1", "seq": 9, **RESULT, "ended_at": 1002.25, "label": LABEL},
     "call_inherited": {
         "source": "thread.1",

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph.record.budget import (
+    TIMES,
     UNIT,
     Budget,
     Price,
@@ -67,9 +68,10 @@ def test_a_limit_is_reached_just_where_more_of_what_is_asked_for_would_exceed_it
 
     asked = {name: more.of(name) for name in budget.names if more.of(name)}
     over = [name for name, amount in asked.items() if usage.of(name) + amount > (budget.of(name) or 0)]
-    late = budget.wall_s is not None and not more.wall_s and usage.wall_s >= budget.wall_s
+    late = [name for name in TIMES if name in budget.names and not more.of(name)]
+    late = [name for name in late if usage.of(name) >= (budget.of(name) or 0)]
     assert (limit is not None) == bool(over or late)
-    assert limit in [None, *over, "wall_s"]
+    assert limit in [None, *over, *late]
 
 
 @given(BUDGETS, st.lists(st.sampled_from(["model_calls", "tool_calls", "steps", "send", "read"]), max_size=40))

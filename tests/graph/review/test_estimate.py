@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from graph.plan.attempts import AttemptLimits
+from graph.plan.catalog import ToolSpec
 from graph.plan.schema import Plan, Step
 from graph.record.budget import Budget, Usage
 from graph.record.results import StepResult
@@ -61,3 +63,15 @@ def test_what_is_left_of_each_limit_is_told() -> None:
 
 def test_a_plan_without_steps_costs_nothing() -> None:
     assert estimate(Plan(answer="42"), RunState(), Budget())["longest_chain"] == 0
+
+
+def test_further_attempts_are_counted_as_the_lowest_limits_allow() -> None:
+    tools = {"get": ToolSpec("get", "", {}, "read", attempts=2), "send": ToolSpec("send", "", {}, "external")}
+    plan = Plan(
+        steps=(step("a", tool="get", attempts=5), step("b", tool="send", attempts=3, for_each=[1], max_items=2))
+    )
+
+    assert estimate(plan, RunState(), Budget())["tool_calls"] == 5 + 2 * 3
+    found = estimate(plan, RunState(), Budget(), tools)
+    assert (found["tool_calls"], found["further_attempts"]) == (2 + 2 * 3, 1 + 2 * 2)
+    assert "further_attempts" not in estimate(plan, RunState(), Budget(), tools, AttemptLimits(attempts=1))

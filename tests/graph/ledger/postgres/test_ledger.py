@@ -17,6 +17,7 @@ from graph.ledger.postgres.schema import VERSION
 from graph.ledger.postgres.server import Server
 from graph.ledger.postgres.workers import Workers
 from graph.ledger.protocol import RunKey
+from graph.record.values import keep
 from graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
@@ -63,6 +64,44 @@ def test_a_newer_database_is_refused_and_left_as_it_is(address: str) -> None:
     assert execute(address, "SELECT to_regclass('ledger_tags')") == [(None,)]
 
 
+NEW = ("ledger_uses", "ledger_tombstones", "ledger_carried")
+
+
+def as_version_1(address: str) -> None:
+    """Take away what version 1 did not have."""
+    execute(address, f"DROP TABLE {', '.join(NEW)}")
+    execute(address, "DROP INDEX ledger_forks")
+    execute(address, "UPDATE ledger_schema SET version = 1")
+
+
+def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: str) -> None:
+    kept = keep("x" * 9_000)
+
+    async def main() -> None:
+        ledger = open_ledger(address)
+        run = await ledger.open_run("t", [STARTED, drafted("call_finished", kept.fields(), "a")], [kept])
+        await ledger.close()
+        as_version_1(address)
+        await open_ledger(address).remove([await open_ledger(address).transcript(run)], "os:ada")
+
+    asyncio.run(main())
+    assert execute(address, "SELECT count(*) FROM ledger_artifacts") == [(0,)]
+    assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
+
+
+def test_an_older_database_in_which_a_run_goes_on_is_left_as_it_is(address: str) -> None:
+    async def main() -> None:
+        ledger = open_ledger(address)
+        async with ledger.owned(await ledger.open_run("t", [STARTED])):
+            as_version_1(address)
+            with pytest.raises(LedgerUnavailableError, match=r"t\.1 is being worked on"):
+                Server(address).connect()
+        await ledger.close()
+
+    asyncio.run(main())
+    assert execute(address, "SELECT to_regclass('ledger_uses')") == [(None,)]
+
+
 def test_a_database_in_another_encoding_is_refused() -> None:
     database = f"test_{uuid4().hex[:12]}"
     execute(server(), f"CREATE DATABASE {database} ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0")
@@ -95,10 +134,10 @@ def test_connections_are_shared_and_end_with_their_last_user(address: str, name:
     async def main() -> None:
         ledgers = [open_ledger(address) for _ in range(5)]
         await asyncio.gather(*(ledger.open_run("t", [STARTED]) for ledger in ledgers))
-        assert in_use(name) == 1
+        until(lambda: in_use(name) == 2)  # one for the runs' lane, one for notices
         for ledger in ledgers[1:]:
             await ledger.close()
-        assert in_use(name) == 1 and await ledgers[0].last_run("t") == RunKey("t", 5)
+        assert in_use(name) == 2 and await ledgers[0].last_run("t") == RunKey("t", 5)
         await ledgers[0].close()
         until(lambda: in_use(name) == 0)
         assert await ledgers[0].last_run("t") == RunKey("t", 5)
@@ -203,7 +242,7 @@ def test_only_what_must_survive_a_crash_waits_for_the_disk_and_a_session_keeps_n
     address: str, full: bool
 ) -> None:
     async def main() -> None:
-        workers = Workers(Server(address))
+        workers = Workers(Server(address), lambda: None)
         asked = "SELECT current_setting('synchronous_commit'), (SELECT count(*) FROM pg_prepared_statements)"
         assert await workers.run(lambda tx: tx.ask(asked), full=full) == [("on" if full else "off", 0)]
         settings = "SELECT current_setting('lock_timeout'), current_setting('idle_in_transaction_session_timeout')"

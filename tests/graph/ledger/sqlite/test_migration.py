@@ -61,17 +61,31 @@ def test_an_older_database_is_migrated_when_it_is_opened_and_kept_as_it_was(old:
     assert [line for line in sqlite_dump(old) if line in set(before)] == before, "no record is changed"
 
 
-def test_version_2_is_migrated_without_a_change_to_any_record_or_to_the_index(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("before", "runs"), [(2, ["paused", "asks", "done"]), (3, ["asks", "forked", "done"])])
+def test_a_later_version_is_migrated_without_a_change_to_any_record_or_to_the_index(
+    before: int, runs: list[str], tmp_path: Path
+) -> None:
     path = tmp_path / "runs.db"
-    path.write_bytes(gzip.decompress((DATA / "schema_2" / "runs.db.gz").read_bytes()))
-    before = sqlite_dump(path)
+    path.write_bytes(gzip.decompress((DATA / f"schema_{before}" / "runs.db.gz").read_bytes()))
+    dumped = sqlite_dump(path)
     ahead = forecast(str(path))
 
-    assert look(path) == ["paused.1", "asks.1", "done.1"]
-    assert (ahead.version, ahead.runs, ahead.is_needed, ahead.makes_index) == (2, 3, True, False)
-    assert (version(path), version(path.with_name("runs.db.version-2"))) == (VERSION, 2)
-    changed = set(before).symmetric_difference(sqlite_dump(path))
-    assert changed and all("ledger_schema" in line for line in changed)
+    assert {f"{thread}.1" for thread in runs} <= set(look(path))
+    assert (ahead.version, ahead.is_needed, ahead.makes_index) == (before, True, False)
+    assert (version(path), version(path.with_name(f"runs.db.version-{before}"))) == (VERSION, before)
+    changed = set(dumped).symmetric_difference(sqlite_dump(path))
+    new = ("ledger_schema", "ledger_uses", "ledger_forks", "ledger_tombstones", "ledger_carried")
+    assert changed and all(any(name in line for name in new) for line in changed)
+
+
+def test_a_migrated_database_knows_which_run_names_which_artifact(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    path.write_bytes(gzip.decompress((DATA / "schema_3" / "runs.db.gz").read_bytes()))
+    look(path)
+
+    with closing(sqlite3.connect(path)) as db:
+        query = "SELECT length(content), count(run) FROM ledger_artifacts JOIN ledger_uses ON artifact = id GROUP BY id"
+        assert sorted(db.execute(query)) == [(554, 4), (10527, 1)], "the tools of all four runs, a result of one"
 
 
 def test_a_migrated_database_is_not_migrated_again(old: Path) -> None:

@@ -1,0 +1,26 @@
+"""`planner-executor backup`: copy the database while runs go on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.commands.doctor import megabytes
+from graph.cli.exit_codes import report_errors
+from graph.cli.run_lookup import is_missing, with_runs
+from graph.cli.screen import Screen
+from graph.errors import InputError
+from graph.ledger.opening import shown
+
+Target = Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the copy.")]
+
+
+def backup(file: Target, db: options.Database = options.DATABASE) -> None:
+    """Copy the database with its runs and checkpoints to a new file, as one moment has it; runs go on meanwhile."""
+    screen = Screen.here()
+    with report_errors(screen):
+        if is_missing(db):
+            raise InputError("--db", f"the database {shown(db)} does not exist")
+        with_runs(db, lambda runs: runs.ledger.back_up(file))
+        screen.say(f"backed up {shown(db)} to {file}: {megabytes(file.stat().st_size)}")

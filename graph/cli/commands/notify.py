@@ -1,0 +1,33 @@
+"""`planner-executor notify`: send a test notice to an address of the settings file."""
+
+import asyncio
+import time
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.exit_codes import report_errors
+from graph.cli.screen import Screen
+from graph.errors import ConfigError, InputError, listed
+from graph.ledger.outbox import Delivery
+from graph.ledger.protocol import RunKey
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the address, as [notify.addresses] has it.")]
+
+
+def notify(name: Name, config: options.ConfigFile = None) -> None:
+    """Send a test notice to an address, to see that it arrives."""
+    from graph.notices.addresses import addresses_of
+    from graph.notices.posting import deliver
+
+    screen = Screen.here()
+    with report_errors(screen):
+        addresses = addresses_of(config)
+        if addresses is None:
+            raise ConfigError("the settings file has no table [notify]; see docs/notices.md")
+        if name not in addresses.by_name:
+            raise InputError("NAME", f"there is no address {name!r}; there are {listed(sorted(addresses.by_name))}")
+        test = Delivery(RunKey("test", 1), "ended", time.time(), "succeeded", (), name)
+        asyncio.run(deliver(addresses.by_name[name], addresses, test))
+        screen.say(f"{name} took a test notice")

@@ -1,0 +1,67 @@
+"""`planner-executor prune`: remove threads that are no longer needed."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.exit_codes import report_errors
+from graph.cli.moment import moment
+from graph.cli.run_lookup import is_missing, with_runs
+from graph.cli.screen import Screen
+from graph.errors import InputError
+from graph.identity import local_user
+from graph.ledger.opening import shown
+from graph.policy.retention import ENDS, Retention
+from graph.retention import Pruned
+from graph.retention import prune as prune_threads
+from graph.text.retention import kept_lines, removed_line
+
+OlderThan = Annotated[
+    str,
+    typer.Option("--older-than", metavar="WHEN", help="Only threads unchanged since: 90d, 12w, or 2026-11-01."),
+]
+Ends = Annotated[
+    list[options.Status] | None,
+    typer.Option("--status", help="Only threads whose runs all ended with this status; may be repeated."),
+]
+Export = Annotated[
+    Path | None, typer.Option("--export", metavar="DIR", help="Export each run to this folder before it is removed.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print what would be removed.")]
+
+
+def prune(
+    older_than: OlderThan,
+    status: Ends = None,
+    export: Export = None,
+    dry_run: DryRun = False,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Remove whole threads with runs, artifacts and checkpoints; a tombstone without words remains of each."""
+    screen = Screen.here()
+    with report_errors(screen):
+        wanted = Retention(moment(older_than, time.time(), "--older-than"), _ends(status or ()))
+        if is_missing(db):
+            raise InputError("--db", f"the database {shown(db)} does not exist")
+        done = with_runs(
+            db, lambda runs: prune_threads(runs.ledger, wanted, local_user(), export=export, dry_run=dry_run)
+        )
+        for line in lines(done, dry_run):
+            screen.say(line)
+
+
+def lines(done: Pruned, dry_run: bool) -> list[str]:
+    """Return what was removed, what stays and why, and whether the space was given back."""
+    found = [removed_line(len(done.threads), done.runs, dry_run), *kept_lines(done.kept)]
+    later = "the freed space is used again; to make the file smaller, prune again while no run is executing"
+    return found if done.is_smaller else [*found, later]
+
+
+def _ends(given: Sequence[options.Status]) -> frozenset[str]:
+    if strange := [status.value for status in given if status.value not in ENDS]:
+        raise InputError("--status", f"{strange[0]} is no status of an ended run; give {', '.join(ENDS)}")
+    return frozenset(status.value for status in given)

@@ -1,0 +1,124 @@
+"""The setups under which a worker of the command line continues runs: those on record, as far as the operator allows.
+
+A record starts no program and imports nothing: tools and MCP servers that it names are used only if the operator named
+the same ones.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from graph.calls.threads import run_sync
+from graph.cli.resumed_setup import setup_on_record
+from graph.cli.setup import Setup
+from graph.errors import AgentError, ConfigError, LedgerError, listed
+from graph.runs.run import Run, run_of
+from graph.work.candidate import Candidate
+
+if TYPE_CHECKING:
+    from graph.work.continuing import BySession
+
+OPEN = 16
+"""So many setups are kept open; of those without a run in hand the one used longest ago is closed."""
+
+
+class MissingSetupError(ConfigError):
+    """A run needs something that the operator of the worker has not named."""
+
+
+def setup_to_work(run: Run, options: Mapping[str, Any]) -> Setup:
+    """Return the setup that a worker continues a run with; a run without a setup on record has the operator's.
+
+    Args:
+        run: The run.
+        options: `own_tools`, `mcp`, `config` and `policy` of the command line, None if not given.
+
+    Raises:
+        MissingSetupError: The run needs tools, servers or folders that are not there.
+        InputError: The recorded settings cannot be read.
+    """
+    current = Setup.default().changed(**options)
+    if not run.setup:
+        return current
+    used = setup_on_record(run, current, {"policy": options.get("policy")})
+    if missing := [name for name in run.setup.get("own_tools") or () if name not in current.own_tools]:
+        raise MissingSetupError(f"needs {listed(missing)}: name {'it' if len(missing) == 1 else 'them'} with --tools")
+    if used.mcp is not None and used.mcp != current.mcp:
+        raise MissingSetupError(f"needs the MCP servers in {used.mcp}: name it with --mcp")
+    if not Path(used.documents).is_dir() and Path(used.documents) != Path(current.documents):
+        raise MissingSetupError(f"needs the folder {used.documents}")
+    return replace(used, own_tools=tuple(run.setup.get("own_tools") or ()))
+
+
+@dataclass
+class _Opened:
+    way: "BySession"
+    closing: AsyncExitStack
+    in_hand: int = 0
+
+
+@dataclass
+class BySetup:
+    """Continues each run in this process under its own setup; agents of the same setup are shared."""
+
+    database: str
+    options: Mapping[str, Any]
+    _opened: OrderedDict[str, _Opened] = field(default_factory=OrderedDict, init=False)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    async def lacks(self, run: Candidate) -> str | None:
+        """See `graph.work.continuing.Continuing`."""
+        try:
+            return await (await self._of(run)).way.lacks(run)
+        except LedgerError:
+            raise
+        except AgentError as error:
+            return str(error)
+
+    async def go_on(self, run: Candidate) -> None:
+        """See `graph.work.continuing.Continuing`."""
+        opened = await self._of(run)
+        opened.in_hand += 1
+        try:
+            await opened.way.go_on(run)
+        finally:
+            opened.in_hand -= 1
+
+    async def let_go(self, run: Candidate) -> bool:
+        """See `graph.work.continuing.Continuing`."""
+        return await (await self._of(run)).way.let_go(run)
+
+    async def aclose(self) -> None:
+        """Close the agents."""
+        while self._opened:
+            await self._opened.popitem()[1].closing.aclose()
+
+    async def _of(self, run: Candidate) -> _Opened:
+        setup = await run_sync(lambda: setup_to_work(run_of(run.record, worked_on=False), self.options))
+        name = repr(setup)
+        async with self._opening:
+            if name not in self._opened:
+                await self._make_room()
+                self._opened[name] = await self._open(setup)
+            self._opened.move_to_end(name)
+            return self._opened[name]
+
+    async def _open(self, setup: Setup) -> _Opened:
+        from graph.agent_session import open_session
+        from graph.work.continuing import BySession
+
+        options = await run_sync(setup.options)
+        closing = AsyncExitStack()
+        session = await closing.enter_async_context(
+            open_session(self.database, options.pop("tools"), setup.mcp, options)
+        )
+        return _Opened(BySession(session), closing)
+
+    async def _make_room(self) -> None:
+        idle = [name for name, opened in self._opened.items() if not opened.in_hand]
+        for name in idle[: max(0, len(self._opened) + 1 - OPEN)]:
+            await self._opened.pop(name).closing.aclose()

@@ -1,0 +1,63 @@
+"""Deliveries of notices in memory; see `graph.ledger.outbox`."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from graph.ledger.outbox import Delivery
+
+_Key = tuple[object, str, float, str]
+
+
+@dataclass
+class _Posted:
+    delivery: Delivery
+    due_at: float | None
+    is_delivered: bool = False
+
+
+@dataclass
+class MemoryOutbox:
+    """See `graph.ledger.outbox.Outbox`."""
+
+    _position: str | None = None
+    _posted: dict[_Key, _Posted] = field(default_factory=dict)
+
+    async def looked_until(self) -> str | None:
+        """Return the position up to which runs were looked at."""
+        return self._position
+
+    async def add(self, deliveries: Sequence[Delivery], position: str) -> None:
+        """Add the deliveries that are not known yet, and note the position."""
+        for one in deliveries:
+            self._posted.setdefault(_key(one), _Posted(one, time.monotonic()))
+        self._position = position
+
+    async def claim(self, addresses: Sequence[str], hold_s: float, most: int = 20) -> list[Delivery]:
+        """Return due deliveries to these addresses, and hold them back."""
+        now = time.monotonic()
+        due = [one for one in tuple(self._posted.values()) if one.due_at is not None and one.due_at <= now]
+        wanted = [one for one in due if one.delivery.address in addresses][:most]
+        for one in wanted:
+            one.due_at = now + hold_s
+        return [one.delivery for one in wanted]
+
+    async def settle(self, delivery: Delivery, again_s: float | None, failure: str | None = None) -> None:
+        """Note the outcome of a try."""
+        if (posted := self._posted.get(_key(delivery))) is not None:
+            posted.delivery = replace(posted.delivery, tries=posted.delivery.tries + 1)
+            posted.due_at = None if again_s is None else time.monotonic() + again_s
+            posted.is_delivered = failure is None
+
+    async def given_up(self) -> int:
+        """Return the number of deliveries that were given up."""
+        return sum(one.due_at is None and not one.is_delivered for one in self._posted.values())
+
+    def forget(self, runs: Sequence[object]) -> None:
+        """Forget the deliveries of removed runs."""
+        for key in [key for key in self._posted if key[0] in runs]:
+            del self._posted[key]
+
+
+def _key(delivery: Delivery) -> _Key:
+    return (delivery.run, delivery.kind, delivery.since, delivery.address)

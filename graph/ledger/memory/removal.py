@@ -1,0 +1,57 @@
+"""Removing a thread from memory, and its tombstone."""
+
+from collections.abc import Sequence
+
+from graph.ledger.memory.store import Store, StoredRun
+from graph.ledger.owner import is_gone
+from graph.ledger.protocol import RunKey
+from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
+from graph.ledger.seal import SealKey
+from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
+from graph.ledger.transcript import Transcript, artifact_ids, source_in
+from graph.record.counters import RunCounter
+
+
+def remove(
+    store: Store, database: str, key: SealKey | None, runs: Sequence[Transcript], at: float, by: str
+) -> Tombstone:
+    """Remove a thread, atomically; see `graph.ledger.run_store.RunStore.remove`."""
+    stored = _unchanged(store, database, runs)
+    before = store.tombstones
+    last = before.rows[-1] if before.rows else None
+    if fault := end_fault(last, before.seal, key):
+        raise sealed_otherwise(database, fault)
+    made = tombstone_after(last, runs, at, by, key)
+    for run in stored:
+        store.carried.update(RunCounter().count(run.events()))
+        for name in artifact_ids(run.events()):
+            store.uses[name].discard(run.number)
+    store.runs[:] = [run for run in store.runs if run.key.thread != runs[0].thread]
+    del store.threads[runs[0].thread]
+    store.outbox.forget([run.key for run in stored])
+    store.remove_unused({name for run in runs for name in artifact_ids(run.events())})
+    store.tombstones = Tombstones((*before.rows, made), key.seal(made.link) if key else None)
+    return made
+
+
+def forks_of(store: Store) -> list[tuple[RunKey, str]]:
+    """Return the runs that are forks, each with the name of the run that it is a fork of."""
+    forks = ((run.key, row) for run in store.runs for row in run.rows if row.kind == "run_forked")
+    return [(key, source_in(row.payload)) for key, row in forks]
+
+
+def _unchanged(store: Store, database: str, runs: Sequence[Transcript]) -> Sequence[StoredRun]:
+    """Return the runs, after a check that they are the whole thread, as it was read, and nobody's."""
+    stored = list(store.of_thread(runs[0].thread))
+    if [run.key.n for run in stored] != [run.n for run in runs]:
+        raise changed_since(database, RunKey(runs[0].thread, runs[-1].n))
+    for run, read in zip(stored, runs, strict=True):
+        if run.holder is not None and run.holder.owner and not is_gone(run.holder.owner):
+            raise owned_elsewhere(database, run.key)
+        if run.end[1] != read.head:
+            raise changed_since(database, run.key)
+    names = {run.key.id for run in stored}
+    for fork, source in forks_of(store):
+        if source in names and fork.thread != runs[0].thread:
+            raise changed_since(database, fork)
+    return stored

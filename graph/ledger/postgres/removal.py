@@ -1,0 +1,106 @@
+"""Removing a thread with all that is stored of it, and its tombstone."""
+
+from collections.abc import Sequence
+
+from graph.ledger.owner import is_gone
+from graph.ledger.postgres.artifact_uses import LOCK, remove_unused
+from graph.ledger.postgres.event_writer import EventWriter
+from graph.ledger.postgres.queries import locked, numbers_of
+from graph.ledger.postgres.run_index import counted
+from graph.ledger.postgres.schema import OF_A_RUN
+from graph.ledger.postgres.thread_tables import remove_thread
+from graph.ledger.postgres.transaction import LONG, Transaction
+from graph.ledger.protocol import RunKey
+from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
+from graph.ledger.seal import SealKey
+from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
+from graph.ledger.transcript import Transcript, artifact_ids, source_in
+
+_COLUMNS = "number, thread, first, heads, at, person, key, link"
+_CARRY = (
+    "INSERT INTO ledger_carried AS carried (name, labels, value) VALUES {} "
+    "ON CONFLICT (name, labels) DO UPDATE SET value = carried.value + excluded.value"
+)
+
+
+def remove(
+    tx: Transaction,
+    writer: EventWriter,
+    silent_s: float,
+    runs: Sequence[Transcript],
+    at: float,
+    by: str,
+) -> Tombstone:
+    """Remove a thread, within a transaction; see `graph.ledger.run_store.RunStore.remove`.
+
+    An owner that was silent for more than `silent_s` seconds is dead.
+    """
+    tx.tell(LONG)
+    database, key = writer.database, writer.key
+    run_ids = _unchanged(tx, database, runs, silent_s)
+    found = tombstones_of(tx, latest=True)
+    last = found.rows[-1] if found.rows else None
+    if fault := end_fault(last, found.seal, key):
+        raise sealed_otherwise(database, fault)
+    made = tombstone_after(last, runs, at, by, key)
+    for run_id in run_ids:
+        writer.index.forget(tx, run_id)
+    for table in OF_A_RUN:
+        tx.tell(f"DELETE FROM {table} WHERE run = ANY(%s)", run_ids)
+    tx.tell("DELETE FROM ledger_runs WHERE id = ANY(%s)", run_ids)
+    remove_unused(tx, {name for run in runs for name in artifact_ids(run.events())})
+    remove_thread(tx, runs[0].thread)
+    for run in runs:
+        tx.tell_rows(_CARRY, sorted(counted(run.events())))
+    _put(tx, made, key)
+    return made
+
+
+def tombstones_of(tx: Transaction, *, latest: bool = False) -> Tombstones:
+    """Return all tombstones, or only the latest one."""
+    query = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones ORDER BY number DESC"
+    return Tombstones.read(reversed(tx.ask(f"{query} LIMIT 1" if latest else query)))
+
+
+def forks_of(tx: Transaction) -> list[tuple[RunKey, str]]:
+    """Return the runs that are forks, each with the name of the run that it is a fork of."""
+    query = (
+        "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
+        "WHERE kind = 'run_forked' ORDER BY run"
+    )
+    return [(RunKey(thread, n), source_in(payload)) for thread, n, payload in tx.ask(query)]
+
+
+def _unchanged(tx: Transaction, database: str, runs: Sequence[Transcript], silent_s: float) -> list[int]:
+    """Return the rows of the runs, after a check that they are the whole thread, as it was read, and nobody's.
+
+    The rows are locked first, and then the list of artifacts and tombstones: in the order of all who write.
+    """
+    keys = [RunKey(run.thread, run.n) for run in runs]
+    run_ids = []
+    if numbers_of(tx, keys[0].thread) != [key.n for key in keys]:
+        raise changed_since(database, keys[-1])
+    for run, key in zip(runs, keys, strict=True):
+        head = locked(tx, database, key)
+        owner = head.holder.owner if head.holder is not None else ""
+        if owner and not is_gone(owner) and head.silent_s <= silent_s:
+            raise owned_elsewhere(database, key)
+        if head.link != run.head:
+            raise changed_since(database, key)
+        run_ids.append(head.run_id)
+    tx.tell("SELECT pg_advisory_xact_lock(%s)", LOCK)
+    if numbers_of(tx, keys[0].thread) != [key.n for key in keys]:
+        raise changed_since(database, keys[-1])
+    names = {key.id for key in keys}
+    for fork, source in forks_of(tx):
+        if source in names and fork not in keys:
+            raise changed_since(database, fork)
+    return run_ids
+
+
+def _put(tx: Transaction, made: Tombstone, key: SealKey | None) -> None:
+    """Add a tombstone; only the last one has a seal."""
+    tx.tell("UPDATE ledger_tombstones SET seal = NULL WHERE number = %s", made.number - 1)
+    values = (*made.stored(), key.seal(made.link) if key else None, made.last)
+    marks = ", ".join(["%s"] * len(values))
+    tx.tell(f"INSERT INTO ledger_tombstones ({_COLUMNS}, seal, last) VALUES ({marks})", *values)

@@ -1,0 +1,92 @@
+"""Removing a thread with all that is stored of it, and its tombstone."""
+
+import sqlite3
+from collections.abc import Sequence
+
+from graph.ledger.owner import is_gone
+from graph.ledger.protocol import RunKey
+from graph.ledger.refusals import changed_since, owned_elsewhere, sealed_otherwise
+from graph.ledger.seal import SealKey
+from graph.ledger.sqlite.artifact_uses import remove_unused
+from graph.ledger.sqlite.checkpoint_redaction import is_there
+from graph.ledger.sqlite.event_writer import EventWriter
+from graph.ledger.sqlite.lease import look
+from graph.ledger.sqlite.packed_payload import payload_text
+from graph.ledger.sqlite.queries import head_of, next_row, numbers_of, run_id_of
+from graph.ledger.sqlite.run_index import counted
+from graph.ledger.sqlite.schema import OF_A_RUN
+from graph.ledger.sqlite.thread_tables import removed_thread
+from graph.ledger.tombstone import Tombstone, Tombstones, end_fault, tombstone_after
+from graph.ledger.transcript import Transcript, artifact_ids, source_in
+
+_COLUMNS = "number, thread, first, heads, at, person, key, link"
+_CARRY = "INSERT INTO ledger_carried VALUES (?, ?, ?) ON CONFLICT (name, labels) DO UPDATE SET value = value + ?"
+
+
+def remove(db: sqlite3.Connection, writer: EventWriter, runs: Sequence[Transcript], at: float, by: str) -> Tombstone:
+    """Remove a thread, within a transaction; see `graph.ledger.run_store.RunStore.remove`."""
+    database, key = writer.database, writer.key
+    run_ids = _unchanged(db, database, runs)
+    found = tombstones_of(db, latest=True)
+    last = found.rows[-1] if found.rows else None
+    if fault := end_fault(last, found.seal, key):
+        raise sealed_otherwise(database, fault)
+    made = tombstone_after(last, runs, at, by, key)
+    top = next_row(db) - 1  # before the rows are gone
+    for run_id in run_ids:
+        writer.index.forget(db, run_id)
+    for table in OF_A_RUN:
+        db.executemany(f"DELETE FROM {table} WHERE run = ?", [(run_id,) for run_id in run_ids])
+    db.executemany("DELETE FROM ledger_runs WHERE id = ?", [(run_id,) for run_id in run_ids])
+    remove_unused(db, {name for run in runs for name in artifact_ids(run.events())})
+    if is_there(db, "checkpoints"):
+        for statement, values in removed_thread(runs[0].thread):
+            db.execute(statement, values)
+    counts = [(name, labels, value, value) for run in runs for name, labels, value in counted(run.events())]
+    db.executemany(_CARRY, counts)
+    _put(db, made, key, top)
+    return made
+
+
+def tombstones_of(db: sqlite3.Connection, *, latest: bool = False) -> Tombstones:
+    """Return all tombstones, or only the latest one."""
+    query = f"SELECT {_COLUMNS}, seal FROM ledger_tombstones ORDER BY number DESC"
+    found = db.execute(f"{query} LIMIT 1" if latest else query).fetchall()
+    return Tombstones.read(reversed(found))
+
+
+def forks_of(db: sqlite3.Connection) -> list[tuple[RunKey, str]]:
+    """Return the runs that are forks, each with the name of the run that it is a fork of."""
+    query = (
+        "SELECT thread, n, payload FROM ledger_events JOIN ledger_runs ON ledger_runs.id = run "
+        "WHERE kind = 'run_forked' ORDER BY run"
+    )
+    found = db.execute(query).fetchall()
+    return [(RunKey(thread, n), source_in(payload_text("run_forked", stored))) for thread, n, stored in found]
+
+
+def _unchanged(db: sqlite3.Connection, database: str, runs: Sequence[Transcript]) -> list[int]:
+    """Return the rows of the runs, after a check that they are the whole thread, as it was read, and nobody's."""
+    keys = [RunKey(run.thread, run.n) for run in runs]
+    if numbers_of(db, keys[0].thread) != [key.n for key in keys]:
+        raise changed_since(database, keys[-1])
+    run_ids = [run_id_of(db, key) for key in keys]
+    for run_id, run, key in zip(run_ids, runs, keys, strict=True):
+        seen = look(db, run_id)
+        if seen is not None and seen.owner and not is_gone(seen.owner):
+            raise owned_elsewhere(database, key)
+        if head_of(db, run_id, key)[1] != run.head:
+            raise changed_since(database, key)
+    names = {key.id for key in keys}
+    for fork, source in forks_of(db):
+        if source in names and fork not in keys:
+            raise changed_since(database, fork)
+    return run_ids
+
+
+def _put(db: sqlite3.Connection, made: Tombstone, key: SealKey | None, top: int) -> None:
+    """Add a tombstone; only the last one has a seal."""
+    db.execute("UPDATE ledger_tombstones SET seal = NULL WHERE number = ?", (made.number - 1,))
+    columns = f"{_COLUMNS}, seal, last, top"
+    values = (*made.stored(), key.seal(made.link) if key else None, made.last, top)
+    db.execute(f"INSERT INTO ledger_tombstones ({columns}) VALUES ({', '.join('?' * len(values))})", values)

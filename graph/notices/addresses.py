@@ -1,0 +1,103 @@
+"""The table `[notify]` of the settings file: who is told of what. Addresses are secrets and stand there alone."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from graph.errors import ConfigError, listed
+from graph.ledger.protocol import RunKey
+from graph.notices.notice import KINDS
+from graph.settings_file import settings_file
+
+TABLE = "notify"
+FIELDS = ("addresses", "secret", "link", *KINDS)
+FROM_ENVIRONMENT = "env:"
+"""`env:NAME` stands for the value of that environment variable."""
+WEBHOOKS = ("https", "http")
+LEAST_SECRET = 16
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a notice goes: a webhook of ours, or an address that Apprise knows, such as `mailto://...`."""
+
+    name: str
+    url: str = field(repr=False)
+
+    @property
+    def is_webhook(self) -> bool:
+        """Whether the project's own signed JSON goes there."""
+        return urlsplit(self.url).scheme in WEBHOOKS
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Addresses by name, the names that hear of each kind of notice, the webhooks' secret, and the link to a run."""
+
+    by_name: Mapping[str, Address]
+    told: Mapping[str, tuple[str, ...]]
+    secret: bytes = field(default=b"", repr=False)
+    link: str | None = None
+
+    def link_to(self, run: RunKey) -> str | None:
+        """Return the address of a run's review; who opens it still has to log in there."""
+        return self.link and self.link.replace("{run}", quote(run.id, safe=""))
+
+
+def addresses_of(config: str | Path | None = None) -> Addresses | None:
+    """Return the addresses of the settings file, None if it names none.
+
+    Raises:
+        ConfigError: The table is invalid, or its file is neither named nor trusted.
+    """
+    file = settings_file(config)
+    table = file.values.get(TABLE)
+    if table is None:
+        return None
+    file.require_trust("[notify] sends notices of runs to addresses in it")
+    try:
+        return _read(table)
+    except ConfigError as error:
+        raise ConfigError(f"{file.path}: {error}") from None
+
+
+def _read(table: Any) -> Addresses:
+    if not isinstance(table, dict):
+        raise ConfigError("[notify] must be a table")
+    if unknown := [name for name in table if name not in FIELDS]:
+        raise ConfigError(f"notify.{unknown[0]} is unknown; there are {listed(FIELDS)}")
+    given = table.get("addresses", {})
+    if not isinstance(given, dict):
+        raise ConfigError("notify.addresses must be a table: a name for each address")
+    by_name = {name: Address(name, _text(url, f"notify.addresses.{name}")) for name, url in given.items()}
+    told = {kind: _names(table.get(kind, []), kind, by_name) for kind in KINDS}
+    secret, link = table.get("secret"), table.get("link")
+    key = _text(secret, "notify.secret").encode() if secret is not None else b""
+    if any(address.is_webhook for address in by_name.values()) and len(key) < LEAST_SECRET:
+        raise ConfigError(f"notify.secret must have at least {LEAST_SECRET} characters: webhooks are signed with it")
+    if link is not None and "{run}" not in _text(link, "notify.link"):
+        raise ConfigError("notify.link must hold {run}, which the name of the run takes the place of")
+    return Addresses(by_name, told, key, link)
+
+
+def _names(given: Any, kind: str, known: Mapping[str, Address]) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise ConfigError(f"notify.{kind} must be a list of names of addresses")
+    if unknown := [name for name in given if name not in known]:
+        raise ConfigError(f"notify.{kind}: there is no address {unknown[0][:40]!r}; there are {listed(sorted(known))}")
+    return tuple(dict.fromkeys(given))
+
+
+def _text(given: Any, name: str) -> str:
+    """Return a text of the file, or of the environment variable that it names."""
+    if not isinstance(given, str) or not given:
+        raise ConfigError(f"{name} must be text")
+    if not given.startswith(FROM_ENVIRONMENT):
+        return given
+    variable = given.removeprefix(FROM_ENVIRONMENT)
+    if not os.environ.get(variable):
+        raise ConfigError(f"{name} is the value of {variable[:60]}, which is not set")
+    return os.environ[variable]

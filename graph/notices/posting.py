@@ -1,0 +1,93 @@
+"""Telling people: what is new becomes deliveries, and what is due is sent; done by any process, at least once.
+
+The process that wrote an event looks right after the commit; `planner-executor work` looks for what such a process left
+behind when it died. A delivery is known by run, kind, time and address, so that nothing is added twice.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
+
+from graph.errors import NoticeError
+from graph.ledger.outbox import Delivery
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
+from graph.notices import apprise, webhook
+from graph.notices.addresses import Address, Addresses
+from graph.notices.notice import content, notice_of, title
+from graph.record.summary import RunSummary
+
+HOLD_S = 120.0
+"""How long a delivery is left to the process that sends it; more than a try takes."""
+FIRST_AGAIN_S, LONGEST_AGAIN_S = 30.0, 4 * 3_600.0
+MOST_TRIES = 24
+"""About three days with these waits; then the notice is given up."""
+Send = Callable[[Address, Addresses, Delivery], Awaitable[None]]
+
+
+def again_s(tries: int) -> float | None:
+    """Return the seconds until the next try after so many that failed, None to give up.
+
+    >>> again_s(1), again_s(4), again_s(24)
+    (30.0, 240.0, None)
+    """
+    return None if tries >= MOST_TRIES else min(FIRST_AGAIN_S * 2.0 ** (tries - 1), LONGEST_AGAIN_S)
+
+
+async def look(ledger: RunStore, addresses: Addresses, also: Collection[RunKey] = ()) -> None:
+    """Add the deliveries about all runs that have changed since the last look.
+
+    The first look of a database adds those about the runs in `also` only: nobody wants to hear of all that went before.
+    """
+    before = await ledger.outbox.looked_until()
+    changed = await ledger.changes(before)
+    if changed.position == before and not also:
+        return
+    runs = await ledger.summaries([*{*changed.runs, *also}])
+    found = [delivery for run in runs for delivery in deliveries_about(run, addresses)]
+    await ledger.outbox.add(found, changed.position)
+
+
+def deliveries_about(run: RunSummary, addresses: Addresses) -> list[Delivery]:
+    """Return the deliveries about a run as it stands."""
+    notice = notice_of(run)
+    if notice is None:
+        return []
+    key = RunKey(run.thread, run.n)
+    return [
+        Delivery(key, notice.kind, notice.since, notice.status, notice.asks, name)
+        for name in addresses.told[notice.kind]
+    ]
+
+
+async def send_due(ledger: RunStore, addresses: Addresses, send: Send | None = None) -> Sequence[str]:
+    """Send what is due, and return a sentence for each try."""
+    told: list[str] = []
+    while due := await ledger.outbox.claim(sorted(addresses.by_name), HOLD_S):
+        told += await asyncio.gather(*(_try(ledger, addresses, delivery, send or deliver) for delivery in due))
+    return told
+
+
+async def deliver(address: Address, addresses: Addresses, delivery: Delivery) -> None:
+    """Send one notice.
+
+    Raises:
+        NoticeError: It did not arrive.
+    """
+    link = addresses.link_to(delivery.run)
+    if address.is_webhook:
+        await webhook.send(address.url, addresses.secret, content(delivery, link), time.time())
+    else:
+        await apprise.send(address.url, title(delivery), link or title(delivery))
+
+
+async def _try(ledger: RunStore, addresses: Addresses, delivery: Delivery, send: Send) -> str:
+    try:
+        await send(addresses.by_name[delivery.address], addresses, delivery)
+    except NoticeError as failure:
+        wait_s = again_s(delivery.tries + 1)
+        await ledger.outbox.settle(delivery, wait_s, str(failure))
+        then = "it is given up" if wait_s is None else f"tried again in {wait_s:g} s"
+        return f"{delivery.address} was not told that {title(delivery)}: {failure}; {then}"
+    await ledger.outbox.settle(delivery, None)
+    return f"{delivery.address} was told: {title(delivery)}"

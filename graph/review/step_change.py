@@ -1,0 +1,119 @@
+"""A person changes what is left of a run: skips a step, or gives its result."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.errors import InputError, ResultError, listed
+from graph.plan.schema import Plan, Step
+from graph.record.events import Content, Draft, ResultSupplied, StepSkipped
+from graph.record.run_state import RunState
+from graph.record.values import Kept, keep, normalise
+from graph.review.human_steps import fit_answer
+from graph.sanitize import is_utf8
+
+SHAPE = '{"skip": {"step_3": "why"}, "supply": {"step_4": <result>}}'
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """The event of a change, and the value that is stored with it."""
+
+    draft: Draft
+    kept: tuple[Kept, ...] = ()
+
+
+@dataclass(frozen=True)
+class Skip:
+    """A step is left out, and with it the steps that need it; `why` may be empty."""
+
+    step: str
+    why: str = ""
+
+    def drafted(self, record: RunState, by: str) -> Drafted:
+        """Return the event; `by` is the user.
+
+        Raises:
+            InputError: The step cannot be skipped, or the reason is no clean text.
+        """
+        if not is_utf8(self.why):
+            raise InputError("why", "text with half a surrogate pair cannot be kept; give clean text")
+        _changeable(record, self.step)
+        if record.steps.is_skipped(self.step):
+            raise InputError("step", f"{self.step} is skipped already")
+        return Drafted(Draft(StepSkipped(why=self.why.strip(), approver=by), self.step))
+
+
+@dataclass(frozen=True)
+class Supply:
+    """A step has this result and is not executed; it still has to meet the step's checks."""
+
+    step: str
+    value: Any
+
+    def drafted(self, record: RunState, by: str) -> Drafted:
+        """Return the event; `by` is the user.
+
+        Raises:
+            InputError: The step cannot change or is a gate, or the value is no JSON or does not fit its `output`.
+        """
+        kept = keep(fitting_result(_changeable(record, self.step), self.value))
+        return Drafted(Draft(ResultSupplied(result=Content.of(kept), approver=by), self.step), (kept,))
+
+
+StepChange = Skip | Supply
+
+
+def changes_from(raw: Any) -> list[StepChange]:
+    """Return the changes that a client writes as data.
+
+    Raises:
+        InputError: They have another shape.
+
+    >>> changes_from({"skip": {"fax": "sent by hand"}, "supply": {"price": 9}})
+    [Skip(step='fax', why='sent by hand'), Supply(step='price', value=9)]
+    """
+    if not isinstance(raw, Mapping) or not set(raw) <= {"skip", "supply"}:
+        raise InputError("changes", f"changes is {SHAPE}")
+    skip, supply = raw.get("skip") or {}, raw.get("supply") or {}
+    if not isinstance(skip, Mapping) or not isinstance(supply, Mapping):
+        raise InputError("changes", f"changes is {SHAPE}")
+    if not all(isinstance(why, str) for why in skip.values()):
+        raise InputError("changes", f"the reason of a skipped step is a text; changes is {SHAPE}")
+    skipped: list[StepChange] = [Skip(str(step), why) for step, why in skip.items()]
+    return [*skipped, *(Supply(str(step), value) for step, value in supply.items())]
+
+
+def fitting_result(step: Step, value: Any) -> JsonValue:
+    """Return a value as the step's output schema requires it.
+
+    Raises:
+        InputError: It is no JSON, or does not fit; or the step is a gate.
+    """
+    if step.kind == "gate":
+        raise InputError("step", f"{step.id} is a gate, which only a decision in its review passes")
+    try:
+        told, fault = fit_answer(normalise(value), step.output)
+    except ResultError as error:
+        raise InputError("value", f"{step.id}: {error}") from error
+    if fault:
+        raise InputError("value", f"the result of {step.id} does not match its schema: {fault}")
+    return told
+
+
+def _changeable(record: RunState, step: str) -> Step:
+    """Return a step of the plan in force that has not succeeded.
+
+    Raises:
+        InputError: There is none.
+    """
+    if record.ended is not None:
+        raise InputError("run", f"{record.id} has ended; retry it, or start a new run")
+    plan = Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else Plan()
+    if step not in plan.by_id:
+        raise InputError("step", f"{record.id} has no step {step!r}; there are {listed(list(plan.by_id)) or 'none'}")
+    if step in record.steps.succeeded:
+        raise InputError("step", f"{step} succeeded and cannot change; fork the run to change it")
+    return plan.by_id[step]

@@ -1,0 +1,48 @@
+"""What a removal of threads did, in sentences."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from graph.policy.retention import Kept, Obstacle
+
+LISTED = 5
+"""So many threads are named for each reason."""
+OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
+    "waiting": ("waiting for a decision", "waits for a decision; decide or cancel it: planner-executor resume {run}"),
+    "unfinished": ("not ended", "has not ended; end it: planner-executor resume {run}, or cancel {run}"),
+    "uncertain": (
+        "with an uncertain call",
+        "has a call in step {about} that may have happened; settle it: planner-executor retry {run}",
+    ),
+    "forked": ("read by a fork", "is read by its fork {about}; prune the fork first"),
+    "executing": ("being worked on", "is being worked on; prune again when it has ended"),
+    "changed": ("changed meanwhile", "was changed meanwhile; prune again"),
+    "damaged": ("damaged", "is damaged; look at it: planner-executor verify {run}"),
+    "newer": ("of a newer release", "was written by a newer release; prune with that release"),
+}
+"""Obstacle -> its name in a count, and what keeps a run with the next move."""
+
+
+def removed_line(threads: int, runs: int, dry_run: bool) -> str:
+    """Return how much was removed.
+
+    >>> removed_line(1, 2, dry_run=True)
+    'would prune 1 thread with 2 runs'
+    """
+    return f"{'would prune' if dry_run else 'pruned'} {_count(threads, 'thread')} with {_count(runs, 'run')}"
+
+
+def kept_lines(kept: Sequence[Kept]) -> Iterator[str]:
+    """Yield how many threads stay, and for a few of each reason the run that keeps the thread, with the next move."""
+    if not kept:
+        return
+    counts = Counter(one.obstacle for one in kept)
+    reasons = ", ".join(f"{counts[obstacle]} {words}" for obstacle, (words, _) in OBSTACLES.items() if counts[obstacle])
+    yield f"kept {_count(len(kept), 'thread')}: {reasons}"
+    for obstacle, (_, move) in OBSTACLES.items():
+        same = [one for one in kept if one.obstacle == obstacle]
+        yield from (f"run {one.run} {move.format(run=one.run, about=one.about)}" for one in same[:LISTED])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

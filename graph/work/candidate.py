@@ -1,0 +1,52 @@
+"""A run that a worker may continue, and why it is not for a worker at all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.ledger.protocol import RunKey
+from graph.record.events import ASKED, BY_FACADE, ON_SERVER, Event, Paused
+from graph.record.run_state import RunState
+
+CHANGES = frozenset({"steered", "step_skipped", "result_supplied"})
+"""Events by which a person changes a paused run, which stays paused."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An unfinished run, its events, and the state that follows from them."""
+
+    key: RunKey
+    record: RunState
+    events: Sequence[Event]
+
+    @property
+    def is_on_server(self) -> bool:
+        """Whether a LangGraph server keeps the run's checkpoints."""
+        return self.record.assignment.origin == ON_SERVER
+
+
+def hindrance(run: Candidate) -> str | None:
+    """Return why a run is left to people, or None if it can go on as it is.
+
+    A run goes on if it was begun and abandoned, interrupted, or handed over by another worker.
+    """
+    if run.record.ended is not None:
+        return "it has ended"
+    if run.record.review_state.request is not None:
+        return "it waits for a person"
+    if pause_reason(run.events) == ASKED:
+        return "a person paused it; continue it with resume"
+    if run.record.assignment.origin not in (BY_FACADE, ON_SERVER):
+        return "made by a graph of its own, or an earlier release; continue it there, or with resume"
+    return None
+
+
+def pause_reason(events: Sequence[Event]) -> str | None:
+    """Return why a run stands paused, or None if it does not."""
+    for event in reversed(events):
+        data = event.data
+        if isinstance(data, Paused):
+            return data.reason
+        if not data.is_aside and event.kind not in CHANGES:
+            return None
+    return None

@@ -1,0 +1,47 @@
+"""What falls due by a clock in a ledger: one row per chore, carried out by every worker.
+
+A chore must be safe to be done by several workers at a time: what it changes is checked in the transaction that changes
+it.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from graph.notices.addresses import Addresses, addresses_of
+from graph.notices.posting import look, send_due
+from graph.runs import Runs
+
+NOTICES_EVERY_S = 5.0
+
+
+@dataclass(frozen=True)
+class Chore:
+    """Something to look after every `every_s` seconds; `do` returns a sentence for each thing that it did."""
+
+    name: str
+    every_s: float
+    do: Callable[[Runs], Awaitable[Sequence[str]]]
+
+
+def notices_chore(addresses: Addresses) -> Chore:
+    """Return the chore that tells people of runs, also of those whose process died before it could."""
+
+    async def tell(runs: Runs) -> Sequence[str]:
+        await look(runs.ledger, addresses)
+        return await send_due(runs.ledger, addresses)
+
+    return Chore("notices", NOTICES_EVERY_S, tell)
+
+
+def chores_of(config: str | Path | None = None) -> tuple[Chore, ...]:
+    """Return the chores of a worker under a settings file.
+
+    Raises:
+        ConfigError: The file is invalid, or is not trusted with what it asks for.
+    """
+    addresses = addresses_of(config)
+    return CHORES if addresses is None else (*CHORES, notices_chore(addresses))
+
+
+CHORES: tuple[Chore, ...] = ()

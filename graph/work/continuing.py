@@ -1,0 +1,87 @@
+"""How a run is continued, and by what it is known whether it can be: one way per place of its checkpoints."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from graph.agent_session import AgentSession
+from graph.builder import BoundedGraph
+from graph.caller import Caller
+from graph.errors import InputError
+from graph.record.hand_over import hand_over
+from graph.work.candidate import Candidate
+from graph.work.terms import lacking
+
+
+class Continuing(Protocol):
+    """A way to continue runs. It never decides anything: a run that asks a person waits."""
+
+    async def lacks(self, run: Candidate) -> str | None:
+        """Return what is missing to continue a run under its terms, or None."""
+
+    async def go_on(self, run: Candidate) -> None:
+        """Continue a run until it ends, waits or is paused.
+
+        Raises:
+            AgentError: It cannot go on now.
+        """
+
+    async def let_go(self, run: Candidate) -> bool:
+        """Let a run stop before its next call, to be continued by others; return whether its end is to be waited for.
+
+        It may be called again until the run has stopped.
+        """
+
+
+@dataclass(frozen=True)
+class BySession:
+    """Continues runs in this process with one open agent, if it is configured as they were."""
+
+    session: AgentSession
+
+    async def lacks(self, run: Candidate) -> str | None:
+        """See `Continuing`."""
+        graph = self.session.graph
+        if not isinstance(graph, BoundedGraph):
+            return "the graph was not made by build_graph"
+        return await lacking(graph.services, self.session.runs.ledger, run.record.assignment.configuration)
+
+    async def go_on(self, run: Candidate) -> None:
+        """See `Continuing`."""
+        await self.session.drive(None, Caller.facade(run.key.thread), None)
+
+    async def let_go(self, run: Candidate) -> bool:
+        """See `Continuing`."""
+        ledger = self.session.runs.ledger
+        held = [one.holder for one in await ledger.unfinished() if one.run == run.key and one.holder is not None]
+        if held and held[0].owner:
+            await ledger.post(run.key, hand_over(held[0].token))
+        return True
+
+
+@dataclass(frozen=True)
+class ByPlace:
+    """Continues runs of a LangGraph server through its API, and all others in this process."""
+
+    here: Continuing
+    server: Continuing | None = None
+
+    async def lacks(self, run: Candidate) -> str | None:
+        """See `Continuing`."""
+        if run.is_on_server and self.server is None:
+            return "a LangGraph server keeps its checkpoints: name it with --server"
+        return await self._place(run).lacks(run)
+
+    async def go_on(self, run: Candidate) -> None:
+        """See `Continuing`."""
+        await self._place(run).go_on(run)
+
+    async def let_go(self, run: Candidate) -> bool:
+        """See `Continuing`."""
+        return await self._place(run).let_go(run)
+
+    def _place(self, run: Candidate) -> Continuing:
+        if not run.is_on_server:
+            return self.here
+        if self.server is None:
+            raise InputError("server", f"{run.key.id} belongs to a LangGraph server")
+        return self.server

@@ -1,0 +1,29 @@
+"""What a worker says of its runs, one line each."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+What = Literal["taken up", "left", "stopped", "failed", "due", "stopping"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Something that happened to a run, or to the worker itself if `run` is empty.
+
+    `stopped`: the run has ended, waits or is paused, as `text` says; `left`: the worker cannot continue it; `failed`:
+    it could not go on, and is tried again later; `due`: a chore did something.
+    """
+
+    what: What
+    run: str = ""
+    text: str = ""
+
+    def line(self) -> str:
+        """Return the report as a line.
+
+        >>> Report("left", "demo.1", "needs look_up_order: name it with --tools").line()
+        'demo.1 left: needs look_up_order: name it with --tools'
+        """
+        words = {"stopped": self.text, "due": self.text, "stopping": f"stopping{self.text and ': '}{self.text}"}
+        told = words.get(self.what, f"{self.what}{self.text and ': '}{self.text}")
+        return f"{self.run} {told}".strip()

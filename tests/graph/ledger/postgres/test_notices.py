@@ -1,0 +1,70 @@
+"""A worker is told of what others write, and what it is told costs the database little."""
+
+import asyncio
+
+import pytest
+from postgres_server import connected, execute, new_schema
+
+from graph.ledger.opening import open_ledger
+from graph.testing import drafted
+
+pytestmark = pytest.mark.e2e
+
+STARTED = drafted("run_started", {"goal": "g", "constraints": []})
+NOTE = drafted("paused", {"reason": "asked to pause"})
+LISTENING = "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'LISTEN%%' AND application_name = 'planner-executor'"
+
+
+def test_who_waits_is_woken_by_a_notice_and_finds_the_change() -> None:
+    address = new_schema()
+
+    async def main() -> None:
+        ledger = open_ledger(address)
+        since = (await ledger.changes()).position
+        waiting = asyncio.create_task(ledger.wait_for_news(3_600))
+        while not execute(address, LISTENING):
+            await asyncio.sleep(0)
+        run = await ledger.open_run("t", [STARTED])
+        async with asyncio.timeout(30):
+            await waiting
+        assert (await ledger.changes(since)).runs == (run,)
+        await ledger.close()
+
+    asyncio.run(main())
+
+
+def test_many_writes_are_one_notice() -> None:
+    address, count = new_schema(), 200
+
+    async def main() -> None:
+        ledger = open_ledger(address)
+        async with ledger.begun("t", [STARTED]) as owned:
+            for _ in range(count):
+                await ledger.append(owned.lease, [NOTE])
+        await ledger.close()
+
+    with connected(address) as other:
+        other.execute("LISTEN planner_executor")
+        asyncio.run(main())
+        other.execute("NOTIFY planner_executor, 'last'")
+        told = 0
+        for notice in other.notifies():
+            if notice.payload == "last":
+                break
+            told += 1
+    assert 1 <= told < count / 10
+
+
+def test_who_is_told_nothing_looks_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = new_schema()
+    monkeypatch.setenv("PLANNER_EXECUTOR_DB_DIRECT", "postgresql://nobody@/nowhere?host=/nonexistent")
+
+    async def main() -> None:
+        ledger = open_ledger(address)
+        since = (await ledger.changes()).position
+        await ledger.wait_for_news(0.01)
+        run = await ledger.open_run("t", [STARTED])
+        assert (await ledger.changes(since)).runs == (run,)
+        await ledger.close()
+
+    asyncio.run(main())

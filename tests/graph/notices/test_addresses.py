@@ -1,0 +1,77 @@
+"""The table [notify] of the settings file."""
+
+from pathlib import Path
+
+import pytest
+
+from graph.errors import ConfigError
+from graph.ledger.protocol import RunKey
+from graph.notices.addresses import addresses_of
+
+GOOD = """
+[notify]
+secret = "env:NOTIFY_SECRET"
+link = "https://desk.example.org/runs/{run}"
+waits = ["ops", "ada"]
+failed = ["ops"]
+[notify.addresses]
+ops = "https://hooks.example.org/abc"
+ada = "mailto://ada:s3cret@example.org"
+"""
+
+
+def read(folder: Path, text: str) -> object:
+    file = folder / "settings.toml"
+    file.write_text(text)
+    return addresses_of(file)
+
+
+def test_addresses_are_named_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTIFY_SECRET", "0123456789abcdef")
+    found = read(tmp_path, GOOD)
+    assert (
+        found is not None and "s3cret" not in repr(found) and "0123" not in repr(found) and "hooks" not in repr(found)
+    )
+    assert found.told == {"waits": ("ops", "ada"), "failed": ("ops",), "ended": ()}  # type: ignore[attr-defined]
+    assert [address.is_webhook for address in found.by_name.values()] == [True, False]  # type: ignore[attr-defined]
+    assert found.link_to(RunKey("a/b", 2)) == "https://desk.example.org/runs/a%2Fb.2"  # type: ignore[attr-defined]
+
+
+def test_without_a_table_nobody_is_told(tmp_path: Path) -> None:
+    assert read(tmp_path, "") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("notify = 3", "[notify] must be a table"),
+        ("[notify]\nwait = []", "notify.wait is unknown; there are"),
+        ("[notify]\nwaits = ['ops']", "notify.waits: there is no address 'ops'"),
+        ("[notify]\nwaits = 'ops'", "notify.waits must be a list of names of addresses"),
+        ("[notify]\naddresses = 3", "notify.addresses must be a table: a name for each address"),
+        ("[notify.addresses]\nops = ''", "notify.addresses.ops must be text"),
+        (
+            "[notify.addresses]\nops = 'env:NOT_SET_AT_ALL'",
+            "notify.addresses.ops is the value of NOT_SET_AT_ALL, which is not set",
+        ),
+        (
+            "[notify.addresses]\nops = 'https://x'",
+            "notify.secret must have at least 16 characters: webhooks are signed with it",
+        ),
+        ("[notify]\nlink = 'https://x'", "notify.link must hold {run}, which the name of the run takes the place of"),
+    ],
+)
+def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, text: str, fault: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        read(tmp_path, text)
+    assert fault in str(refused.value)
+
+
+def test_a_folder_cannot_have_notices_sent_before_it_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    Path("planner-executor.toml").write_text("[notify.addresses]\nops = 'mailto://x'")
+    with pytest.raises(ConfigError, match="is not trusted, and \\[notify\\] sends notices"):
+        addresses_of()

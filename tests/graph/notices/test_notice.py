@@ -1,0 +1,71 @@
+"""What people are told of a run, and what they are not."""
+
+import json
+
+import pytest
+
+from graph.ledger.outbox import Delivery
+from graph.ledger.protocol import RunKey
+from graph.notices.notice import Notice, content, identity, notice_of, title
+from graph.notices.posting import MOST_TRIES, again_s
+from graph.notices.webhook import signature, signature_fault
+from graph.record.summary import RunSummary
+
+SECRET = b"0123456789abcdef"
+DELIVERY = Delivery(RunKey("t", 1), "waits", 5.0, "waiting", ("run_plan",), "ops")
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        ("succeeded", "ended"),
+        ("rejected", "ended"),
+        ("cancelled", "ended"),
+        ("failed", "failed"),
+        ("partial", "failed"),
+        ("budget_exhausted", "failed"),
+    ],
+)
+def test_each_end_has_its_kind(status: str, kind: str) -> None:
+    assert notice_of(RunSummary("t", 1, 3, status, ended_at=9.0)) == Notice(kind, status, 9.0)
+
+
+def test_a_run_at_work_is_nothing_to_hear_of() -> None:
+    assert notice_of(RunSummary("t", 1, 3, "running")) is None
+
+
+def test_a_notice_tells_neither_goal_nor_reason() -> None:
+    run = RunSummary("t", 1, 3, "failed", goal="pay s3cret", reason="s3cret was wrong", ended_at=9.0)
+    notice = notice_of(run)
+    assert notice is not None and "s3cret" not in repr(notice)
+    assert "s3cret" not in json.dumps(content(DELIVERY, None))
+
+
+def test_each_try_has_the_same_identity_and_each_event_its_own() -> None:
+    assert identity(DELIVERY) == identity(Delivery(**{**vars(DELIVERY), "tries": 3, "address": "other"}))
+    others = [{"since": 6.0}, {"kind": "ended"}, {"run": RunKey("t", 2)}]
+    assert len({identity(DELIVERY), *(identity(Delivery(**{**vars(DELIVERY), **other})) for other in others)}) == 4
+
+
+def test_a_thread_name_cannot_forge_a_line_of_a_notice() -> None:
+    told = title(Delivery(RunKey("a\nDecided: yes", 1), "ended", 1.0, "succeeded", (), "ops"))
+    assert "\n" not in told
+
+
+def test_a_receiver_that_is_down_for_a_day_is_still_told() -> None:
+    waits = [again_s(tries) for tries in range(1, MOST_TRIES)]
+    assert sum(filter(None, waits)) > 2 * 86_400 and None not in waits
+    assert again_s(MOST_TRIES) is None
+
+
+def headers(body: bytes, at: str = "1000") -> dict[str, str]:
+    return {"planner-executor-timestamp": at, "planner-executor-signature": signature(SECRET, at, body)}
+
+
+def test_a_signed_notice_is_believed_and_a_changed_or_old_one_is_not() -> None:
+    assert signature_fault(SECRET, headers(b"{}"), b"{}", 1100.0) is None
+    assert signature_fault(SECRET, headers(b"{}"), b"{ }", 1100.0) == "its signature is not made with this secret"
+    assert signature_fault(SECRET, {**headers(b"{}"), "planner-executor-timestamp": "1099"}, b"{}", 1100.0)
+    assert signature_fault(SECRET, headers(b"{}"), b"{}", 1301.0) == "it is too old, or this clock is wrong"
+    assert signature_fault(b"another secret..", headers(b"{}"), b"{}", 1100.0)
+    assert signature_fault(SECRET, {}, b"{}", 1100.0)

@@ -1,0 +1,54 @@
+"""Which values a plan can hold."""
+
+import math
+from typing import Any
+
+import pytest
+
+from graph.plan.json_values import TOO_DEEP, json_faults
+
+LEAST, MOST = -9_223_372_036_854_775_808, 18_446_744_073_709_551_615
+"""SQLite and PostgreSQL keep the first in 64 bits with a sign, JSON parsers of other languages the last without."""
+MAX_DEPTH = 100
+
+
+def nested(depth: int, wrap: Any) -> Any:
+    value: Any = 1
+    for _ in range(depth):
+        value = wrap(value)
+    return value
+
+
+@pytest.mark.parametrize("value", [None, True, 0, -1.5, 1e300, LEAST, MOST, "ä", "", [], {}, {"a": [1, {"b": None}]}])
+def test_json_is_taken(value: Any) -> None:
+    assert json_faults(value) == []
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, LEAST - 1, MOST + 1, "a\0", "\ud800", b"a", ()])
+def test_what_json_or_the_ledger_cannot_hold_is_a_fault_at_its_place(value: Any) -> None:
+    ((path, fault),) = json_faults({"a": [1, value]})
+    assert path == ".a[1]" and fault
+
+
+def test_a_number_that_is_none_is_named() -> None:
+    assert json_faults(math.nan) == [("", "nan is not a JSON number")]
+
+
+@pytest.mark.parametrize("wrap", [lambda value: [value], lambda value: {"k": value}])
+def test_nesting_has_a_limit_in_lists_and_in_objects(wrap: Any) -> None:
+    assert json_faults(nested(MAX_DEPTH, wrap)) == []
+    ((path, fault),) = json_faults(nested(MAX_DEPTH + 1, wrap))
+    assert fault == TOO_DEEP and len(path) == 80
+
+
+@pytest.mark.parametrize("key", ["a\0", "\udfff", 3])
+def test_a_key_is_plain_text(key: Any) -> None:
+    ((path, fault),) = json_faults({"a": {key: 1}})
+    assert path == ".a" and fault.endswith("is not plain text")
+
+
+def test_so_many_faults_are_listed_and_nesting_that_is_too_deep_always() -> None:
+    assert len(json_faults([b"a"] * 30)) == 20
+    assert len(json_faults([b"a"] * 30, most=3)) == 3
+    deep = nested(MAX_DEPTH + 1, lambda value: [value])
+    assert json_faults([deep, *[b"a"] * 30], most=3)[-1][1] == TOO_DEEP

@@ -1,0 +1,164 @@
+"""Whole runs that workers continue: nothing is done twice, and nothing under other terms."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import AsyncAgent
+from graph.ledger.lease import Pace
+from graph.ledger.protocol import RunKey
+from graph.record.hand_over import hand_over
+from graph.runs import open_runs
+from graph.testing import LoggedTools, ScriptedModel, step
+from graph.work.candidate import Candidate
+from graph.work.continuing import BySession
+from graph.work.worker import Worker
+
+PLAN = {"steps": [step("a", "look", name="a"), step("b", "pay", name="b", after=["a"])]}
+AT_ONCE = Pace(beat_s=0.0, lease_s=0.0, look_s=0.0)
+RUN = RunKey("t", 1)
+
+
+async def nothing() -> None:
+    """Do nothing."""
+
+
+class LettingGo(BySession):
+    """Notes in `asked` that it has asked a run to stop."""
+
+    asked = asyncio.Event()
+
+    async def let_go(self, run: Candidate) -> bool:
+        found = await super().let_go(run)
+        self.asked.set()
+        return found
+
+
+class House:
+    """Agents over one file, with tools that keep a log; `in_look` is awaited in each call of `look`."""
+
+    def __init__(self, folder: Path, tools: LoggedTools) -> None:
+        self.path, self.tools = folder / "runs.db", tools
+        self.in_look: Callable[[], Awaitable[Any]] = nothing
+        self.lines: list[str] = []
+
+    def agent(self, **options: Any) -> AsyncAgent:
+        async def look(name: str) -> str:
+            self.tools.calls.append(("look", {"name": name}))
+            await self.in_look()
+            return name
+
+        like = self.tools.tool("look", effect="read", is_async=True)
+        own = [like.model_copy(update={"coroutine": look}), self.tools.tool("pay", lambda name: name)]
+        return AsyncAgent.open(self.path, **{"planner": ScriptedModel([PLAN]), "tools": own, **options})
+
+    async def work(self, on_worker: Callable[[Worker], None] = lambda _: None, **options: Any) -> None:
+        async with self.agent(**options) as agent, asyncio.timeout(60):
+            worker = Worker(agent.runs, LettingGo(await agent._open.get()), self._note, pace=AT_ONCE)
+            on_worker(worker)
+            await worker.run(once=True)
+
+    async def begin(self) -> None:
+        """Start a run, approve it, and break it off within its first call."""
+        async with self.agent() as agent:
+            run = await agent.start("g", thread=RUN.thread)
+            approving = asyncio.create_task(agent.resume(run.id, "approve"))
+
+            async def break_off() -> None:
+                approving.cancel()
+                await asyncio.sleep(0)
+
+            self.in_look = break_off
+            await asyncio.wait([approving])
+        self.in_look = nothing
+        self.tools.calls.clear()
+
+    async def status(self) -> str:
+        async with open_runs(self.path) as runs:
+            return (await runs.show(RUN)).status
+
+    def _note(self, report: Any) -> None:
+        self.lines.append(report.line())
+
+
+@pytest.fixture
+def house(tmp_path: Path, tools: LoggedTools) -> House:
+    return House(tmp_path, tools)
+
+
+def test_a_run_that_was_broken_off_goes_on_where_it_stood(house: House) -> None:
+    async def main() -> None:
+        await house.begin()
+        await house.work()
+        assert await house.status() == "succeeded"
+
+    asyncio.run(main())
+    assert [name for name, _ in house.tools.calls] == ["look", "pay"]
+    assert house.lines == ["t.1 taken up", "t.1 succeeded: 2 of 2 steps succeeded"]
+
+
+def test_a_worker_that_is_stopped_hands_its_run_over_before_the_next_call(house: House) -> None:
+    async def main() -> None:
+        await house.begin()
+
+        def stop_in_look(worker: Worker) -> None:
+            async def stop() -> None:
+                worker.stop()
+                await LettingGo.asked.wait()
+
+            house.in_look = stop
+
+        await house.work(stop_in_look)
+        assert [name for name, _ in house.tools.calls] == ["look"] and await house.status() == "paused"
+        async with open_runs(house.path) as runs:
+            log = await runs.log(RUN)
+            assert [event.payload["reason"] for event in log if event.kind == "paused"][-1] == "handed over"
+        await house.work()
+        assert await house.status() == "succeeded"
+
+    asyncio.run(main())
+    assert [name for name, _ in house.tools.calls] == ["look", "pay"]
+
+
+def test_a_hand_over_that_was_meant_for_an_earlier_owner_stops_nobody(house: House) -> None:
+    async def main() -> None:
+        await house.begin()
+        async with open_runs(house.path) as runs:
+            await runs.ledger.post(RUN, hand_over(1))
+        await house.work()
+        assert await house.status() == "succeeded"
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"tools": ["pay"]}, "needs look: name it with --tools or --mcp"),
+        ({"tools": ["look", "pay", "more"]}, "was begun without more"),
+        ({"tools": ["look, not quite", "pay"]}, "look has changed"),
+        ({"approval": "side_effects"}, "approval: needs always, here is side_effects"),
+        ({"policy": {"tools": {"pay": {"verdict": "deny"}}}}, "policy: needs"),
+        ({"planner": "offline"}, "role planner: needs scripted"),
+    ],
+)
+def test_a_run_under_other_terms_is_left_and_what_is_missing_is_named(
+    house: House, changes: dict[str, Any], why: str
+) -> None:
+    def made(name: str) -> Any:
+        word, _, odd = name.partition(",")
+        return house.tools.tool(word, **({"effect": "read"} if word == "look" and not odd else {}))
+
+    given = {**changes, **({"tools": [made(name) for name in changes["tools"]]} if "tools" in changes else {})}
+
+    async def main() -> None:
+        await house.begin()
+        await house.work(**given)
+        assert await house.status() == "paused"
+
+    asyncio.run(main())
+    (line,) = house.lines
+    assert line.startswith("t.1 left: ") and why in line and house.tools.calls == []

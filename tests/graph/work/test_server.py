@@ -1,0 +1,98 @@
+"""Runs of a LangGraph server go on through its API, and only there."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from graph import build_graph
+from graph.errors import ConfigError
+from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.protocol import RunKey
+from graph.record.projection import project
+from graph.testing import ScriptedModel, drafted
+from graph.work.candidate import Candidate
+from graph.work.continuing import ByPlace
+from graph.work.server import ByServer
+
+STARTED = drafted("run_started", {"goal": "g", "constraints": [], "origin": "server"})
+URL = "http://localhost:2024"
+
+
+class Client:
+    """The part of langgraph-sdk's client that is used: one thread, and what is asked of it."""
+
+    def __init__(self, refusal: int | None = None, thread: Mapping[str, Any] | None = None) -> None:
+        self.threads = self.runs = self
+        self.refusal, self.thread, self.asked = refusal, thread, list[Any]()
+
+    async def get(self, thread: str) -> Mapping[str, Any]:
+        if self.thread is None:
+            raise _answer(404)
+        return self.thread
+
+    async def wait(self, *place: str, **given: Any) -> None:
+        self.asked.append((*place, given["input"], given["multitask_strategy"], given["on_disconnect"]))
+        if self.refusal is not None:
+            raise _answer(self.refusal)
+
+
+def _answer(status: int) -> httpx.HTTPStatusError:
+    request = httpx.Request("GET", URL)
+    return httpx.HTTPStatusError(f"status {status}", request=request, response=httpx.Response(status, request=request))
+
+
+async def on_server() -> Candidate:
+    ledger = MemoryLedger()
+    key = await ledger.open_run("t", [STARTED])
+    events = await ledger.events(key)
+    return Candidate(key, project(events), events)
+
+
+@pytest.mark.parametrize("refusal", [None, 409, 422])
+def test_a_run_is_continued_by_an_operation_unless_the_server_works_on_it(refusal: int | None) -> None:
+    client = Client(refusal, {"metadata": {"assistant_id": "a-1"}})
+
+    async def main() -> None:
+        run, place = await on_server(), ByServer(URL, client)
+        assert await place.lacks(run) is None
+        await place.go_on(run)
+
+    asyncio.run(main())
+    assert client.asked == [("t", "a-1", {"operation": "continue", "run": "t.1"}, "reject", "continue")]
+
+
+def test_a_server_that_refuses_is_named() -> None:
+    async def main() -> None:
+        with pytest.raises(ConfigError, match=r"localhost:2024 cannot be used: status 500"):
+            await ByServer(URL, Client(500, {})).go_on(await on_server())
+
+    asyncio.run(main())
+
+
+def test_a_thread_that_the_server_does_not_know_is_missing() -> None:
+    async def main() -> str | None:
+        return await ByServer(URL, Client()).lacks(await on_server())
+
+    assert asyncio.run(main()) == f"{URL} does not know thread t"
+
+
+def test_without_a_server_its_runs_are_left() -> None:
+    async def main() -> str | None:
+        return await ByPlace(ByServer("http://elsewhere", Client())).lacks(await on_server())
+
+    assert asyncio.run(main()) == "a LangGraph server keeps its checkpoints: name it with --server"
+
+
+@pytest.mark.parametrize(("configurable", "origin"), [({}, None), ({"assistant_id": "a", "graph_id": "g"}, "server")])
+def test_the_record_says_that_a_server_started_the_run(configurable: dict[str, Any], origin: str | None) -> None:
+    ledger = MemoryLedger()
+    app = build_graph(ScriptedModel(['{"steps": [], "answer": "yes"}']), ledger=ledger)
+
+    async def main() -> str | None:
+        await app.ainvoke({"goal": "g"}, {"configurable": {"thread_id": "t", **configurable}})
+        return project(await ledger.events(RunKey("t", 1))).assignment.origin
+
+    assert asyncio.run(main()) == origin

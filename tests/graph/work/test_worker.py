@@ -1,0 +1,253 @@
+"""What a worker takes up, what it leaves, and what it does after a failure; the continuing itself is a fake."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from graph.errors import ConfigError, RunOwnedError
+from graph.ledger.lease import Pace
+from graph.ledger.memory.ledger import MemoryLedger
+from graph.ledger.memory.store import Store
+from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft
+from graph.runs import Runs
+from graph.testing import drafted
+from graph.work.candidate import Candidate
+from graph.work.chores import Chore
+from graph.work.report import Report
+from graph.work.worker import Worker
+
+AT_ONCE = Pace(beat_s=0.0, lease_s=0.0, look_s=0.0)
+EXECUTING = drafted("executing", {})
+ENDED = drafted("run_ended", {"status": "succeeded", "reason": "done", "value": 1})
+
+
+def started(origin: str | None = "facade") -> Draft:
+    return drafted("run_started", {"goal": "g", "constraints": [], "origin": origin})
+
+
+def paused(reason: str) -> Draft:
+    return drafted("paused", {"reason": reason})
+
+
+@dataclass
+class Continued:
+    """Ends each run that it continues, or raises; `together` is the most that it continued at a time."""
+
+    ledger: MemoryLedger
+    errors: list[Exception] = field(default_factory=list)
+    missing: str | None = None
+    runs: list[str] = field(default_factory=list)
+    together: int = 0
+    _now: int = 0
+
+    async def lacks(self, run: Candidate) -> str | None:
+        return self.missing
+
+    async def go_on(self, run: Candidate) -> None:
+        self.runs.append(run.key.id)
+        self._now += 1
+        self.together = max(self.together, self._now)
+        try:
+            await asyncio.sleep(0)
+            if self.errors:
+                raise self.errors.pop(0)
+            async with self.ledger.owned(run.key) as lease:
+                await self.ledger.append(lease, [ENDED])
+        finally:
+            self._now -= 1
+
+    async def let_go(self, run: Candidate) -> bool:
+        return False
+
+
+@dataclass
+class Bench:
+    """A worker over a store, and what it reported."""
+
+    store: Store = field(default_factory=Store)
+    reports: list[Report] = field(default_factory=list)
+    now_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.ledger = MemoryLedger(store=self.store)
+        self.continued = Continued(self.ledger)
+        self.worker = Worker(
+            Runs(self.ledger), self.continued, self.reports.append, pace=AT_ONCE, clock=lambda: self.now_s
+        )
+
+    @property
+    def lines(self) -> list[str]:
+        return [report.line() for report in self.reports]
+
+    def do(self, work: Callable[[], Awaitable[None]]) -> None:
+        async def main() -> None:
+            async with asyncio.timeout(30):
+                await work()
+
+        asyncio.run(main())
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+@pytest.mark.parametrize(
+    "drafts",
+    [
+        [],
+        [EXECUTING],
+        [EXECUTING, paused(INTERRUPTED)],
+        [EXECUTING, paused(HANDED_OVER)],
+        [paused(ASKED), EXECUTING],
+    ],
+)
+def test_a_run_that_was_abandoned_interrupted_or_handed_over_goes_on(bench: Bench, drafts: Sequence[Draft]) -> None:
+    async def work() -> None:
+        await bench.ledger.open_run("t", [started(), *drafts])
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert bench.lines == ["t.1 taken up", "t.1 succeeded: done"]
+
+
+@pytest.mark.parametrize(
+    ("drafts", "why"),
+    [
+        ([started(), paused(ASKED)], "a person paused it"),
+        ([started(), paused(ASKED), drafted("steered", {"approver": "os:ada"})], "a person paused it"),
+        ([started(None)], "a graph of its own"),
+    ],
+)
+def test_a_run_that_is_for_people_is_left_with_the_reason(bench: Bench, drafts: Sequence[Draft], why: str) -> None:
+    async def work() -> None:
+        await bench.ledger.open_run("t", drafts)
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    (line,) = bench.lines
+    assert line.startswith("t.1 left: ") and why in line and bench.continued.runs == []
+
+
+def test_runs_that_wait_or_have_ended_are_not_even_looked_at(bench: Bench) -> None:
+    async def work() -> None:
+        asked = drafted("review_requested", {"asked": ["run_plan"], "error": None, "request": 1})
+        for last in (asked, ENDED):
+            await bench.ledger.open_run("t", [started(), last])
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert bench.lines == []
+
+
+def test_a_run_whose_thread_has_a_later_one_is_left(bench: Bench) -> None:
+    async def work() -> None:
+        for _ in range(2):
+            await bench.ledger.open_run("t", [started()])
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert bench.lines[0] == "t.1 left: t.2 has taken its thread since" and bench.continued.runs == ["t.2"]
+
+
+def test_a_run_is_left_once_for_all_that_is_missing_until_it_changes(bench: Bench) -> None:
+    async def work() -> None:
+        run = await bench.ledger.open_run("t", [started()])
+        bench.continued.missing = "needs look"
+        for _ in range(2):
+            await bench.worker.run(once=True)
+        async with bench.ledger.owned(run) as lease:
+            await bench.ledger.append(lease, [EXECUTING])
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert bench.lines == ["t.1 left: needs look"] * 2
+
+
+def test_two_workers_continue_each_run_once() -> None:
+    one = Bench()
+    other = Bench(one.store)
+
+    async def work() -> None:
+        for thread in "abcdefgh":
+            await one.ledger.open_run(thread, [started()])
+        await asyncio.gather(one.worker.run(once=True), other.worker.run(once=True))
+
+    one.do(work)
+    assert sorted(one.continued.runs + other.continued.runs) == [f"{thread}.1" for thread in "abcdefgh"]
+
+
+def test_no_more_runs_are_in_hand_than_the_worker_may_have(bench: Bench) -> None:
+    async def work() -> None:
+        for thread in "abcdef":
+            await bench.ledger.open_run(thread, [started()])
+        bench.worker.concurrency = 2
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert len(bench.continued.runs) == 6 and bench.continued.together == 2
+
+
+def test_a_run_that_could_not_go_on_rests_twice_as_long_each_time(bench: Bench) -> None:
+    async def work() -> None:
+        await bench.ledger.open_run("t", [started()])
+        bench.continued.errors = [ConfigError("no server"), ConfigError("no server")]
+        for now_s, tries in ((0.0, 1), (9.0, 1), (10.0, 2), (29.0, 2), (30.0, 3)):
+            bench.now_s = now_s
+            await bench.worker.run(once=True)
+            assert len(bench.continued.runs) == tries, now_s
+
+    bench.do(work)
+    assert bench.lines[-1] == "t.1 succeeded: done" and bench.lines.count("t.1 failed: no server") == 2
+
+
+def test_a_fault_of_ours_leaves_that_run_alone_and_not_the_others(bench: Bench) -> None:
+    async def work() -> None:
+        for thread in "ab":
+            await bench.ledger.open_run(thread, [started()])
+        bench.continued.errors = [TypeError("a bug")]
+        await bench.worker.run(once=True)
+        bench.now_s = 1e9
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert bench.continued.runs == ["a.1", "b.1"] and "a.1 failed: TypeError: a bug" in bench.lines
+
+
+def test_who_loses_a_run_to_another_process_says_nothing_of_it(bench: Bench) -> None:
+    async def work() -> None:
+        await bench.ledger.open_run("t", [started()])
+        bench.continued.errors = [RunOwnedError("runs.db", "t.1")]
+        await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert set(bench.lines) <= {"t.1 taken up", "t.1 succeeded: done"}
+
+
+def test_a_worker_waits_for_runs_until_it_is_stopped(bench: Bench) -> None:
+    async def work() -> None:
+        working = asyncio.create_task(bench.worker.run())
+        await bench.ledger.open_run("t", [started()])
+        while "t.1 succeeded: done" not in bench.lines:
+            await asyncio.sleep(0)
+        assert not working.done()
+        bench.worker.stop()
+        await working
+
+    bench.do(work)
+
+
+def test_chores_are_done_when_they_are_due_and_told(bench: Bench) -> None:
+    async def nightly(_runs: Runs) -> Sequence[str]:
+        return ["swept the floor"]
+
+    async def work() -> None:
+        bench.worker.chores = (Chore("sweep", 60.0, nightly),)
+        for now_s in (0.0, 59.0, 60.0):
+            bench.now_s = now_s
+            await bench.worker.run(once=True)
+
+    bench.do(work)
+    assert bench.lines == ["swept the floor"] * 2

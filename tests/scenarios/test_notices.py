@@ -1,0 +1,185 @@
+"""People hear of runs: by a real webhook receiver and a real mail server, also after one was down."""
+
+import asyncio
+import json
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.policy import default
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+
+from graph import Agent
+from graph.ledger.opening import open_ledger
+from graph.notices.addresses import addresses_of
+from graph.notices.posting import look, send_due
+from graph.notices.webhook import KEY, signature_fault
+from graph.runs import open_runs
+from graph.testing import LoggedTools, ScriptedModel, step
+from graph.work.chores import chores_of
+
+SECRET = "0123456789abcdef"
+PLAN = {"steps": [step("one", "read", x=1)]}
+ARRIVE_S = 30.0
+READ = LoggedTools().tool("read", effect="read")
+
+
+@dataclass
+class Receiver:
+    """What arrived at a webhook; `answers` are the status codes of its next answers."""
+
+    url: str = ""
+    answers: list[int] = field(default_factory=list)
+    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    arrived: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+    def await_one(self) -> dict[str, Any]:
+        assert self.arrived.acquire(timeout=ARRIVE_S), "no notice arrived"
+        headers, body = self.got[-1]
+        assert signature_fault(SECRET.encode(), headers, body, time.time()) is None
+        return dict(json.loads(body))
+
+
+@contextmanager
+def receiver() -> Iterator[Receiver]:
+    found = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            status = found.answers.pop(0) if found.answers else 204
+            self.send_response(status)
+            self.end_headers()
+            if status == 204:
+                found.got.append((dict(self.headers), body))
+                found.arrived.release()
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    found.url = f"http://127.0.0.1:{server.server_port}/hook"
+    try:
+        yield found
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def settings(folder: Path, url: str, kinds: str = "waits failed ended") -> Path:
+    file = folder / "settings.toml"
+    told = "\n".join(f'{kind} = ["ops"]' for kind in kinds.split())
+    file.write_text(
+        f'[notify]\nsecret = "{SECRET}"\nlink = "https://desk/{{run}}"\n{told}\n[notify.addresses]\nops = "{url}"\n'
+    )
+    return file
+
+
+def agent_of(folder: Path, config: Path) -> Agent:
+    tools = [READ]
+    return Agent(folder / "runs.db", planner=ScriptedModel([]), tools=tools, config=config, replan="never")
+
+
+def test_a_person_hears_that_a_run_waits_and_that_it_ended(tmp_path: Path) -> None:
+    with receiver() as ops, agent_of(tmp_path, settings(tmp_path, ops.url)) as agent:
+        run = agent.start("pay with s3cret", plan=PLAN)
+        waits = ops.await_one()
+        assert (waits["kind"], waits["run"], waits["asks"]) == ("waits", run.id, ["run_plan"])
+        assert waits["link"] == f"https://desk/{run.id}" and "s3cret" not in json.dumps(waits)
+        agent.resume(run.id, "approve")
+        ended = ops.await_one()
+        assert (ended["kind"], ended["status"]) == ("ended", "succeeded")
+        assert ended["id"] != waits["id"] and ops.got[-1][0][KEY] == ended["id"]
+
+
+def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path) -> None:
+    with receiver() as ops, agent_of(tmp_path, settings(tmp_path, ops.url, "waits")) as agent:
+        ops.answers = [503]
+        agent.start("g", plan=PLAN)
+        agent.close()
+
+        async def later() -> list[str]:
+            async with open_runs(tmp_path / "runs.db") as runs:
+                (chore,) = chores_of(tmp_path / "settings.toml")
+                told = list(await chore.do(runs))
+                await _make_due(tmp_path)
+                return told + list(await chore.do(runs))
+
+        told = asyncio.run(later())
+        assert ops.await_one()["kind"] == "waits"
+        assert told[-1] == f"ops was told: {json.loads(ops.got[-1][1])['title']}"
+        assert len(ops.got) == 1
+
+
+async def _make_due(folder: Path) -> None:
+    """Let the time of the next try come."""
+    with closing(sqlite3.connect(folder / "runs.db")) as database, database:
+        database.execute("UPDATE ledger_notices SET due_at = 0 WHERE due_at IS NOT NULL")
+
+
+def test_what_a_process_left_behind_is_sent_by_a_worker(tmp_path: Path) -> None:
+    with receiver() as ops:
+        config = settings(tmp_path, ops.url, "waits")
+        with Agent(tmp_path / "runs.db", planner=ScriptedModel([]), tools=[READ]) as agent:
+            agent.start("before anybody asked for notices", plan=PLAN)
+
+            async def tell() -> list[str]:
+                ledger, addresses = open_ledger(tmp_path / "runs.db"), addresses_of(config)
+                assert addresses is not None
+                await look(ledger, addresses)
+                return list(await send_due(ledger, addresses))
+
+            assert asyncio.run(tell()) == [], "nobody hears of what was before the first look"
+            run = agent.start("this process sends no notices", plan=PLAN)
+            assert asyncio.run(tell()) == [f"ops was told: {run.id} waits: a plan to approve"]
+            assert ops.await_one()["run"] == run.id
+            assert asyncio.run(tell()) == []
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on: aiosmtpd connects to the port it was given, and takes no 0."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+class Mailbox:
+    def __init__(self) -> None:
+        self.letters: list[Any] = []
+        self.arrived = threading.Semaphore(0)
+
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:
+        self.letters.append(message_from_bytes(envelope.content, policy=default))
+        self.arrived.release()
+        return "250 OK"
+
+
+def test_a_mail_names_the_run_and_links_to_it(tmp_path: Path) -> None:
+    pytest.importorskip("apprise", reason="needs the extra notify")
+    mailbox = Mailbox()
+    server = Controller(mailbox, hostname="127.0.0.1", port=free_port())
+    server.start()
+    try:
+        host, port = server.server.sockets[0].getsockname()
+        url = f"mailto://{host}:{port}/?from=desk@example.org&to=ada@example.org&mode=insecure"
+        with agent_of(tmp_path, settings(tmp_path, url, "waits")) as agent:
+            run = agent.start("g", plan=PLAN)
+            assert mailbox.arrived.acquire(timeout=ARRIVE_S), "no mail arrived"
+    finally:
+        server.stop()
+    (letter,) = mailbox.letters
+    assert letter["To"] and "ada@example.org" in letter["To"]
+    assert letter["Subject"] == f"{run.id} waits: a plan to approve"
+    assert f"https://desk/{run.id}" in str(letter.get_body(("plain", "html")).get_content())
