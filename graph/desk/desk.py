@@ -10,7 +10,7 @@ from graph.desk.drives import Agents, Drives
 from graph.desk.records import Records, open_records
 from graph.desk.security.gate import Door
 from graph.desk.settings import DeskSettings
-from graph.desk.watch import Watches
+from graph.desk.watch import Watch
 from graph.ledger.opening import shown
 from graph.lifetime import OpenOnUse
 
@@ -44,7 +44,7 @@ class Desk:
     drives: Drives | None = None
     policy: PolicyInForce | None = None
     announce: Callable[[str], None] = _nobody
-    watches: Watches = field(default_factory=Watches)
+    watch: Watch | None = None
     door: Door = field(init=False)
     _records: OpenOnUse[Records] = field(init=False)
 
@@ -65,6 +65,12 @@ class Desk:
     async def records(self) -> Records:
         """Return the records."""
         return await self._records.get()
+
+    def watch_of(self, records: Records) -> Watch:
+        """Return what watches the database for all streams."""
+        if self.watch is None or self.watch.records is not records:
+            self.watch = Watch(records)
+        return self.watch
 
     async def close(self) -> None:
         """Pause what is carried on here, and close the database."""

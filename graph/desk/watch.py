@@ -1,67 +1,110 @@
-"""Looks at something for all streams that show it, as long as there is one."""
+"""Watches the database for all streams at once, as long as there is one (decision 79)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
-Look = Callable[[], Awaitable[Any]]
+from graph.desk.records import Records
+from graph.errors import AgentError
+from graph.ledger.protocol import RunKey
 
+Position = tuple[int, bool]
+"""The number of a run's last event, and whether a process executes it."""
 
-@dataclass
-class _Watched:
-    """What was seen last, and who waits for a change; `task` looks again and again."""
-
-    seen: Any = None
-    readers: int = 0
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-    task: "asyncio.Task[None] | None" = None
+OWNERS_S = 2.0
+"""How often the owners of all watched runs are looked at: one that dies writes no event."""
 
 
 @dataclass
-class Watches:
-    """One look at a time for each subject, however many streams show it (decision 0079)."""
+class Watch:
+    """Where the runs that streams show stand; `every_s` is how often the database is asked for changes."""
 
+    records: Records
     every_s: float = 0.5
-    _watched: dict[Hashable, _Watched] = field(default_factory=dict)
+    readers: "Counter[RunKey]" = field(default_factory=Counter)
+    lists: int = 0
+    _positions: dict[RunKey, Position] = field(default_factory=dict)
+    _list_changes: int = 0
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+    _task: "asyncio.Task[None] | None" = None
 
-    async def follow(self, subject: Hashable, look: Look) -> AsyncIterator[Any]:
-        """Yield what is seen, and then each change of it; changes between two looks come as one.
+    async def follow(self, run: RunKey) -> AsyncIterator[Position]:
+        """Yield where a run stands, and then each change of it; changes between two looks come as one.
 
         Raises:
-            AgentError: What `look` raises ends the stream.
+            AgentError: The run cannot be read.
         """
-        watched = self._watched.setdefault(subject, _Watched())
-        watched.readers += 1
-        if watched.task is None:
-            watched.task = asyncio.create_task(self._look(watched, look))
+        self.readers[run] += 1
+        self._begin()
         try:
-            last: Any = None
+            last = self._positions[run] = await self.records.position(run)
+            yield last
             while True:
-                changed = watched.changed
-                if watched.seen is not None and watched.seen != last:
-                    last = watched.seen
+                changed = self._changed
+                if (now := self._positions[run]) != last:
+                    last = now
                     yield last
                     continue
-                if watched.task.done():
-                    await watched.task
-                    return
                 await changed.wait()
         finally:
-            watched.readers -= 1
-            if not watched.readers:
-                watched.task.cancel()
-                if self._watched.get(subject) is watched:
-                    del self._watched[subject]
+            self.readers[run] -= 1
+            if not self.readers[run]:
+                del self.readers[run], self._positions[run]
+            self._end_if_alone()
 
-    async def _look(self, watched: _Watched, look: Look) -> None:
+    async def follow_list(self) -> AsyncIterator[int]:
+        """Yield a number at each change of any run."""
+        self.lists += 1
+        self._begin()
+        last = self._list_changes
         try:
             while True:
-                seen = await look()
-                if seen != watched.seen:
-                    watched.seen = seen
-                    before, watched.changed = watched.changed, asyncio.Event()
-                    before.set()
-                await asyncio.sleep(self.every_s)
+                changed = self._changed
+                if self._list_changes != last:
+                    last = self._list_changes
+                    yield last
+                    continue
+                await changed.wait()
         finally:
-            watched.changed.set()
+            self.lists -= 1
+            self._end_if_alone()
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+
+    def _end_if_alone(self) -> None:
+        if not self.readers and not self.lists and self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def _look(self) -> None:
+        """Look again and again; a database that cannot be read now may be read later."""
+        ledger, since, looked_s = self.records.runs.ledger, None, time.monotonic()
+        while True:
+            with suppress(AgentError):
+                found = await ledger.changes(since)
+                now_s = time.monotonic()
+                all_due = not found.is_complete or now_s - looked_s >= OWNERS_S
+                looked_s = now_s if all_due else looked_s
+                if since is not None or all_due:
+                    await self._read(
+                        list(self.readers) if all_due else [run for run in found.runs if run in self.readers]
+                    )
+                    self._list_changes += bool(found.runs) or not found.is_complete
+                    before, self._changed = self._changed, asyncio.Event()
+                    before.set()
+                since = found.position
+                await ledger.wait_for_news(self.every_s)
+                continue
+            await asyncio.sleep(self.every_s)
+
+    async def _read(self, runs: list[RunKey]) -> None:
+        for run in runs:
+            with suppress(AgentError):  # the stream reads the run itself, and tells of it
+                position = await self.records.position(run)
+                if run in self.readers:
+                    self._positions[run] = position

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from graph.desk.pages.respond import desk_of, run_name_in, shows
 from graph.desk.pages.run import int_of
-from graph.desk.records import Records, ShownRun
+from graph.desk.records import ShownRun
 from graph.text.event_text import event_text
 
 PING_S = 15
@@ -24,12 +24,13 @@ async def run_stream(request: Request) -> Response:
     desk = desk_of(request)
     records = await desk.records()
     key = await records.runs.find(run_name_in(request))
+    watch = desk.watch_of(records)
     after = int_of(request.headers.get("last-event-id") or request.query_params.get("seq", "0"))
 
     async def changes() -> AsyncIterator[ServerSentEvent]:
         seen = after
         statuses: dict[str, str] = {}
-        async for _ in desk.watches.follow(key, lambda: records.position(key)):
+        async for _ in watch.follow(key):
             shown = await records.show(key.id)
             message, statuses = run_message(shown, seen, statuses)
             seen = shown.seq
@@ -45,8 +46,8 @@ async def list_stream(request: Request) -> Response:
     records = await desk.records()
 
     async def changes() -> AsyncIterator[ServerSentEvent]:
-        async for seen in desk.watches.follow("runs", lambda: _latest(records)):
-            yield ServerSentEvent(event="desk:list", data=json.dumps({"waiting": seen[1]}))
+        async for number in desk.watch_of(records).follow_list():
+            yield ServerSentEvent(event="desk:list", data=json.dumps(number))
 
     return _stream(changes())
 
@@ -71,12 +72,6 @@ def run_message(shown: ShownRun, seen: int, before: Mapping[str, str]) -> tuple[
         "left_out": max(0, len(news) - MOST_EVENTS),
     }
     return message, statuses
-
-
-async def _latest(records: Records) -> tuple[Any, int]:
-    found = await records.runs.list(limit=50)
-    waiting = await records.runs.list(status="waiting", limit=100)
-    return tuple((run.id, run.seq, run.status) for run in found), len(waiting)
 
 
 def _stream(changes: AsyncIterator[ServerSentEvent]) -> Response:

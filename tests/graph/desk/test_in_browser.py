@@ -165,7 +165,7 @@ def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_brows
         page.goto(server.url + query("", run))
         page.locator("#connection[data-state=live]").wait_for()
 
-        assert sum(watched.readers for watched in server.desk.watches._watched.values()) == 1
+        assert sum(server.desk.watch.readers.values()) == 1
 
 
 @pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}])

@@ -6,7 +6,8 @@ import httpx
 from desk_server import DeskServer, Visit, query
 
 from graph.desk.records import ShownRun, open_records
-from graph.desk.watch import Watches
+from graph.desk.watch import Watch
+from graph.testing import drafted
 
 
 def messages(visit: Visit, path: str, until: str, **headers: str) -> list[tuple[int, dict[str, Any]]]:
@@ -49,24 +50,40 @@ def test_a_stream_needs_a_session(server: DeskServer, waiting: str) -> None:
         assert stranger.get(query("/live", waiting)).status_code == 303
 
 
-def test_streams_of_one_subject_share_their_looks_and_none_goes_on_without_a_reader() -> None:
-    looks = []
+def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(server: DeskServer, waiting: str) -> None:
+    async def read() -> tuple[list[tuple[int, bool]], list[tuple[int, bool]], int]:
+        async with open_records(server.database) as records:
+            watch, key = Watch(records, every_s=0.01), await records.runs.find(waiting)
+            streams = [watch.follow(key) for _ in range(3)]
+            first = [await anext(stream) for stream in streams]
+            await records.runs.cancel(waiting)
+            later = [await anext(stream) for stream in streams]
+            for stream in streams:
+                await stream.aclose()
+            assert watch._task is None
+            return first, later, len(watch.readers)
 
-    async def look() -> str:
-        looks.append(1)
-        return "as before"
+    first, later, left = asyncio.run(read())
 
-    async def read() -> Watches:
-        watches = Watches(every_s=1_000)
-        streams = [watches.follow("run", look) for _ in range(3)]
-        assert [await anext(stream) for stream in streams] == ["as before"] * 3
-        for stream in streams:
-            await stream.aclose()
-        return watches
+    assert len(set(first)) == len(set(later)) == 1 and later[0][0] > first[0][0] and left == 0
 
-    watches = asyncio.run(read())
 
-    assert len(looks) == 1 and watches._watched == {}
+def test_a_list_is_told_of_a_run_that_another_owner_starts(server: DeskServer) -> None:
+    async def read() -> int:
+        async with open_records(server.database) as records, open_records(server.database) as other:
+            watch = Watch(records, every_s=0.01)
+            changes = watch.follow_list()
+            told = asyncio.ensure_future(anext(changes))
+            await asyncio.sleep(0.2)
+            assert not told.done()
+            await other.runs.ledger.open_run(
+                "new", [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]
+            )
+            number = await asyncio.wait_for(told, 20)
+            await changes.aclose()
+            return number
+
+    assert asyncio.run(read()) == 1
 
 
 def test_what_is_kept_of_a_run_grows_by_its_news(server: DeskServer, waiting: str) -> None:
