@@ -14,16 +14,20 @@ from graph.ledger.protocol import RunKey
 Position = tuple[int, bool]
 """The number of a run's last event, and whether a process executes it."""
 
+STREAM_S = 300.0
+"""How long a stream lasts; the tab goes on with another one, for which its session is checked again."""
 OWNERS_S = 2.0
 """How often the owners of all watched runs are looked at: one that dies writes no event."""
 
 
 @dataclass
 class Watch:
-    """Where the runs that streams show stand; `every_s` is how often the database is asked for changes."""
+    """Where the runs that streams show stand; `every_s` is how often the database is asked for changes,
+    `lasts_s` how long a stream lasts."""
 
     records: Records
     every_s: float = 0.5
+    lasts_s: float = STREAM_S
     readers: "Counter[RunKey]" = field(default_factory=Counter)
     lists: int = 0
     _positions: dict[RunKey, Position] = field(default_factory=dict)
@@ -42,13 +46,14 @@ class Watch:
         try:
             last = self._positions[run] = await self.records.position(run)
             yield last
-            while True:
+            until_s = time.monotonic() + self.lasts_s
+            while time.monotonic() < until_s:
                 changed = self._changed
                 if (now := self._positions[run]) != last:
                     last = now
                     yield last
                     continue
-                await changed.wait()
+                await _at_most(changed, until_s)
         finally:
             self.readers[run] -= 1
             if not self.readers[run]:
@@ -59,15 +64,15 @@ class Watch:
         """Yield a number at each change of any run."""
         self.lists += 1
         self._begin()
-        last = self._list_changes
+        last, until_s = self._list_changes, time.monotonic() + self.lasts_s
         try:
-            while True:
+            while time.monotonic() < until_s:
                 changed = self._changed
                 if self._list_changes != last:
                     last = self._list_changes
                     yield last
                     continue
-                await changed.wait()
+                await _at_most(changed, until_s)
         finally:
             self.lists -= 1
             self._end_if_alone()
@@ -108,3 +113,9 @@ class Watch:
                 position = await self.records.position(run)
                 if run in self.readers:
                     self._positions[run] = position
+
+
+async def _at_most(changed: asyncio.Event, until_s: float) -> None:
+    """Wait for a change until that time of the monotonic clock."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(changed.wait(), max(0.0, until_s - time.monotonic()))

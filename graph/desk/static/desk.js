@@ -137,7 +137,7 @@
     if (words && !confirm(words)) { event.preventDefault(); return; }
     if (event.target.method === "post") setTimeout(() => all("button", event.target).forEach((button) => { button.disabled = true; }), 0);
   });
-  // The text of a plan begins with what the form held, and each fault stands at its step.
+  // Each fault of an edited plan stands at its step.
   document.addEventListener("htmx:after:swap", () => {
     times();
     for (const place of all(".step-faults")) {

@@ -68,6 +68,15 @@ def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(server
     assert len(set(first)) == len(set(later)) == 1 and later[0][0] > first[0][0] and left == 0
 
 
+def test_a_stream_ends_after_a_while_so_that_its_session_is_checked_again(server: DeskServer, waiting: str) -> None:
+    async def read() -> list[tuple[int, bool]]:
+        async with open_records(server.database) as records:
+            watch = Watch(records, every_s=0.01, lasts_s=0.05)
+            return [seen async for seen in watch.follow(await records.runs.find(waiting))]
+
+    assert len(asyncio.run(read())) == 1
+
+
 def test_a_list_is_told_of_a_run_that_another_owner_starts(server: DeskServer) -> None:
     async def read() -> int:
         async with open_records(server.database) as records, open_records(server.database) as other:
