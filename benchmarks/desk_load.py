@@ -73,7 +73,7 @@ async def measured(link: str) -> tuple[Mapping[str, list[float]], int]:
             await asyncio.sleep(0.5)
         runs = [f"load-{n}.1" for n in range(AT_ONCE)]
         streams = [asyncio.create_task(streamed(client, runs[n % AT_ONCE], counted)) for n in range(STREAMS)]
-        await asyncio.sleep(5)
+        await asyncio.sleep(15)  # the streams have opened
         pages = {"inbox": "/", "runs": "/runs", "runs, a text": "/runs?text=number+77", "policy": "/policy"}
         pages["runs, in the middle"] = "/runs?before=run-50000.1"
         of_a_run = ("", "/step", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit")

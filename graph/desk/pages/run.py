@@ -163,7 +163,7 @@ async def audit(request: Request) -> Response:
     section = request.query_params.get("section", "")
     chosen = [event for event in shown.events if not section or section in event_text(event).sections]
     pages = max(1, -(-len(chosen) // EVENTS))
-    number = min(max(1, int_of(request.query_params.get("page", str(pages)))), pages)
+    number = min(max(1, int_of(request.query_params.get("part", str(pages)))), pages)
     events = chosen[(number - 1) * EVENTS : number * EVENTS]
     checked = await verified(records.runs, shown.run.id)
     return run_page(

@@ -57,7 +57,7 @@ class DeskServer:
 
     app: Starlette
     url: str
-    database: Path
+    database: Path | str
     tools: LoggedTools
     options: dict[str, Any]
     at: str = ""
@@ -84,7 +84,7 @@ class DeskServer:
 
 
 @contextmanager
-def served(database: Path, *answers: Any, at: str = "", tools: Any = None, **desk: Any) -> Iterator[DeskServer]:
+def served(database: Path | str, *answers: Any, at: str = "", tools: Any = None, **desk: Any) -> Iterator[DeskServer]:
     """Serve a desk whose planner answers from a script; `at` mounts it in another application."""
     log = LoggedTools()
     own = tools(log) if tools else [log.tool("read", lambda **_: "calm", effect="read"), log.tool("mail")]
