@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +62,16 @@ class Records:
             UnknownRunError: There is no such run.
             LedgerError: Its record cannot be read.
         """
-        key = await self.runs.find(name)
+        shown = await self.stand(await self.runs.find(name))
+        if shown.run.status == "waiting" and (request := await self.request(shown.key)) is not None:
+            return replace(shown, run=shown.run.with_request(request))
+        return shown
+
+    async def stand(self, key: RunKey) -> ShownRun:
+        """Return a run without its request, for those who only follow it."""
         read = await self._news(key)
         executing = await self.runs.ledger.is_worked_on(key)
-        run = run_of(read.record, executing)
-        if run.status == "waiting" and (request := await self.request(key)) is not None:
-            run = run.with_request(request)
-        return ShownRun(key, run, tuple(read.events), read.record, executing)
+        return ShownRun(key, run_of(read.record, executing), tuple(read.events), read.record, executing)
 
     async def position(self, key: RunKey) -> tuple[int, bool]:
         """Return the number of a run's last event, and whether a process executes it."""

@@ -31,7 +31,7 @@ async def run_stream(request: Request) -> Response:
         seen = after
         statuses: dict[str, str] = {}
         async for _ in watch.follow(key):
-            shown = await records.show(key.id)
+            shown = await records.stand(key)
             message, statuses = run_message(shown, seen, statuses)
             seen = shown.seq
             yield ServerSentEvent(event="desk:run", id=str(seen), data=json.dumps(message))
