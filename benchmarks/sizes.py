@@ -19,6 +19,7 @@ class Sizes:
     databases: tuple[int, ...]
     growth: tuple[int, int]
     runs: tuple[int, ...]
+    at_once: tuple[int, ...]
     tool_s: float = TOOL_S
 
     @property
@@ -37,5 +38,26 @@ class Sizes:
         return fan(self.fan, self.tool_s * 5), fan(self.fan, self.tool_s * 5, failing=("step_3",))
 
 
-FULL = Sizes(3, (10, 40, 100), 10, (6, 0.5, 0.06), 1000, (10, 100, 300, 1000), (1000, 5000), (1_000, 10_000, 100_000))
-QUICK = Sizes(1, (3, 10), 4, (3, 0.1, 0.012), 50, (5, 10, 20, 40), (20, 100), (50, 200), tool_s=0.005)
+FULL = Sizes(
+    repeats=3,
+    chains=(10, 40, 100),
+    fan=10,
+    skew=(6, 0.5, 0.06),
+    large=1000,
+    databases=(10, 100, 300, 1000),
+    growth=(1000, 5000),
+    runs=(1_000, 10_000, 100_000),
+    at_once=(1, 10, 100, 1_000),
+)
+QUICK = Sizes(
+    repeats=1,
+    chains=(3, 10),
+    fan=4,
+    skew=(3, 0.1, 0.012),
+    large=50,
+    databases=(5, 10, 20, 40),
+    growth=(20, 100),
+    runs=(50, 200),
+    at_once=(1, 8),
+    tool_s=0.005,
+)

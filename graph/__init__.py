@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from graph.builder import build_graph
     from graph.chat_models.settings import ModelSettings
     from graph.errors import AgentError
+    from graph.record.person import Person
     from graph.runs import Run
     from tools.errors import NothingHappened
 
-__all__ = ["Agent", "AgentError", "AsyncAgent", "ModelSettings", "NothingHappened", "Run", "build_graph"]
+__all__ = ["Agent", "AgentError", "AsyncAgent", "ModelSettings", "NothingHappened", "Person", "Run", "build_graph"]
 
 _HOME = {
     "Agent": "graph.agent",
@@ -22,6 +23,7 @@ _HOME = {
     "AsyncAgent": "graph.agent",
     "ModelSettings": "graph.chat_models.settings",
     "NothingHappened": "tools.errors",
+    "Person": "graph.record.person",
     "Run": "graph.runs",
     "build_graph": "graph.builder",
 }

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, Self, TypeVar
 
@@ -17,6 +17,8 @@ from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
 from graph.lifetime import LoopThread
+from graph.record.person import Person
+from graph.record.standing_approval import StandingUse
 from graph.replay.report import Replay
 from graph.runs import Log, Run, RunPage
 from graph.text.audit import Audit
@@ -85,10 +87,11 @@ class Agent:
         decision: Any = NotGiven.DECISION,
         *,
         unseen: bool = False,
+        by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """See `AsyncAgent.resume`."""
-        return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, on_progress=on_progress))
+        return self._do(lambda: self._agent.resume(run, decision, unseen=unseen, by=by, on_progress=on_progress))
 
     def retry(self, run: str, **changes: Any) -> Run:
         """See `AsyncAgent.retry`."""
@@ -142,17 +145,25 @@ class Agent:
         """See `AsyncAgent.steer`."""
         return self._do(lambda: self._agent.steer(run, **changes))
 
-    def skip(self, run: str, step: str, why: str = "") -> Run:
+    def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
         """See `AsyncAgent.skip`."""
-        return self._do(lambda: self._agent.skip(run, step, why))
+        return self._do(lambda: self._agent.skip(run, step, why, by=by))
 
-    def supply(self, run: str, step: str, value: JsonValue) -> Run:
+    def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
+        """See `AsyncAgent.approvals`."""
+        return self._do(lambda: self._agent.approvals(run))
+
+    def revoke(self, approval: str, *, by: Person | None = None) -> bool:
+        """See `AsyncAgent.revoke`."""
+        return self._do(lambda: self._agent.revoke(approval, by=by))
+
+    def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
         """See `AsyncAgent.supply`."""
-        return self._do(lambda: self._agent.supply(run, step, value))
+        return self._do(lambda: self._agent.supply(run, step, value, by=by))
 
-    def edit(self, run: str, plan: JsonValue) -> Run:
+    def edit(self, run: str, plan: JsonValue, **options: Any) -> Run:
         """See `AsyncAgent.edit`."""
-        return self._do(lambda: self._agent.edit(run, plan))
+        return self._do(lambda: self._agent.edit(run, plan, **options))
 
     def cancel(self, run: str) -> Run:
         """See `AsyncAgent.cancel`."""

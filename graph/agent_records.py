@@ -1,17 +1,21 @@
 """The part of the asynchronous facade that reads and redacts runs on record, without their graph."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from graph.approvals import revoke, standing_approvals
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import ModelSpec
-from graph.identity import local_user
+from graph.errors import InputError
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
+from graph.record.person import Person
+from graph.record.standing_approval import StandingUse
 from graph.record_service import audited, exported, redacted, verified, verified_file
 from graph.replay.opening import replayed_file, replayed_run
 from graph.replay.report import Replay
@@ -26,6 +30,10 @@ class AgentRecords(ABC):
 
     @abstractmethod
     async def _all_runs(self) -> Runs: ...
+
+    @abstractmethod
+    async def _label(self, by: Person | None) -> str:
+        """Return who acts, as the ledger names them."""
 
     async def list(self, **wanted: Any) -> RunPage:
         """Return a page of runs, the latest first.
@@ -93,7 +101,7 @@ class AgentRecords(ABC):
             return await replayed_file(run, planner)
         return await replayed_run(await self._all_runs(), run, planner)
 
-    async def redact(self, run: str, value: str, *, reason: str, by: str | None = None) -> Redacted:
+    async def redact(self, run: str, value: str, *, reason: str, by: Person | str | None = None) -> Redacted:
         """Remove a value from all data of a run's thread, so that its bytes are nowhere in the file.
 
         The chain still verifies: the events keep their digests, and a `redacted` event lists the changed events, the
@@ -106,34 +114,59 @@ class AgentRecords(ABC):
             by: The person who asked for it; by default the operating system's user.
 
         Raises:
-            InputError: The record cannot be read without the value.
+            InputError: The record cannot be read without the value, or `by` names somebody as verified.
             RunOwnedError: A run of the thread is executing.
         """
-        return await redacted(await self._all_runs(), run, value, reason, by)
+        if isinstance(by, str) and by.startswith("server:"):
+            raise InputError("by", f"{by!r} is for a server or an adapter to say; give graph.Person(name)")
+        label = by if isinstance(by, str) else await self._label(by)
+        return await redacted(await self._all_runs(), run, value, reason, label)
 
-    async def skip(self, run: str, step: str, why: str = "") -> Run:
+    async def skip(self, run: str, step: str, why: str = "", *, by: Person | None = None) -> Run:
         """Leave a step of a waiting or paused run out, and with it the steps that need it; then `resume` the run.
 
         Args:
             run: Its id, or its thread.
             step: The step's id.
             why: The reason, for the record.
+            by: The person who says so, see `start`.
 
         Raises:
             InputError: The step is unknown, or has succeeded; or the run has ended or is executing.
         """
-        return await skip_step(await self._all_runs(), run, step, why, local_user())
+        return await skip_step(await self._all_runs(), run, step, why, await self._label(by))
 
-    async def supply(self, run: str, step: str, value: JsonValue) -> Run:
+    async def approvals(self, run: str | None = None) -> Sequence[StandingUse]:
+        """Return the standing approvals that hold in any run, and those of one run, or of all that have not ended.
+
+        Raises:
+            UnknownRunError: There is no such run.
+        """
+        return await standing_approvals(await self._all_runs(), run)
+
+    async def revoke(self, approval: str, *, by: Person | None = None) -> bool:
+        """End a standing approval: no further call starts on it; see `graph.approvals.revoke`.
+
+        Args:
+            approval: Its id.
+            by: The person who revokes it, see `start`.
+
+        Raises:
+            InputError: There is none of that id, or it was revoked before.
+        """
+        return await revoke(await self._all_runs(), approval, await self._label(by))
+
+    async def supply(self, run: str, step: str, value: JsonValue, *, by: Person | None = None) -> Run:
         """Give the result of a step of a waiting or paused run; it is checked as the step's own, when you `resume` it.
 
         Args:
             run: Its id, or its thread.
             step: The step's id.
             value: The result.
+            by: The person who gives it, see `start`.
 
         Raises:
             InputError: The step is unknown, has succeeded or is a gate, or its `output` refuses the value; or the run
                 has ended or is executing.
         """
-        return await supply_result(await self._all_runs(), run, step, value, local_user())
+        return await supply_result(await self._all_runs(), run, step, value, await self._label(by))

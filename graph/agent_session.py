@@ -12,12 +12,14 @@ from langchain_core.messages import HumanMessage
 from langgraph.errors import EmptyInputError
 from langgraph.types import Command
 
-from graph.builder import Graph, build_graph, own_tools
+from graph.builder import Graph, build_graph, identity_adapter, own_tools
 from graph.caller import Caller, invoked_by
 from graph.checkpoint import open_checkpointer
 from graph.errors import ConfigError, InputError, MissingToolsError, NothingToDecideError, RunPausedError
+from graph.identity import Adapter, named
 from graph.ledger.protocol import RunKey
 from graph.own_tools import tool_name
+from graph.record.person import Approver, Person
 from graph.record.projection import project
 from graph.record.run_state import run_name
 from graph.route import headed
@@ -46,6 +48,15 @@ class AgentSession:
     graph: Graph
     runs: Runs
     tools: frozenset[str] | None = None
+    identity: Adapter | None = None
+
+    def acts(self, by: Person | None) -> Approver | None:
+        """Return who acts, None to leave it to the node: the server's user, or that of the process.
+
+        Raises:
+            InputError: `by` is no `Person`.
+        """
+        return None if by is None else named(by, self.identity)
 
     def require_tools(self, run: Run) -> None:
         """Check that the tools of a run's remaining steps are available; skipped if the tool names are unknown.
@@ -60,7 +71,9 @@ class AgentSession:
         if missing:
             raise MissingToolsError(run.id, sorted(missing), absent_tools())
 
-    async def resume(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
+    async def resume(
+        self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Person | None = None
+    ) -> None:
         """Resume a run, with a decision unless it is `NotGiven`; without one, only an interrupted run goes on.
 
         Raises:
@@ -73,11 +86,13 @@ class AgentSession:
         if decision is None and run.request is not None:
             raise InputError("decision", f"None decides nothing, and {run.id} waits; {EXPECTED}")
         if decision is not None and decision is not NotGiven.DECISION:
-            await self._decide(run, decision, unseen, on_progress)
+            await self._decide(run, decision, unseen, on_progress, self.acts(by))
         elif not run.ended and run.request is None:
-            await self.drive(None, Caller.facade(run.thread), on_progress)
+            await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
 
-    async def _decide(self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None) -> None:
+    async def _decide(
+        self, run: Run, decision: Any, unseen: bool, on_progress: ProgressCallback | None, by: Approver | None
+    ) -> None:
         """Resume a run with a decision.
 
         Raises:
@@ -92,7 +107,7 @@ class AgentSession:
             run = await self.latest(run.thread)
         if run.request is None:
             raise NothingToDecideError(run.id, run.status, await self._decided_first(run))
-        await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen), on_progress)
+        await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen, by=by), on_progress)
 
     async def _decided_first(self, run: Run) -> str:
         """Return who decided the last request of a run, and its outcome; empty if nobody did."""
@@ -103,10 +118,12 @@ class AgentSession:
         outcome = f"; it has ended: {run.status}" if run.ended else "; look at it again"
         return f"{decided[-1].approver or 'somebody'} has decided already ({decided[-1].decision}){outcome}"
 
-    async def propose(self, run: Run, plan: Any, on_progress: ProgressCallback | None) -> None:
+    async def propose(
+        self, run: Run, plan: Any, on_progress: ProgressCallback | None, by: Person | None = None
+    ) -> None:
         """Put a plan into the state of a run, as a client of a server does; review then asks about it."""
         await self.graph.aupdate_state({"configurable": {"thread_id": run.thread}}, {"plan": plan})
-        await self.drive(None, Caller.facade(run.thread), on_progress)
+        await self.drive(None, Caller.facade(run.thread, by=self.acts(by)), on_progress)
 
     async def drive(self, given: Any, caller: Caller, on_progress: ProgressCallback | None) -> None:
         """Run the graph with an input until it stops; None resumes."""
@@ -168,5 +185,7 @@ async def open_session(
         open_checkpointer(database) as checkpointer,
         awith_servers(mcp, others) as all_tools,
     ):
-        graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **options)
-        yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)))
+        identity = options.get("identity") or identity_adapter(options.get("config"))
+        chosen = {**options, "identity": identity}
+        graph = build_graph(checkpointer=checkpointer, ledger=runs.ledger, tools=all_tools, **chosen)
+        yield AgentSession(graph, runs, frozenset(map(tool_name, all_tools)), identity)

@@ -17,10 +17,11 @@ from graph.caller import Caller, Changes
 from graph.checkpoint import DATABASE
 from graph.errors import ConfigError, InputError
 from graph.forking import fork_of
-from graph.identity import local_user
+from graph.identity import named
 from graph.ledger.opening import shown
 from graph.lifetime import OpenOnUse
 from graph.record.amendment import Amendment
+from graph.record.person import Person
 from graph.runs import Run, Runs
 from graph.text.notebook import draw_plans
 from graph.tool_servers import Servers, Tools
@@ -118,6 +119,7 @@ class AsyncAgent(AgentRecords):
         plan: JsonValue = None,
         thread: str | None = None,
         setup: Mapping[str, Any] | None = None,
+        by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Start a run and return it when it waits for a decision or has ended.
@@ -129,6 +131,8 @@ class AsyncAgent(AgentRecords):
             plan: A plan to use instead of asking the planner.
             thread: The thread to start on; a new one by default.
             setup: Data that the caller needs to resume the run elsewhere, such as folder names; kept in the ledger.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
@@ -139,7 +143,7 @@ class AsyncAgent(AgentRecords):
         if plan is not None:
             given["plan"] = plan
         session = await self._open.get()
-        await session.drive(given, Caller.facade(thread, setup), on_progress)
+        await session.drive(given, Caller.facade(thread, setup, by=session.acts(by)), on_progress)
         return await session.latest(thread)
 
     async def resume(
@@ -148,6 +152,7 @@ class AsyncAgent(AgentRecords):
         decision: Any = NotGiven.DECISION,
         *,
         unseen: bool = False,
+        by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Resume a run, with a decision if it waits for one, and return it when it stops again.
@@ -158,6 +163,8 @@ class AsyncAgent(AgentRecords):
                 long form `{"decisions": [...]}`; `Run.decide` puts it together. Left out, a waiting run stays as it is.
             unseen: Whether the decision was made in advance, without seeing the request. It then approves only a plan:
                 it is marked in the ledger, and neither settles an uncertain call nor approves a value.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
@@ -167,7 +174,7 @@ class AsyncAgent(AgentRecords):
             MissingToolsError: A tool of the remaining steps is missing; the review request stays open.
         """
         session, latest = await self._open.get(), await self._latest(run)
-        await session.resume(latest, decision, unseen, on_progress)
+        await session.resume(latest, decision, unseen, on_progress, by)
         return await session.latest(latest.thread)
 
     async def retry(
@@ -177,6 +184,7 @@ class AsyncAgent(AgentRecords):
         limits: Mapping[str, Any] | None = None,
         feedback: str | None = None,
         plan: JsonValue = None,
+        by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Reopen a run that ended, and return it when it waits for a decision or has ended again.
@@ -189,6 +197,8 @@ class AsyncAgent(AgentRecords):
             limits: Limits of the budget to change, such as `{"tool_calls": 20}`.
             feedback: Feedback; the planner then revises what is left.
             plan: Another plan for what is left.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
@@ -203,7 +213,9 @@ class AsyncAgent(AgentRecords):
         session.require_tools(before)
         given: dict[str, Any] = {"operation": "retry", "run": before.id, **({"plan": plan} if plan is not None else {})}
         changes = Changes(limits or {}, feedback)
-        await session.drive(given, replace(Caller.facade(before.thread), changes=changes), on_progress)
+        await session.drive(
+            given, replace(Caller.facade(before.thread, by=session.acts(by)), changes=changes), on_progress
+        )
         return await session.latest(before.thread)
 
     async def fork(
@@ -213,6 +225,7 @@ class AsyncAgent(AgentRecords):
         *,
         values: Mapping[str, JsonValue] | None = None,
         thread: str | None = None,
+        by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Start a run on a new thread with copies of the results that do not depend on a step; return it as it waits.
@@ -225,6 +238,8 @@ class AsyncAgent(AgentRecords):
             step: The step from which on everything is done anew.
             values: Step id -> result that you set; these steps are not executed.
             thread: The thread to start on; a new one by default.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
@@ -232,9 +247,11 @@ class AsyncAgent(AgentRecords):
             InputError: There is no such step, or a value does not fit its `output`.
         """
         session, thread = await self._open.get(), thread or token_hex(4)
-        fork = await fork_of(await self._all_runs(), run, step, values or {}, local_user())
+        fork = await fork_of(await self._all_runs(), run, step, values or {}, await self._label(by))
         given = {"goal": fork.goal, "constraints": list(fork.constraints), "plan": fork.plan}
-        caller = replace(Caller.facade(thread, fork.setup), inherited=fork.drafts, values=fork.values)
+        caller = replace(
+            Caller.facade(thread, fork.setup, by=session.acts(by)), inherited=fork.drafts, values=fork.values
+        )
         await session.drive(given, caller, on_progress)
         return await session.latest(thread)
 
@@ -272,12 +289,16 @@ class AsyncAgent(AgentRecords):
         latest = await session.latest(key.thread)
         return latest if latest.n == key.n else await session.runs.show(key)
 
-    async def edit(self, run: str, plan: JsonValue, *, on_progress: ProgressCallback | None = None) -> Run:
+    async def edit(
+        self, run: str, plan: JsonValue, *, by: Person | None = None, on_progress: ProgressCallback | None = None
+    ) -> Run:
         """Propose another plan for what is left of a waiting or paused run; it is reviewed.
 
         Args:
             run: Its id, or its thread.
             plan: The plan.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
@@ -288,7 +309,7 @@ class AsyncAgent(AgentRecords):
             raise InputError("run", f"{before.id} has ended; retry it with the plan, or start a new run")
         if before.status in ("running", "planning"):
             raise InputError("run", f"{before.id} is executing; pause it first")
-        await session.propose(before, plan, on_progress)
+        await session.propose(before, plan, on_progress, by)
         return await session.latest(before.thread)
 
     async def cancel(self, run: str) -> Run:
@@ -306,6 +327,7 @@ class AsyncAgent(AgentRecords):
         add: Sequence[str] = (),
         withdraw: Sequence[str] = (),
         feedback: str | None = None,
+        by: Person | None = None,
         on_progress: ProgressCallback | None = None,
     ) -> Run:
         """Change a run's constraints, or send feedback; the run plans again before it goes on.
@@ -318,6 +340,8 @@ class AsyncAgent(AgentRecords):
             add: Constraints to add.
             withdraw: Constraints to withdraw.
             feedback: Feedback for the planner.
+            by: The person who does it, as your code knows them; the ledger says `claimed`, unless the adapter of the
+                settings verifies them. Default: the user of this process.
             on_progress: Called with each step's changes as they happen.
 
         Raises:
@@ -328,10 +352,10 @@ class AsyncAgent(AgentRecords):
         before = await self.show(run)
         if not before.ended:
             session.require_tools(before)
-        amendment = Amendment(tuple(add), tuple(withdraw), feedback, local_user())
+        amendment = Amendment(tuple(add), tuple(withdraw), feedback, await self._label(by))
         is_executing = await session.runs.steer(run, amendment)
         if not is_executing and before.request is not None:
-            await session.drive(None, Caller.facade(before.thread), on_progress)
+            await session.drive(None, Caller.facade(before.thread, by=session.acts(by)), on_progress)
         return await self.show(run)
 
     async def _latest(self, run: str) -> Run:
@@ -349,3 +373,6 @@ class AsyncAgent(AgentRecords):
 
     async def _all_runs(self) -> Runs:
         return (await self._open.get()).runs
+
+    async def _label(self, by: Person | None) -> str:
+        return str(named(by, (await self._open.get()).identity))

@@ -26,8 +26,9 @@ from graph.chat_models.settings import ModelSpec, Role
 from graph.checkpoint import ledger_of
 from graph.client_context import Context
 from graph.client_schema import context_schema
-from graph.configuration import check, check_reach, policy_named, settings_of
+from graph.configuration import check, check_reach, identity_in_file, policy_named, settings_of
 from graph.context import Services
+from graph.identity import Adapter
 from graph.kept_checkpoints import KeepCheckpoints, let_keep
 from graph.ledger.protocol import Ledger
 from graph.lifetime import LoopThread
@@ -40,6 +41,7 @@ from graph.notices.notifier import with_notices
 from graph.observing.listener import Observer
 from graph.observing.observed import observed
 from graph.observing.otel_export import with_exported_spans
+from graph.own_tools import adapter_named
 from graph.plan.depth import limit_depth
 from graph.routing import (
     AFTER_EXECUTOR,
@@ -113,6 +115,7 @@ def build_graph(
     ledger: str | Path | Ledger | None = None,
     keep_checkpoints: KeepCheckpoints | None = None,
     observers: Sequence[Observer] = (),
+    identity: Adapter | None = None,
     name: str = NAME,
     **settings: Any,
 ) -> Graph:
@@ -135,6 +138,8 @@ def build_graph(
             checkpointer is one of `graph.checkpoint`. Default: PLANNER_EXECUTOR_KEEP_CHECKPOINTS, else "all".
         observers: Called with each event written to the ledger, such as `graph.observing.otel.OtelObserver()`, which
             PLANNER_EXECUTOR_OTEL=1 adds.
+        identity: Verifies the people whom calling code names, see `graph.identity.Adapter`. Default: the function that
+            the settings file names as `identity = "module:name"`.
         name: The graph's name in traces and drawings, and as a node of another graph.
         settings: Fields of `graph.settings.Settings`: `approval`, `policy` (a TOML file, its data, or a `Policy`;
             default: the file named by PLANNER_EXECUTOR_POLICY or the settings file), `budget` (such as
@@ -159,6 +164,7 @@ def build_graph(
         models=role_models(roles, config, executors, client_models),
         ledger=observed(opened, with_notices(with_exported_spans(observers), config, opened)),
         turns=process_rate_limiter(chosen.policy.rates),
+        identity=identity or identity_adapter(config),
     )
     check(services, policy, config)
     if keep_checkpoints is not None:
@@ -224,6 +230,16 @@ def _in_a_loop() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+def identity_adapter(config: str | Path | None) -> Adapter | None:
+    """Return the adapter that the settings file names.
+
+    Raises:
+        ConfigError: It cannot be imported, or the file is not trusted.
+    """
+    named = identity_in_file(config)
+    return adapter_named(named) if named is not None else None
 
 
 def own_tools() -> Sequence[BaseTool]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graph.record.events import BY_FACADE, Draft
+from graph.record.person import Approver
 from graph.record.values import Kept
 
 
@@ -36,7 +37,8 @@ class Caller:
 
     `started` goes into the event `run_started` of a run that begins: its origin, the setup, and who gave that. `unseen`
     says that a decision was given beforehand, with nobody looking. `changes` come with a retry, `inherited` are the
-    events with which a fork begins, `values` are stored with them.
+    events with which a fork begins, `values` are stored with them. `by` is who acts, as the facade found out; None
+    leaves it to the node.
     """
 
     thread: str
@@ -45,12 +47,20 @@ class Caller:
     changes: Changes = NO_CHANGES
     inherited: tuple[Draft, ...] = ()
     values: tuple[Kept, ...] = ()
+    by: Approver | None = None
 
     @classmethod
-    def facade(cls, thread: str, setup: Mapping[str, Any] | None = None, *, unseen: bool = False) -> "Caller":
+    def facade(
+        cls,
+        thread: str,
+        setup: Mapping[str, Any] | None = None,
+        *,
+        unseen: bool = False,
+        by: Approver | None = None,
+    ) -> "Caller":
         """Return the facade as caller; `setup` contains the data needed to resume its runs elsewhere."""
         started = {**FACADE, "setup": dict(setup), "setup_by": BY_FACADE} if setup else FACADE
-        return cls(thread, started, unseen)
+        return cls(thread, started, unseen, by=by)
 
 
 _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)

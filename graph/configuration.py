@@ -108,6 +108,22 @@ def tools_in_file(config: str | Path | None) -> Sequence[str]:
     return named
 
 
+def identity_in_file(config: str | Path | None) -> str | None:
+    """Return the adapter that a settings file names as `module:name`, which verifies the people whom code names.
+
+    Raises:
+        ConfigError: It names something else, or the user neither named nor trusted the file.
+    """
+    file = settings_file(config)
+    named = file.values.get("identity")
+    if named is None:
+        return None
+    if not isinstance(named, str):
+        raise ConfigError(f"{file.path}: identity is {named!r}; it takes a function such as 'shop.people:verified'")
+    file.require_trust(f"imports {named}")
+    return named
+
+
 def _check_policy_of_a_folder(policy: Path, file: SettingsFile) -> None:
     """Refuse a policy neither named nor trusted, if it allows anything that would not be allowed without it.
 
@@ -208,6 +224,10 @@ def _strange_rules(services: Services) -> Iterator[tuple[tuple[str, ...], str]]:
                 yield where, "is not an argument of the tool"
             strange = [source for source in constraint.untrusted_from if source not in names]
             yield from (((*where, "untrusted_from"), f"names {source!r}, which {unknown}") for source in strange)
+    for name, rule in rules.tools.items():
+        strange = [one for one in rule.ask_when if name in specs and not specs[name].takes(one)]
+        yield from ((("tools", name, "ask_when", one), "is not an argument of the tool") for one in strange)
+    yield from ((("approvers", "tools", name), unknown) for name in rules.approvers.tools if name not in names)
     yield from ((("limits", "calls", name), unknown) for name in rules.limits.calls if name not in names)
     known = {*names, *services.models.names, *rules.prices}
     strange = [name for name in rules.rates if name not in known]

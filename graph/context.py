@@ -13,6 +13,7 @@ from graph.chat_models.retry import Clock
 from graph.chat_models.roles import RoleModels
 from graph.client_context import Context
 from graph.errors import ConfigError
+from graph.identity import Adapter
 from graph.ledger.protocol import Ledger
 from graph.prompts.data import shown_text, tools_shown
 from graph.recent import Recent
@@ -39,6 +40,8 @@ class Services:
     turns: RateLimiter
     clock: Callable[[], float] = time.monotonic
     pauses: Clock = field(default_factory=Clock)
+    identity: Adapter | None = None
+    """Verifies the people whom calling code names."""
     descriptions: Recent[str] = field(default_factory=Recent, repr=False, compare=False)
     """Texts of reviews; a plan that a person approves needs its text three times."""
 

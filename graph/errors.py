@@ -30,6 +30,7 @@ AgentError
     ├── LedgerCorruptError      .run, .seq
     ├── UnknownEventError       a newer release wrote an event   .seq
     ├── StaleRunError           another decision came first   .run
+    │   ├── StandingSpentError  a standing approval covers no further call   .run
     │   └── MessageWaitingError a message waits in the inbox of the run   .run
     ├── LedgerSealError         the run is sealed with another key, or not at all   .run
     ├── ExportError             an exported file has been changed   .line
@@ -252,6 +253,10 @@ class StaleRunError(LedgerError):
     def __init__(self, database: str, run: str) -> None:
         self.run = run
         super().__init__(database, f"run {run} was changed by someone else; look at it again before going on")
+
+
+class StandingSpentError(StaleRunError):
+    """A standing approval let a call through that is spent, revoked or past its time; nothing was written."""
 
 
 class MessageWaitingError(StaleRunError):

@@ -1,55 +1,68 @@
-"""Who decides: the user whom the server has authenticated, or the one whom the operating system knows."""
+"""Who acts: the user whom the server has authenticated, whom an adapter or the system knows, or whom the code names."""
 
 import getpass
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from typing import Any
 
-UNVERIFIED = "unverified"
+from graph.errors import InputError
+from graph.record.person import NOBODY, Approver, Person
+
+UNVERIFIED = str(NOBODY)
+Adapter = Callable[[Person | None], Person | None]
+"""Returns the verified person for the one whom calling code names, None if it cannot verify anybody.
+
+The person named is None if the code names nobody; the adapter may know one from elsewhere, such as a context variable
+of the web framework. It must not block: it is called on the event loop.
+"""
 
 
-def approver() -> str:
-    """Return the name of the sender of the decision that the current node carries out.
+def acting(adapter: Adapter | None = None) -> Approver:
+    """Return the sender of what the current node carries out.
 
     `server:` and the identity behind a LangGraph server, `os:` and the login name in a process of the user's own;
     `unverified` where neither is known: a server without authentication says nothing of who is at the other end.
     """
-    from langgraph.runtime import get_runtime  # heavy; who looks at records needs none of it
+    from langgraph.config import get_config  # heavy; who looks at records needs none of it
+    from langgraph.runtime import get_runtime
 
+    try:
+        get_config()
+    except RuntimeError:  # not in a node
+        return named(None, adapter)
     server = get_runtime().server_info
-    if server is not None:
-        return _of_server(server.user)
-    return local_user()
+    return named(None, adapter) if server is None else _of_server(server.user)
 
 
-_acting: ContextVar[str | None] = ContextVar("acting", default=None)
+def named(by: Person | None, adapter: Adapter | None = None) -> Approver:
+    """Return the person whom calling code names: verified by the adapter, or else claimed; without one, the local user.
 
-
-@contextmanager
-def acting_as(person: str | None) -> Iterator[None]:
-    """Act in the name of a person whom this process has authenticated; None means this process's own user."""
-    token = _acting.set(person)
-    try:
-        yield
-    finally:
-        _acting.reset(token)
-
-
-def local_user() -> str:
-    """Return who acts here: the person of `acting_as`, else `os:` and the login name of this process's user.
-
-    `unverified` if there is no such user.
+    Raises:
+        InputError: `by` is no `Person`.
     """
-    if (person := _acting.get()) is not None:
-        return person
+    if by is not None and not isinstance(by, Person):
+        raise InputError("by", f"{type(by).__name__} is no graph.Person; give Person(name, roles=[...])")
+    if adapter is not None and (found := adapter(by)) is not None:
+        return Approver.of(found, "server")
+    return Approver.of(by, "claimed") if by is not None else local_user()
+
+
+def local_user() -> Approver:
+    """Return the user of this process, or nobody if the system knows none."""
     try:
-        return f"os:{getpass.getuser()}"
+        return Approver(getpass.getuser(), "os")
     except (OSError, KeyError, ImportError):  # as in a container whose user has no entry
-        return UNVERIFIED
+        return NOBODY
 
 
-def _of_server(user: Any) -> str:
+def _of_server(user: Any) -> Approver:
     identity = getattr(user, "identity", None)
     known = identity and getattr(user, "is_authenticated", False)
-    return f"server:{identity}" if known else UNVERIFIED
+    return Approver(str(identity), "server", _roles(user)) if known else NOBODY
+
+
+def _roles(user: Any) -> tuple[str, ...]:
+    """Return the roles of a server's user: what its authentication gave as `roles`, or else as `permissions`."""
+    given = getattr(user, "roles", None)
+    found = given if given is not None else getattr(user, "permissions", ())
+    is_list = isinstance(found, Sequence) and not isinstance(found, str)
+    return tuple(one for one in found if isinstance(one, str)) if is_list else ()

@@ -1,4 +1,4 @@
-"""Tools that an operator names as `module:name`."""
+"""Tools, and the adapter that verifies people, that an operator names as `module:name`."""
 
 import importlib
 import sys
@@ -26,6 +26,18 @@ def tools_named(names: Sequence[str]) -> list[Tool]:
     return [tool for name in names for tool in _tools_of(name)]
 
 
+def adapter_named(name: str) -> Callable[..., Any]:
+    """Return the function `module:name` that verifies people, see `graph.identity.Adapter`.
+
+    Raises:
+        ToolConfigError: The module or the name does not exist, or is no function.
+    """
+    found = _named(name)
+    if not callable(found):
+        raise ToolConfigError(name, "is no function; it takes a graph.Person or None, and returns one or None")
+    return found  # type: ignore[no-any-return]
+
+
 def beside(own: Sequence[BaseTool], named: Sequence[Tool]) -> list[Tool]:
     """Return the project's own tools and the named ones; a named tool replaces an own tool of the same name."""
     taken = {tool_name(tool) for tool in named}
@@ -33,13 +45,17 @@ def beside(own: Sequence[BaseTool], named: Sequence[Tool]) -> list[Tool]:
 
 
 def _tools_of(name: str) -> list[Tool]:
+    return _listed(name, _named(name))
+
+
+def _named(name: str) -> Any:
     module, _, attribute = name.partition(":")
     if not module or not attribute.isidentifier():
-        raise ToolConfigError(name, "name the tools as module:name, such as shop.tools:TOOLS")
+        raise ToolConfigError(name, "name it as module:name, such as shop.tools:TOOLS")
     found = getattr(_imported(name, module), attribute, None)
     if found is None:
         raise ToolConfigError(name, f"module {module} has no {attribute}")
-    return _listed(name, found)
+    return found
 
 
 def _imported(name: str, module: str) -> Any:

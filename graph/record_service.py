@@ -105,7 +105,7 @@ async def redacted(runs: Runs, name: str, value: str, reason: str, by: str | Non
         UnknownRunError: There is no such run.
     """
     key = await runs.find(name)
-    return await runs.ledger.redact(key.thread, value, by or local_user(), reason)
+    return await runs.ledger.redact(key.thread, value, by or str(local_user()), reason)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from graph.caller import caller_on
 from graph.context import Services
+from graph.identity import acting
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import values_of
 from graph.plan.reading import ParsedPlan
@@ -16,6 +18,7 @@ from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.replanning import ReplanPolicy
 from graph.record.budget import Usage
 from graph.record.ending import Ending, ending_of
+from graph.record.person import Approver
 from graph.record.replacement import Replaced, replaced_in, replaces_issues
 from graph.record.results import StepResult
 from graph.record.run_state import RunState
@@ -74,6 +77,11 @@ class RunContext:
     def usage(self) -> Usage:
         """The usage of the run that its budget counts, as recorded."""
         return self.record.spending.usage_under(self.terms.bounds)
+
+    @property
+    def approver(self) -> Approver:
+        """Who acts in the invocation of the current node."""
+        return caller_on(self.key.thread).by or acting(self.services.identity)
 
     @property
     def replan_policy(self) -> ReplanPolicy:

@@ -12,8 +12,12 @@ from graph.prompts.planner import UNTRUSTED
 from graph.record.amendment import Amendment
 from graph.record.events import PAUSES, BudgetReached, Draft, Paused, PlanRevised, cancelled
 from graph.record.remaining import steps_left
+from graph.record.revocation import Revocation
 from graph.record.trust_label import joined, label_of_tool
 from graph.run_context import RunContext
+
+BY_PEOPLE = ("caller", "person", "state")
+"""Authors of plans that are people; a plan in the state is that of whoever invokes the graph."""
 
 
 def revision(
@@ -52,6 +56,7 @@ def revision(
         failures=tuple(failures),
         stalled=stalled,
         read_as=tuple(notes),
+        written_by=str(run.approver) if author in BY_PEOPLE else None,
     )
 
 
@@ -70,8 +75,15 @@ def inbox_events(run: RunContext, messages: Sequence[Message]) -> Sequence[Draft
         return ()
     if "cancel" in messages:
         return [Draft(cancelled(run.checkpoint))]
-    drafts, constraints = [], run.record.assignment.constraints
-    for amendment in (Amendment.read(message) for message in messages if message not in PAUSES):
+    drafts: list[Draft] = []
+    constraints = run.record.assignment.constraints
+    for message in messages:
+        if message in PAUSES:
+            continue
+        if (revocation := Revocation.read(message)) is not None:
+            drafts.append(revocation.draft())
+            continue
+        amendment = Amendment.read(message)
         drafts.append(amendment.draft(constraints))
         constraints = amendment.applied(constraints)
     pauses = [Draft(Paused(reason=reason)) for message, reason in PAUSES.items() if message in messages]

@@ -3,13 +3,14 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import get_runtime
 
 from graph.caller import caller_on
 from graph.context import Services
+from graph.identity import acting
 from graph.ledger.protocol import Ledger, RunKey
 from graph.pictures import fact, pictures_of
 from graph.prompts.planner import history_shown
@@ -64,7 +65,7 @@ async def begin_run(
 ) -> AsyncIterator[RunWriter]:
     """Start the thread's next run and own it within the block; a fork begins with the events that it inherits."""
     ledger, thread = await services.ledger(), thread_of(state, config)
-    started, kept = _started(services, state, thread, goal)
+    started, kept = _started(services, state, config, goal)
     async with ledger.begun(thread, [started, *inherited], [*kept, *values]) as owned:
         run = _run_context(services, ledger, owned.lease.run, owned.news.events, state.get("run"))
         yield RunWriter(run, owned.lease)
@@ -73,7 +74,7 @@ async def begin_run(
 async def start_run(services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal) -> RunContext:
     """Start the thread's next run."""
     ledger, thread = await services.ledger(), thread_of(state, config)
-    started, kept = _started(services, state, thread, goal)
+    started, kept = _started(services, state, config, goal)
     key = await ledger.open_run(thread, [started], kept)
     return _run_context(services, ledger, key, await ledger.events(key), state.get("run"))
 
@@ -84,9 +85,11 @@ def _run_context(
     return RunContext(services, ledger, key, project(events), checkpoint_id(), shown, named=named)
 
 
-def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Goal) -> tuple[Draft, list[Kept]]:
+def _started(
+    services: Services, state: Mapping[str, Any], config: RunnableConfig, goal: Goal
+) -> tuple[Draft, list[Kept]]:
     """Return the first event of a run, with the configuration needed to resume it, and what to store with it."""
-    configured, tools = services.configuration
+    thread, (configured, tools) = thread_of(state, config), services.configuration
     messages = state.get("messages") or ()
     tags, pictures = tags_of(state), [one.to_json() for one in pictures_of(with_goal_last(messages, goal.goal))]
     attached = [keep_constant(normalise(pictures))] if pictures else []
@@ -100,7 +103,9 @@ def _started(services: Services, state: Mapping[str, Any], thread: str, goal: Go
         attached=Content.of(attached[0]) if attached else None,
         configured=configured,
         budget=services.settings.budget,
+        invocation=invocation_of(config),
         checkpoint=checkpoint_id(),
+        started_by=str(caller_on(thread).by or acting(services.identity)),
         **{"origin": _origin(), **caller_on(thread).started},
     )
     return Draft(started), [tools, *attached]
@@ -115,6 +120,15 @@ def checkpoint_id() -> str:
     """Return the id of the checkpoint that the current node runs at."""
     info = get_runtime().execution_info
     return info.checkpoint_id if info is not None else ""
+
+
+def invocation_of(config: RunnableConfig) -> str | None:
+    """Return the id that a graph server gave this invocation, None without a server.
+
+    It is the same if the server executes the invocation again after a crash; a server overwrites what a client sent.
+    """
+    given = config.get("configurable", {}).get("run_id")
+    return str(given) if isinstance(given, str | UUID) and str(given) else None
 
 
 def thread_of(state: Mapping[str, Any], config: RunnableConfig) -> str:

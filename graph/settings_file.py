@@ -13,7 +13,7 @@ from graph.trust import is_trusted
 
 FILE_VARIABLE = "PLANNER_EXECUTOR_CONFIG"
 FILE = Path("planner-executor.toml")
-TABLES = ("models", "policy", "tools", "notify")
+TABLES = ("models", "policy", "tools", "notify", "identity")
 
 
 @dataclass(frozen=True)

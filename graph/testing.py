@@ -159,6 +159,18 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     "step_skipped": {"why": "not needed", "approver": "os:ada"},
     "result_supplied": {"value": 1, "approver": "os:ada"},
     "run_reopened": {"again": ["s"], "approver": "os:ada"},
+    "standing_given": {
+        "id": "a",
+        "tool": "send",
+        "args": {},
+        "at_most": 1,
+        "fingerprint": "f",
+        "policy": "p",
+        "given_by": ["os:ada"],
+        "given_at": 0.0,
+    },
+    "voted": {"request": 1, "subject": "s", "says": "d", "missing": "one more", "approver": "server:ada"},
+    "standing_revoked": {"id": "a", "approver": "os:ada"},
 }
 """Kind of event -> the least that its payload holds."""
 

@@ -38,6 +38,8 @@ def intent(call: ToolCall, spec: ToolSpec, args: Kept, revision: int) -> Draft:
         repeatable=spec.repeatable,
         revision=revision,
         attempt=call.attempt,
+        replaces=call.replaces,
+        approval=call.approval,
     )
     return Draft(started, call.step)
 
@@ -52,7 +54,7 @@ def refusal(tool: str, args: Mapping[str, JsonValue], why: str, revision: int) -
 
 
 def hold(
-    call: ToolCall, revision: int, untrusted: Mapping[str, TrustLabel], before: Sequence[Call]
+    call: ToolCall, revision: int, untrusted: Mapping[str, TrustLabel], before: Sequence[Call], asked: str | None
 ) -> tuple[Draft, Kept]:
     """Return the event that holds a call for review, and its arguments as they are stored.
 
@@ -61,6 +63,7 @@ def hold(
         revision: The revision of the plan.
         untrusted: Argument -> label, for the arguments to review.
         before: Identical calls of other runs that have happened.
+        asked: Why the policy has it shown, None if it does not.
     """
     shown = keep(dict(call.args), SHOWN_BYTES)
     held = StepHeld(
@@ -70,6 +73,9 @@ def hold(
         labels=untrusted,
         revision=revision,
         before=tuple(map(_earlier_call, before)),
+        asked=asked,
+        call=call.number,
+        item=call.item,
     )
     return Draft(held, call.step), shown
 

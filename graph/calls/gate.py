@@ -17,6 +17,7 @@ from graph.calls.effects import Effects
 from graph.calls.meter import LimitReached, Meter
 from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
+from graph.calls.standing_calls import StandingCalls
 from graph.calls.tool_call import CallAsks, CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.tool_runner import OnProgress, ToolRunner
 from graph.calls.toolbox import Toolbox
@@ -27,9 +28,9 @@ from graph.ledger.values import value_of
 from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.canonical import digest
 from graph.plan.schema import Step
-from graph.policy.grants import Grant, Refused
+from graph.policy.grants import Grant, Refused, RejectedByPerson
 from graph.policy.policy import NO_POLICY, Policy
-from graph.record.call import Call
+from graph.record.call import Call, call_key
 from graph.record.events import Draft
 from graph.record.results import StepResult
 from graph.record.review_state import refusal_digest
@@ -81,6 +82,7 @@ class CallGate:
         self.limits, self._clock = limits, clock
         self.models, self._runner = models, ToolRunner(ledger, lease.run, record, toolbox, on_progress)
         self.effects = Effects(ledger, record, toolbox.specs)
+        self._standing = StandingCalls(ledger, record, policy)
         self._asked = AskedCalls(ledger, lease, record, meter)
         self._made: defaultdict[tuple[str, int | None], Counter[str]] = defaultdict(Counter)
 
@@ -117,6 +119,7 @@ class CallGate:
         self._made[step.id, item][tool] += 1
         spec = self._toolbox.specs[tool]
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
+        labels.update(dict.fromkeys(call.edited, USER))
         call = replace(call, label=joined([label_of_tool(spec), *labels.values()]))
         if not spec.repeatable:
             call = replace(call, same_digest=self.effects.digest(tool, call.args))
@@ -126,8 +129,8 @@ class CallGate:
             return finished
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._uncertain(call, found)
-        await self._hold(call, labels)
-        call = replace(call, replies=await self._asked.replies(call))
+        approval = await self._hold(call, labels)
+        call = replace(call, approval=approval, replies=await self._asked.replies(call))
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
@@ -155,11 +158,30 @@ class CallGate:
             raise Refused("; ".join(f"{place}: {message}" for place, message in faults))
         number = made.total() + 1 if grant.by_model else 0
         args_digest = digest(bound)
-        key = digest([self._record.id, step.id, item, number, tool, args_digest])
+        key = call_key(self._record.id, step.id, item, number, tool, args_digest)
+        if key in self._record.review_state.replaced:
+            return self._edited(step, ToolCall(key, step.id, number, tool, bound, args_digest, item))
+        return self._limited(step, ToolCall(key, step.id, number, tool, bound, args_digest, item))
+
+    def _edited(self, step: Step, call: ToolCall) -> ToolCall:
+        """Return the call that a person gave other arguments, which have to be granted and allowed as any."""
+        spec, asked = self._toolbox.specs[call.tool], self._record.review_state.replaced[call.key]
+        args = Grant.of(step).bound(asked, spec.takes)
+        if faults := spec.argument_faults(args) or self._policy.faults(spec, args):
+            raise Refused("; ".join(f"{place}: {message}" for place, message in faults))
+        args_digest = digest(args)
+        key = call_key(self._record.id, step.id, call.item, call.number, call.tool, args_digest)
+        edited = tuple(name for name in args if name not in call.args or call.args[name] != args[name])
+        made = replace(call, key=key, args=args, args_digest=args_digest, edited=edited, replaces=call.key)
+        return self._limited(step, made)
+
+    def _limited(self, step: Step, call: ToolCall) -> ToolCall:
+        """Return the call with its limits and the number of its next attempt."""
+        spec = self._toolbox.specs[call.tool]
         limits = self.limits.lowest(spec.attempt_limits, step.attempt_limits)
         if step.tool is None:  # the step's own limit is that of all its turns
             limits = replace(limits, timeout_s=self.limits.lowest(spec.attempt_limits).timeout_s)
-        return ToolCall(key, step.id, number, tool, bound, args_digest, item, attempt=self._attempt(key), limits=limits)
+        return replace(call, attempt=self._attempt(call.key), limits=limits)
 
     def _attempt(self, key: str) -> int:
         """Return the number of the call's next attempt, after those on record that the next was to follow."""
@@ -175,21 +197,33 @@ class CallGate:
             return  # a resumed step repeats its refused request
         await self._ledger.append(self._lease, [Draft(refused, step.id)], artifacts=[shown])
 
-    async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> None:
-        """Hold a call with an effect for review if its arguments are untrusted, or if it happened in another run.
+    async def _hold(self, call: ToolCall, labels: Mapping[str, TrustLabel]) -> str | None:
+        """Hold a call for review: the policy asks, or it acts with untrusted arguments or happened in another run.
 
-        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025).
+        A confirmed call of another run settles that call only, and a second one may be intended (decision 0025). Return
+        the standing approval that lets it through, None if nobody has to see it or a person has.
+
+        Raises:
+            CallHeld: Nobody has decided about it yet.
+            RejectedByPerson: A person rejected it.
         """
-        unseen = self._policy.arguments_to_review(self._toolbox.specs[call.tool], labels) if self._asks else {}
+        spec, review, name = self._toolbox.specs[call.tool], self._record.review_state, call.replaces or call.key
+        asked = self._policy.asks(spec, call.args)
+        unseen = self._policy.arguments_to_review(spec, labels) if self._asks else {}
         before = self.effects.happened_elsewhere(call)
-        if not (unseen or before) or call.key in self._record.review_state.seen:
-            return
-        known = self._record.review_state.held.get(call.key)
-        if known is None or known.revision != self._record.plan_state.revision:
-            held, shown = hold(call, self._record.plan_state.revision, unseen, before)
+        if not (asked or unseen or before) or review.seen & {name, call.key}:
+            return None
+        revision = self._record.plan_state.revision
+        if why := review.rejection(name, revision):
+            raise RejectedByPerson(f"a person rejected this call: {why}")
+        if not before and (standing := await self._standing.covering(spec, call, unseen)):
+            return standing
+        known = review.held.get(name)
+        if known is None or known.revision != revision:
+            held, shown = hold(replace(call, key=name), revision, unseen, before, asked)
             await self._ledger.append(self._lease, [held], artifacts=[shown])
-        why = "the same call happened before" if before else "its arguments come from untrusted results"
-        raise CallHeld(call.key, f"{why}; a person has to see it first")
+        why = "the same call happened before" if before else asked or "its arguments come from untrusted results"
+        raise CallHeld(name, f"{why}; a person has to see it first")
 
     async def _uncertain(self, call: ToolCall, found: Sequence[Call]) -> CallUncertain:
         """Record that a call waits until a person has settled others, and return the exception to raise."""
@@ -234,9 +268,10 @@ class CallGate:
         intents = [intent(call, specs[call.tool], args, revision) for call, args in zip(starting, shown, strict=True)]
         guard = self._record.control_seq if starting else None
         try:
-            events, stored, starts = [*outcomes, *intents], [*values, *shown], bool(starting)
+            given, uses = self._standing.counted(starting)
+            events, stored, starts = [*outcomes, *given, *intents], [*values, *shown], bool(starting)
             written = await self._ledger.append(
-                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts
+                self._lease, events, artifacts=stored, control_seq=guard, require_empty_inbox=starts, uses=uses
             )
             self.models.tally.note(written, events)
         except StaleRunError:

@@ -21,7 +21,8 @@ class ToolCall:
     `label` is the trust label of its result, `wait_s` the seconds until its turn. For a call that may not be repeated,
     `same_digest` is equal for identical calls, and `queued` means that one of them is in progress.
     `attempt` counts how often it is tried, within `limits`. `replies` are a person's answers to what the same call
-    asked before.
+    asked before. `edited` are the arguments that a person changed, `replaces` is the key of the call as it was before.
+    `approval` is the standing approval that let it through.
     """
 
     key: str
@@ -38,6 +39,9 @@ class ToolCall:
     attempt: int = 1
     limits: AttemptLimits = NO_LIMITS
     replies: CallReplies | None = None
+    edited: tuple[str, ...] = ()
+    replaces: str | None = None
+    approval: str | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import typer
 
+from graph.cli.commands.approvals import approvals
 from graph.cli.commands.audit import audit
 from graph.cli.commands.backup import backup
 from graph.cli.commands.cancel import cancel
@@ -61,6 +62,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "pause": pause,
     "steer": steer,
     "skip": skip,
+    "approvals": approvals,
     "supply": supply,
     "cancel": cancel,
     "work": work,

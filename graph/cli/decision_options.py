@@ -1,5 +1,6 @@
 """The options that respond to a review request."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,20 @@ Answers = Annotated[
     list[str] | None,
     typer.Option("--answer", metavar="STEP=TEXT", help="Answer a question, as JSON or text; once per question."),
 ]
+Args = Annotated[
+    list[str] | None,
+    typer.Option("--args", metavar="STEP=JSON", help="Make the call of this step with these arguments instead."),
+]
+RejectCall = Annotated[
+    list[str] | None,
+    typer.Option("--reject-call", metavar="STEP=WHY", help="Do not make the call of this step; the run goes on."),
+]
+Standing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--standing", metavar="STEP=JSON", help='Approve the call and further ones: {"at_most": 5, "args": ...}.'
+    ),
+]
 Raise = Annotated[
     list[str] | None,
     typer.Option("--raise", metavar="NAME=VALUE", help="New limit for the whole run; may be repeated."),
@@ -65,6 +80,9 @@ class DecisionOptions:
     edit: EditFile = None
     feedback: Feedback = None
     answer: Answers = None
+    args: Args = None
+    reject_call: RejectCall = None
+    standing: Standing = None
     raise_: Raise = None
     finish: Finish = False
     yes: options.Yes = False
@@ -84,6 +102,9 @@ class DecisionOptions:
             approve=self.approve,
             plan=read_plan_file("--edit", self.edit) if self.edit is not None else None,
             answers=parse_answers(answers),
+            args=parse_objects(options.texts(self.args or []), "--args"),
+            standing=parse_objects(options.texts(self.standing or []), "--standing"),
+            rejected=parse_answers(options.texts(self.reject_call or []), "--reject-call", "WHY"),
             happened=tuple(self.happened or ()),
             results=tuple(results),
             limits=parse_limits("--raise", self.raise_ or []),
@@ -108,18 +129,35 @@ class DecisionOptions:
             raise InputError("WHY", f"{self.why!r} needs --reject; quote text of several words")
 
 
-def parse_answers(entries: Iterable[str]) -> dict[str, Any]:
-    """Return answers by step id.
+def parse_objects(entries: Iterable[str], option: str) -> dict[str, Any]:
+    """Return JSON objects by step id.
 
     Raises:
-        InputError: An entry is not STEP=TEXT, or a step is answered twice.
+        InputError: An entry is not STEP=JSON with an object, or a step is named twice.
+    """
+    found = {}
+    for step, text in parse_answers(entries, option, "JSON").items():
+        try:
+            found[step] = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InputError(option, f"the value for {step} is not valid JSON: {error}") from error
+        if not isinstance(found[step], dict):
+            raise InputError(option, f"the value for {step} must be a JSON object")
+    return found
+
+
+def parse_answers(entries: Iterable[str], option: str = "--answer", value: str = "TEXT") -> dict[str, Any]:
+    """Return texts by step id.
+
+    Raises:
+        InputError: An entry is not STEP=TEXT, or a step is named twice.
     """
     answers: dict[str, Any] = {}
     for entry in entries:
         step, equals, answer = entry.partition("=")
         if not equals or not answer.strip():
-            raise InputError("--answer", f"{entry!r} is not STEP=TEXT; give the step and its answer")
+            raise InputError(option, f"{entry!r} is not STEP={value}; give the step and its {value.lower()}")
         if step in answers:
-            raise InputError("--answer", f"{step} is answered twice; give one answer per step")
+            raise InputError(option, f"{step} is named twice; give one {value.lower()} per step")
         answers[step] = answer
     return answers

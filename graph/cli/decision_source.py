@@ -10,6 +10,7 @@ from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands, show_request
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.errors import InputError
+from graph.record.person import Person
 from graph.review.request import UNCHANGED, digest_of_all
 from graph.review.response import ReviewResponse, asked, build_response
 from graph.runs import Run
@@ -21,6 +22,8 @@ class DecisionSource:
 
     `response` is used for the first request, and only if the request's digest starts with `digest` (if given).
 
+    `by` is the person who gives the command.
+
     Calling it with a run returns the reply, or None to leave the request open.
     """
 
@@ -29,6 +32,7 @@ class DecisionSource:
     yes: bool = False
     response: ReviewResponse = field(default_factory=ReviewResponse)
     digest: str | None = None
+    by: Person | None = None
     _response_sent: bool = False
     _approved_digest: str | None = None
     _prompter: Prompter | None = None

@@ -13,6 +13,7 @@ from graph.cli.screen import Screen
 from graph.cli.setup import Setup
 from graph.desk.desk import PolicyView
 from graph.desk.drives import OpenedAgent
+from graph.desk.security.visitor import verified
 
 if TYPE_CHECKING:
     from graph.runs import Run
@@ -42,7 +43,7 @@ class DeskAgents:
 
         try:
             setup, built = await run_sync(opened)
-            async with AsyncAgent.open(self._database, **built) as agent:
+            async with AsyncAgent.open(self._database, **{**built, "identity": verified}) as agent:
                 yield OpenedAgent(agent, setup.to_json())
         finally:
             await run_sync(stack.close)

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from graph.errors import InputError
+from graph.record.person import Person
 from graph.sanitize import is_utf8
 
 DATABASE = "planner-executor.db"
@@ -133,6 +135,25 @@ MaxConcurrency = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write events to standard output as JSON lines; never prompt.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+ActsAs = Annotated[
+    str | None,
+    typer.Option("--as", metavar="NAME", help="Who you are; the record says `claimed` unless the settings verify it."),
+]
+Roles = Annotated[list[str] | None, typer.Option("--role", metavar="ROLE", help="A role of yours; may be repeated.")]
 Yes = Annotated[
     bool, typer.Option("--yes", help="Approve every plan without prompting; never settles an uncertain call.")
 ]
+
+
+def person(name: str | None, roles: list[str] | None) -> Person | None:
+    """Return the person whom `--as` and `--role` name.
+
+    Raises:
+        InputError: A name is no short text, or there is a role without a person.
+    """
+    if name is None and not roles:
+        return None
+    try:
+        return Person(name or "", roles or ())
+    except ValueError as error:
+        raise InputError("--as", str(error)) from error

@@ -9,6 +9,7 @@ from typing import Any
 
 from graph.cli.budget_options import parse_limits
 from graph.cli.command_line import command
+from graph.cli.decision_options import parse_objects
 from graph.cli.plan_draft import NotEdited, PlanDraft
 from graph.cli.reply import Reply
 from graph.cli.request_view import show_decision_commands
@@ -18,10 +19,11 @@ from graph.plan.issues import Issue
 from graph.review.decision import FINAL, NO, YES
 from graph.review.human_steps import GATE
 from graph.review.near_words import is_unclear
-from graph.review.response import ReviewResponse, build_response
+from graph.review.response import ReviewResponse, build_response, call_names
 from graph.runs import Run
 
 OTHERWISE = "n: end the run, anything else: replan with this feedback: "
+CALL_ANSWERS = "y: call, n: end the run, {...}: call with these arguments, anything else: no, for this reason: "
 PLAN_QUESTION = f"Run this plan? y: run, e: edit, {OTHERWISE}"
 EDIT_QUESTION = "Run the plan as you edited it? y: run, e: edit it again, anything else: leave it for now: "
 BUDGET_QUESTION = f"More budget? NAME=VALUE: raise to, f: finish with the results so far, {OTHERWISE}"
@@ -98,16 +100,33 @@ class Prompter:
             if answer not in ("e", "edit"):
                 return plan if answer in YES else None
 
-    def _step(self, response: ReviewResponse, action: Action, _: Run) -> ReviewResponse:
+    def _step(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
         step, tool = action["args"]["step"], action["args"]["tool"]
-        question = (
-            f"Continue after {step}? y: continue"
-            if tool == GATE
-            else f"Let {step} call {tool} with these arguments? y: call"
-        )
-        while not (decided := self._verdict(response, self._ask(f"{question}, {OTHERWISE}"))):
+        if tool != GATE:
+            return self._call(response, action, run)
+        while not (decided := self._verdict(response, self._ask(f"Continue after {step}? y: continue, {OTHERWISE}"))):
             pass
         return decided
+
+    def _call(self, response: ReviewResponse, action: Action, run: Run) -> ReviewResponse:
+        """Return the response with a decision about one call; a reason why not is about this call alone."""
+        assert run.request is not None
+        actions, step = run.request["action_requests"], action["args"]["step"]
+        name = call_names(actions)[next(at for at, one in enumerate(actions) if one is action)] or step
+        question = f"Let {name} call {action['args']['tool']} with these arguments? {CALL_ANSWERS}"
+        while True:
+            words = self._ask(question)
+            if words.startswith("{"):
+                try:
+                    return replace(
+                        response, args={**response.args, name: parse_objects([f"{name}={words}"], "--args")[name]}
+                    )
+                except InputError as error:
+                    self.screen.say(str(error))
+            elif (decided := self._verdict(response, words)) and decided.feedback is None:
+                return decided
+            elif decided:
+                return replace(response, rejected={**response.rejected, name: words})
 
     def _verdict(self, response: ReviewResponse, words: str) -> ReviewResponse | None:
         """Return the response with an approval, a stop, or feedback; None if the words are none of them."""

@@ -8,7 +8,7 @@ from graph.cli.command_line import command
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
 from graph.record.budget import Usage, read_budget
 from graph.review.request import asked_again, digest_of_all
-from graph.review.response import RequestJson, asked
+from graph.review.response import RequestJson, asked, call_names
 from graph.runs import Run
 from graph.text.review.drawing import plan_drawing, settled
 from graph.text.review.frame import plain_description, redrawn, to_blocks, to_text
@@ -46,7 +46,11 @@ def _responses(request: RequestJson) -> list[str]:
     ways = [] if request["issues"] else [[*approve, *rest, shown]]
     if "run_plan" in kinds and "run_step" not in kinds:
         ways.append(["--edit FILE", *rest])
-    if kinds != {"settle_effect"}:
+    for call in filter(None, call_names(request["action_requests"])):
+        others = ["--approve"] if sum(map(bool, call_names(request["action_requests"]))) > 1 or rest else []
+        ways.append([*others, f"--args {call}=JSON", *rest])
+        ways.append([*others, f"--reject-call {call}=WHY", *rest])
+    if kinds - {"settle_effect", "run_step"}:
         ways.append(["--feedback TEXT", *happened])
     if "raise_budget" in kinds:
         ways.append(["--finish", *happened])

@@ -17,6 +17,7 @@ from graph.cli.reply import Reply
 from graph.cli.screen import Screen
 from graph.cli.signals import interrupt, on_sigterm
 from graph.errors import NothingToDecideError
+from graph.record.person import Person
 from graph.runs import Run
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ class RunDriver:
     Its methods raise KeyboardInterrupt on Ctrl-C or SIGTERM; the run is then paused.
     """
 
-    def __init__(self, screen: Screen, database: str | Path, options: Mapping[str, Any], decide: Decide) -> None:
+    def __init__(
+        self, screen: Screen, database: str | Path, options: Mapping[str, Any], decide: Decide, by: Person | None = None
+    ) -> None:
+        self._by = by
         self._screen, self._database, self._options, self._decide = screen, database, options, decide
         self._open = ExitStack()
 
@@ -56,7 +60,7 @@ class RunDriver:
         """Start a run with arguments of `AsyncAgent.start`; return it when it has ended or waits."""
 
         async def begin(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.start(**asked, thread=thread, on_progress=progress)
+            return await agent.start(**asked, thread=thread, by=self._by, on_progress=progress)
 
         if asked["plan"] is None and not self._screen.is_live:
             self._screen.say("planning …")
@@ -66,7 +70,7 @@ class RunDriver:
         """Continue a run; return it when it has ended or waits."""
 
         async def continue_run(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.resume(run, on_progress=progress)
+            return await agent.resume(run, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(continue_run, "working"))
 
@@ -82,7 +86,7 @@ class RunDriver:
         """Reopen an ended run, with arguments of `AsyncAgent.retry`; return it when it has ended again or waits."""
 
         async def retry(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.retry(run, **changes, on_progress=progress)
+            return await agent.retry(run, **changes, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(retry, "working"))
 
@@ -90,7 +94,7 @@ class RunDriver:
         """Fork a run, with arguments of `AsyncAgent.fork`; return the fork when it has ended or waits."""
 
         async def fork(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.fork(run, step, values=values, thread=thread, on_progress=progress)
+            return await agent.fork(run, step, values=values, thread=thread, by=self._by, on_progress=progress)
 
         return self._decide_until_done(self._stage(fork, "working"))
 
@@ -101,7 +105,7 @@ class RunDriver:
 
     def _resume_with(self, run: Run, reply: Reply) -> Run:
         async def resume(agent: "AsyncAgent", progress: Progress) -> Run:
-            return await agent.resume(run.id, reply.decisions, unseen=reply.unseen, on_progress=progress)
+            return await agent.resume(run.id, reply.decisions, unseen=reply.unseen, by=self._by, on_progress=progress)
 
         return self._stage(resume, "working")
 
@@ -135,7 +139,10 @@ def start(
         asked: `goal`, `constraints`, `tags`, `plan` and `setup`, as `graph.agent.AsyncAgent.start` takes them.
     """
     thread = new_thread()
-    with report_interruption(screen, database, thread), RunDriver(screen, database, built, decisions) as driver:
+    with (
+        report_interruption(screen, database, thread),
+        RunDriver(screen, database, built, decisions, decisions.by) as driver,
+    ):
         ended = driver.start(thread, **asked)
     show_outcome(screen, ended, database)
     return ended
@@ -204,7 +211,7 @@ def _take_up(
     with (
         build() as built,
         report_interruption(screen, database, name),
-        RunDriver(screen, database, {**built, **json_observers(json)}, decisions) as driver,
+        RunDriver(screen, database, {**built, **json_observers(json)}, decisions, decisions.by) as driver,
     ):
         run = drive(driver)
     show_outcome(screen, run, database)

@@ -9,6 +9,7 @@ from graph.cli.setup import check_folders
 
 if TYPE_CHECKING:
     from graph.chat_models.settings import Layer
+    from graph.record.person import Person
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,17 @@ class RunOptions(ModelOptions, ToolOptions):
     horizon: options.Horizon = None
     max_replans: options.MaxReplans = None
     max_concurrency: options.MaxConcurrency = None
+    as_: options.ActsAs = None
+    role: options.Roles = None
+
+    @property
+    def by(self) -> "Person | None":
+        """The person who gives the command.
+
+        Raises:
+            InputError: The name is no short text.
+        """
+        return options.person(self.as_, self.role)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from graph.desk.views.schema_form import fields_of, value_in
 from graph.errors import InputError
 from graph.plan.depth import parse_json_or_text
 from graph.record.budget import read_budget
-from graph.review.response import RequestJson, ReviewResponse, asked
+from graph.review.response import RequestJson, ReviewResponse, asked, call_names
 
 Fields = Mapping[str, str]
 
@@ -23,7 +23,7 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         request: Its open request.
         fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
             `edit_as`, `plan`, `step:<id>:<field>`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
-            `limit:<name>`.
+            `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, `:at_most`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -46,6 +46,7 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         plan=edited_plan(request, fields) if decision == "edit" else None,
         answers=_answers(shown, request, fields),
         limits=_limits(request, fields),
+        **_calls(request, fields),
         **settled,
     )
 
@@ -74,6 +75,31 @@ def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str,
         if any(texts.values()):
             answers[step] = value_in(fields_of(answer_schema(shown, action)), texts)
     return answers
+
+
+def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
+    """Return what was decided about single held calls: other arguments, a rejection, or further calls approved too."""
+    args: dict[str, Any] = {}
+    rejected: dict[str, str] = {}
+    standing: dict[str, Any] = {}
+    for name in filter(None, call_names(request["action_requests"])):
+        match fields.get(f"call:{name}"):
+            case "edit":
+                args[name] = _arguments(name, fields.get(f"call:{name}:args", ""))
+            case "reject":
+                if not (why := fields.get(f"call:{name}:why", "")):
+                    raise InputError(name, "say why the call is not to be made")
+                rejected[name] = why
+            case "standing":
+                standing[name] = {"at_most": parse_json_or_text(fields.get(f"call:{name}:at_most", ""))}
+    return {"args": args, "rejected": rejected, "standing": standing}
+
+
+def _arguments(name: str, text: str) -> dict[str, Any]:
+    found = parse_json_or_text(text)
+    if not isinstance(found, dict):
+        raise InputError(name, 'the arguments of a call are a JSON object, such as {"to": "ann@example.com"}')
+    return found
 
 
 def _settled(request: RequestJson, fields: Fields) -> dict[str, Any]:

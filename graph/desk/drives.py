@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from graph.async_agent import AsyncAgent
+from graph.desk.security.visitor import verified
 from graph.errors import AgentError, RunOwnedError
-from graph.identity import acting_as
 from graph.ledger.protocol import RunKey
 from graph.lifetime import LoopThread
 from graph.runs import Run, Runs
 
 SETTLES_S, LOOKS_S = 10.0, 0.05
 """How long a page waits until a decision is in the record, and how often it looks."""
-TELLING = ("decided", "run_ended", "steered", "run_reopened", "paused")
+TELLING = ("decided", "voted", "run_ended", "steered", "run_reopened", "paused")
 """Events that show what came of a decision; after a request that is shown again, the drive ends by itself."""
 MOST_FAULTS = 1_000
 
@@ -46,7 +46,7 @@ def agents_with(database: str | Path, **options: Any) -> Agents:
 
     @asynccontextmanager
     async def opened(run: Run | None) -> AsyncIterator[OpenedAgent]:  # noqa: ARG001  (the same for all)
-        async with AsyncAgent.open(database, **options) as agent:
+        async with AsyncAgent.open(database, **{"identity": verified, **options}) as agent:
             yield OpenedAgent(agent, {})
 
     return opened
@@ -64,8 +64,8 @@ class Drives:
     _going: "dict[str, Future[Run]]" = field(default_factory=dict)
     _faults: "OrderedDict[str, str]" = field(default_factory=OrderedDict)
 
-    def begin(self, thread: str, run: Run | None, person: str | None, work: Work) -> "Future[Run]":
-        """Begin to carry on a run in the name of a person.
+    def begin(self, thread: str, run: Run | None, work: Work) -> "Future[Run]":
+        """Begin to carry on a run.
 
         Raises:
             RunOwnedError: It is carried on already.
@@ -77,13 +77,12 @@ class Drives:
         if self._loop is None:
             self._loop = LoopThread()
         self._faults.pop(thread, None)
-        self._going[thread] = future = self._loop.begin(self._driven(run, person, work))
+        self._going[thread] = future = self._loop.begin(self._driven(run, work))
         return future
 
-    async def _driven(self, run: Run | None, person: str | None, work: Work) -> Run:
-        with acting_as(person):
-            async with self.agents(run) as opened:
-                return await work(opened)
+    async def _driven(self, run: Run | None, work: Work) -> Run:
+        async with self.agents(run) as opened:
+            return await work(opened)
 
     async def settled(self, future: "Future[Run]", thread: str, runs: Runs, key: RunKey | None, after: int) -> None:
         """Wait until the record shows what came of it, or the drive has ended; keep its fault.

@@ -20,7 +20,7 @@ from graph.plan.attempts import NO_LIMITS, AttemptLimits
 from graph.plan.inline_schema import schema_errors
 from graph.plan.schema import Step
 from graph.plan.shortening import joined_messages
-from graph.policy.grants import Grant, Refused
+from graph.policy.grants import Grant, Refused, RejectedByPerson
 from graph.prompts.data import result_shown
 from graph.prompts.executor import executor_messages
 from graph.prompts.media import media_named
@@ -127,10 +127,16 @@ class ModelStep:
         try:
             finished = await self._call(request["name"], request["args"], read)
         except Refused as refusal:
+            if isinstance(refusal, RejectedByPerson):
+                self._asked_for.add(request["name"])  # a required tool that a person keeps from it is required no more
             return ToolMessage(f"refused: {refusal}", tool_call_id=request["id"], status="error")
         if finished.result.status == "failed":
             return ToolMessage(str(finished.result.error), tool_call_id=request["id"], status="error")
-        return ToolMessage(result_shown(to_text(media_named(finished.value))), tool_call_id=request["id"])
+        shown = result_shown(to_text(media_named(finished.value)))
+        if finished.call.edited:
+            args = {name: finished.call.args[name] for name in finished.call.edited}
+            shown = f"A person had this call made with other arguments: {to_text(args)}\n{shown}"
+        return ToolMessage(shown, tool_call_id=request["id"])
 
     async def _call(self, tool: str, asked: Mapping[str, JsonValue], read: TrustLabel) -> Finished:
         admitted = await self.gate.admit(self.step, tool, asked, self._pinned, read, self.item)

@@ -15,6 +15,7 @@ from typing import Protocol
 from graph.record.call import Call
 from graph.record.events import Draft, Event
 from graph.record.run_state import run_name
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
 
@@ -41,7 +42,7 @@ class Lease:
 
 
 Message = str
-"""`pause`, `hand over`, `cancel`, or the text of an amendment (`graph.record.amendment.Amendment.to_text`)."""
+"""`pause`, `hand over`, `cancel`, or the text of an amendment (`graph.record.amendment`) or of a revocation."""
 MessageHandler = Callable[[list[Message]], Sequence[Draft]]
 
 
@@ -148,6 +149,7 @@ class Ledger(Protocol):
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
+        uses: Sequence[StandingCall] = (),
     ) -> int:
         """Write events, all or none, and return the run's last sequence number, also if there are no events to write.
 
@@ -161,10 +163,13 @@ class Ledger(Protocol):
             control_seq: Sequence number of the last event in `CONTROL` that the author has seen, 0 if it has seen none;
                 None to skip the check.
             require_empty_inbox: Whether a message in the run's inbox prevents the write.
+            uses: Calls that standing approvals let through, counted in the same transaction; a call counted before
+                is counted once.
 
         Raises:
             LeaseLostError: The token is outdated or was released; nothing was written.
             StaleRunError: The last event in `CONTROL` is not the `control_seq`-th; nothing was written.
+            StandingSpentError: A standing approval covers no further call; nothing was written.
             MessageWaitingError: A message waits in the inbox, and `require_empty_inbox` is set; nothing was written.
             LedgerCorruptError: The run's last events are missing; nothing was written.
             LedgerSealError: The run is not sealed with this ledger's key; nothing was written.
@@ -225,6 +230,19 @@ class Ledger(Protocol):
         Raises:
             LedgerCorruptError: An event of such a run is damaged.
         """
+
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep a standing approval that holds in any run; one of the same name stays as it is."""
+
+    async def standing(self) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run, the oldest first.
+
+        Raises:
+            LedgerCorruptError: A row was changed.
+        """
+
+    async def revoke_standing(self, name: str, by: str) -> bool:
+        """End a standing approval at once; return whether there was one to end."""
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""

@@ -11,7 +11,6 @@ from graph.calls.model_gate import ModelCall
 from graph.context import Services
 from graph.errors import InputError
 from graph.fork import is_fork
-from graph.identity import approver
 from graph.ledger.values import content_value
 from graph.nodes.fork_source import fork_source
 from graph.nodes.planner_input import (
@@ -20,6 +19,7 @@ from graph.nodes.planner_input import (
     check_named,
     goal_stated,
     goal_to_begin,
+    is_repeated,
     operation_of,
     steering,
     wants_to_go_on,
@@ -47,7 +47,7 @@ from graph.record.values import keep_anything
 from graph.route import route_of
 from graph.run_context import RunContext
 from graph.run_events import budget_reached, revision
-from graph.run_opening import begin_run, latest_run, open_run, thread_of
+from graph.run_opening import begin_run, invocation_of, latest_run, open_run, thread_of
 from graph.run_writer import RunWriter
 from graph.state import State, StateUpdate, goal_of, last_words, stated_goal
 from graph.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
@@ -72,13 +72,16 @@ class Planner:
             state = {**state, "plan": source.plan, "digest": None}
         run = await self._run_to_continue(state, config)
         if run is not None and (words := steering(state)):
-            await RunWriter(run).write(Amendment(add=(words,), by=approver()).draft(run.record.assignment.constraints))
+            await RunWriter(run).write(
+                Amendment(add=(words,), by=str(run.approver)).draft(run.record.assignment.constraints)
+            )
         if run is not None:
             await take_changes(run, state, words=True)
             writer = RunWriter(run)
             async with writer.owned():
-                if wants_to_retry(state) and run.record.ended and not run.here_before:
-                    await reopen(writer, brings_plan=_brings_plan(run, state))
+                if wants_to_retry(state) and run.record.ended and not _was_here(run, state, config):
+                    brings_plan, invocation = _brings_plan(run, state), invocation_of(config)
+                    await reopen(writer, brings_plan=brings_plan, invocation=invocation)
                 return await self._continue(writer, state)
         goal = source.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:
@@ -127,7 +130,7 @@ class Planner:
     async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
         """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
         latest = await latest_run(self.services, thread_of(state, config), state.get("run"))
-        if latest is not None and latest.here_before:
+        if latest is not None and _was_here(latest, state, config):
             return latest
         if (wanted := operation_of(state)) is not None:
             return _operated_on(latest, wanted, state)
@@ -214,6 +217,11 @@ class Planner:
         plan = run.recorded_plan()
         assert plan is not None
         return state_with_plan(run, plan, "review", messages=[message_about(run, plan)], **keys)
+
+
+def _was_here(run: RunContext, state: State, config: RunnableConfig) -> bool:
+    """Whether this node has worked on just this input before: at this checkpoint, or in this invocation of a server."""
+    return run.here_before or is_repeated(state, run.record, invocation_of(config))
 
 
 def _operated_on(run: RunContext | None, wanted: Operation, state: State) -> RunContext:

@@ -51,6 +51,21 @@ def wants_to_retry(state: State) -> bool:
     return operation_of(state) == RETRY or (last_words(state.get("messages") or ()) or "").lower() == RETRY
 
 
+def is_repeated(state: State, record: RunState, invocation: str | None) -> bool:
+    """Whether a graph server executes an invocation again, after the process that began or reopened the run died.
+
+    One invocation of a server may invoke this graph with several goals, as a part of another graph.
+    """
+    if invocation is None or invocation != record.assignment.invocation:
+        return False
+    if operation_of(state) is not None or wants_to_retry(state) or wants_to_go_on(state):
+        return True
+    try:
+        return goal_of(state).goal == record.assignment.goal
+    except InputError:  # a fork takes its goal over
+        return True
+
+
 def check_named(state: State, run: str, thread: str) -> None:
     """Check that the operation in the input names a thread's latest run, or none.
 

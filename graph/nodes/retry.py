@@ -7,7 +7,6 @@ from langchain_core.messages import AIMessage
 
 from graph.caller import caller_on
 from graph.errors import InputError
-from graph.identity import approver
 from graph.policy.raised_budget import read_raised
 from graph.policy.scope import rebind
 from graph.record.amendment import Amendment
@@ -18,23 +17,25 @@ from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 
 
-async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
+async def reopen(writer: RunWriter, *, brings_plan: bool, invocation: str | None) -> None:
     """Reopen the run, which is owned, with the changes that its caller makes.
 
     Args:
         writer: The run's writer.
         brings_plan: Whether the caller brings another plan.
+        invocation: A graph server's id of this invocation.
 
     Raises:
         InputError: The run cannot be retried, or a changed limit is invalid.
     """
     run = writer.run
-    record, changes, by = run.record, caller_on(run.key.thread).changes, approver()
+    record, changes, by = run.record, caller_on(run.key.thread).changes, str(run.approver)
     if fault := retry_fault(record, changed=brings_plan or bool(changes)):
         raise InputError("run", f"{record.id} {fault}")
     budget = _raised(run, changes.limits)
     bound = None if budget is None else rebind(record, run.terms, replace(run.terms, budget=budget))
-    reopened = RunReopened(again=steps_to_retry(record), approver=by, budget=budget, binding=bound)
+    again = steps_to_retry(record)
+    reopened = RunReopened(again=again, approver=by, budget=budget, binding=bound, invocation=invocation)
     said = (
         [Amendment(feedback=changes.feedback, by=by).draft(record.assignment.constraints)] if changes.feedback else []
     )

@@ -15,9 +15,11 @@ from graph.nodes.review_events import passed, requested
 from graph.nodes.review_message import is_announced, message_of, with_decision
 from graph.nodes.review_request import is_open, request_about
 from graph.nodes.review_subject import Subject, plan_in, subject_of
+from graph.nodes.review_votes import ballot_of
 from graph.nodes.step_changes import take_changes
 from graph.policy.scope import in_force, within_approved
 from graph.record.ending import Ending
+from graph.record.events import Draft, Voted
 from graph.review.decision import InvalidResponse, read_answer
 from graph.review.request import ReviewRequest
 from graph.review.verdict import verdict_of
@@ -105,12 +107,22 @@ class Review:
             if unseen and run.record.plan_state.unchanged is not None:
                 raise InvalidResponse("the plan leaves out what was asked for; a person has to review it")
             verdict = verdict_of(request, read_answer(answer, request), run.terms, unseen=unseen)
-            return with_decision(run, await decide(writer, subject, verdict))
+            ballot = ballot_of(run, request, verdict)
+            if ballot.vote is None:
+                return with_decision(run, await decide(writer, subject, ballot))
+            return await self._voted(writer, subject, request, ballot.vote)
         except InvalidResponse as fault:
             again = request.again(escaped(str(fault)), fault.issues)
             event, values = requested(run, again, skip=1, answer=answer, unseen=unseen)
             await writer.write(event, artifacts=values)
             return _announced(run, again, subject)
+
+    async def _voted(self, writer: RunWriter, subject: Subject, request: ReviewRequest, vote: Voted) -> StateUpdate:
+        """Record a vote, and announce the request again to the others."""
+        run = writer.run
+        event, values = requested(run, request, skip=1)
+        await writer.write(Draft(vote), event, artifacts=values)
+        return _announced(run, request_about(run, subject), subject)
 
 
 def _announced(run: RunContext, request: ReviewRequest, subject: Subject) -> StateUpdate:

@@ -1,11 +1,14 @@
 """Carrying out the decisions of a review: the run goes on, returns to the planner, or ends."""
 
+from graph.nodes.review_edits import EditedCalls, edited_calls
 from graph.nodes.review_events import decided
+from graph.nodes.review_standing import standing_approvals
 from graph.nodes.review_subject import Subject, read_from_outside
+from graph.nodes.review_votes import Ballot
 from graph.plan.broken_json import broken_json
 from graph.plan.schema import Plan
 from graph.record.ending import Ending
-from graph.record.events import Decided, Draft
+from graph.record.events import Decided, Draft, StandingGiven
 from graph.review.decision import Decision, InvalidResponse
 from graph.review.verdict import ReviewVerdict
 from graph.run_context import RunContext
@@ -17,26 +20,65 @@ from graph.state_view import state_at_end, state_update, state_with_plan
 PLAN_EXPECTED = 'an edit of the plan must have args: {"plan": {"steps": [...]}}'
 
 
-async def decide(writer: RunWriter, subject: Subject, verdict: ReviewVerdict) -> StateUpdate:
+async def decide(writer: RunWriter, subject: Subject, ballot: Ballot) -> StateUpdate:
     """Record all decisions in one write, and return the state update.
 
     Raises:
         InvalidResponse: A decision cannot be carried out; nothing is recorded.
     """
+    verdict = ballot.verdict
     if verdict.stop is not None:
         return await _stop(writer, subject, verdict, verdict.stop)
     if verdict.feedback is not None:
         return await _send_back(writer, subject, verdict)
     run, plan = writer.run, subject.plan
-    edited = None
+    calls = edited_calls(run, plan, verdict)
+    verdict, edited = calls.verdict, None
+    if ballot.is_proposal:
+        return await _propose(writer, plan, calls)
+    if calls.plan is not None:
+        return await _revise_by_calls(writer, calls)
     if verdict.plan is not None and verdict.plan.type == "edit":
         plan, edited = _edited(run, verdict.plan)
     if verdict.plan is not None and plan is None:
         raise InvalidResponse("this plan cannot be approved; edit it or reject it")
+    standing = standing_approvals(run, verdict, ballot.voters)
     if verdict.plan is None:
-        decision = decided(run, plan, "settle", verdict)
+        decision = decided(run, plan, "settle", verdict, voters=ballot.voters)
     else:
-        decision = decided(run, plan, "approve", verdict, message=verdict.plan.type)
+        decision = decided(run, plan, "approve", verdict, message=verdict.plan.type, voters=ballot.voters)
+    given = [Draft(StandingGiven(approval=approval)) for approval in standing if approval.run is not None]
+    await writer.write(*([edited] if edited else []), decision, *given)
+    for approval in standing:
+        if approval.run is None:  # after the decision: a crash in between loses the wish, and the next call is shown
+            await run.ledger.give_standing(approval)
+    return _go_on(run, plan)
+
+
+async def _propose(writer: RunWriter, plan: Plan | None, calls: EditedCalls) -> StateUpdate:
+    """Put an edited plan or call to others, who have to approve it; its author counts as one who asked."""
+    run, verdict = writer.run, calls.verdict
+    edit = verdict.plan if calls.plan is None else Decision("edit", args={"plan": calls.plan})
+    edited = None
+    if edit is not None and edit.type == "edit":
+        plan, edited = _edited(run, edit)
+    changes = ReviewVerdict(edits=verdict.edits, rejected=verdict.rejected, decisions=verdict.decisions)
+    decision = decided(run, plan if edited else None, "propose", changes, message="edit")
+    await writer.write(*([edited] if edited else []), decision)
+    return _go_on(run, plan)
+
+
+async def _revise_by_calls(writer: RunWriter, calls: EditedCalls) -> StateUpdate:
+    """Put a plan in force with the arguments that a person gave its calls.
+
+    It is thereby approved if a person approved the plan before and its whole change is what this one wrote; else it is
+    reviewed like any.
+    """
+    run = writer.run
+    plan, edited = _edited(run, Decision("edit", args={"plan": calls.plan}))
+    before = run.record.review_state.approval
+    is_approved = calls.is_shown and before is not None and before.by == "person"
+    decision = decided(run, plan, "approve" if is_approved else "settle", calls.verdict, message="edit")
     await writer.write(*([edited] if edited else []), decision)
     return _go_on(run, plan)
 

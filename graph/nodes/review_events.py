@@ -1,10 +1,9 @@
 """The events of a review: requests, and decisions with their author, subject and terms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph.identity import approver
 from graph.nodes.review_request import is_open
 from graph.plan.schema import Plan
 from graph.policy.scope import rebind
@@ -25,7 +24,7 @@ def requested(
     `skip` is 1 if `answer`, given at this checkpoint, was refused.
     """
     shown = keep([action["description"] for action in request.to_json()["action_requests"]])
-    given = keep_anything(answer)
+    given, refused = keep_anything(answer), run.approver if skip and request.error else None
     event = ReviewRequested(
         request=run.record.review_state.requests + (not is_open(run, request)),
         digest=request.digest,
@@ -41,6 +40,8 @@ def requested(
         error=request.error,
         issues=request.issues,
         skip=skip,
+        approver=str(refused) if refused is not None else None,
+        roles=refused.roles if refused is not None else (),
     )
     return Draft(event), [shown, given]
 
@@ -52,11 +53,22 @@ def decided(
     verdict: ReviewVerdict = NOTHING,
     *,
     message: str | None = None,
+    voters: Sequence[str] = (),
 ) -> Draft:
     """Return the event of a decision, with its author, subject and terms."""
     about = _about(run, plan, verdict, approves=decision == "approve")
-    by = "unseen" if verdict.unseen else "person"
-    return Draft(Decided(**about, decision=decision, by=by, approver=approver(), message=message))
+    by, approver = "unseen" if verdict.unseen else "person", run.approver
+    return Draft(
+        Decided(
+            **about,
+            decision=decision,
+            by=by,
+            approver=str(approver),
+            roles=approver.roles,
+            voters=tuple(voters) if len(voters) > 1 else (),
+            message=message,
+        )
+    )
 
 
 def passed(run: RunContext, plan: Plan, rule: str) -> Draft:
@@ -75,7 +87,9 @@ def _about(run: RunContext, plan: Plan | None, verdict: ReviewVerdict, approves:
         "settled": tuple(_settled(run.record, entry) for entry in verdict.settled),
         "decisions": tuple(decision.to_json() for decision in verdict.decisions),
         "given": dict(verdict.given),
-        "steps": tuple(held.key for held in run.record.waiting_calls) if verdict.steps else (),
+        "steps": verdict.calls,
+        "replaced": dict(verdict.edits),
+        "rejected": dict(verdict.rejected),
         "replies": {key: _forms(run.record, key, answer) for key, answer in verdict.replies.items()},
         "budget": verdict.budget,
     }

@@ -1,8 +1,10 @@
 """Building the review request: one request for everything that needs a decision now."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from graph.nodes.review_people import people_of
 from graph.nodes.review_subject import Subject
 from graph.plan.revision import difference
 from graph.plan.schedule import waits_for
@@ -51,6 +53,7 @@ def request_about(run: RunContext, subject: Subject) -> ReviewRequest:
         issues=tuple(subject.issues),
         estimate=left if actions else {},
     )
+    request = replace(request, people=people_of(run, request)) if actions else request
     if is_open(run, request) and record.review_state.request and record.review_state.request.error:
         return request.again(record.review_state.request.error, record.review_state.request.issues)
     if record.plan_state.unchanged is not None:

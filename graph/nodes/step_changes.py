@@ -1,10 +1,10 @@
 """Changes of single steps that come with the state: words of a chat, or the key `changes`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.identity import approver
+from graph.errors import InputError
 from graph.plan.depth import parse_json_or_text
 from graph.review.step_change import Skip, StepChange, Supply, changes_from
 from graph.run_context import RunContext
@@ -37,9 +37,23 @@ async def take_changes(run: RunContext, state: Mapping[str, Any], *, words: bool
     is_goal = last_words(state.get("messages") or ()) == run.record.assignment.goal
     said = change_in_words(state) if words and not is_goal else None
     changes = changes_from(state["changes"]) if state.get("changes") else []
-    by = approver()
+    by = str(run.approver)
+    _check_people(run, [*changes, *([said] if said else [])])
     drafted = [change.drafted(run.record, by) for change in (*changes, *([said] if said else []))]
     if drafted:
         await RunWriter(run).write(
             *(one.draft for one in drafted), artifacts=[kept for one in drafted for kept in one.kept]
         )
+
+
+def _check_people(run: RunContext, changes: Sequence[StepChange]) -> None:
+    """Refuse the answer to a question from outside of its review, if the policy says who answers.
+
+    Raises:
+        InputError: A change is such an answer.
+    """
+    plan = run.recorded_plan()
+    steps = [plan.by_id.get(change.step) for change in changes if isinstance(change, Supply)] if plan else []
+    asks = [step.id for step in steps if step is not None and step.kind == "ask"]
+    if asks and run.terms.policy.approvers.rules((), run.terms.bounds.cost_usd):
+        raise InputError("step", f"the policy says who answers {asks[0]}; answer the question in its review")

@@ -1,7 +1,8 @@
 """Constraints of a policy on the values of arguments."""
 
+import operator
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,20 +18,32 @@ MAX_PATH_LENGTH = 4_096
 """Limit of a path's length, as on Linux; longer paths never match."""
 
 
+BOUND_WORDS = {"minimum": "at least", "maximum": "at most", "above": "above", "below": "below"}
+BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "minimum": operator.ge,
+    "maximum": operator.le,
+    "above": operator.gt,
+    "below": operator.lt,
+}
+
+
 @dataclass(frozen=True)
 class Constraint:
     """Bounds of one argument; a value must meet every bound that is set, and so must each item of a list.
 
     `domains` are allowed hosts of URLs and mail addresses, subdomains included; `within` are folders that a path must
-    stay in, as written (resolving links is up to the tool); `minimum` and `maximum` bound numbers; `one_of` lists the
-    allowed values; `pattern` is an RE2 expression for the whole text. Two fields widen: `untrusted_from` are tools
-    whose untrusted results are accepted; `optional` allows omission whatever the default is.
+    stay in, as written (resolving links is up to the tool); `minimum` and `maximum` bound numbers, `above` and `below`
+    do without the bound itself; `one_of` lists the allowed values; `pattern` is an RE2 expression for the whole text.
+    Two fields widen: `untrusted_from` are tools whose untrusted results are accepted; `optional` allows omission
+    whatever the default is.
     """
 
     domains: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
     minimum: float | None = None
     maximum: float | None = None
+    above: float | None = None
+    below: float | None = None
     one_of: tuple[JsonValue, ...] = ()
     pattern: str | None = None
     untrusted_from: tuple[str, ...] = ()
@@ -44,15 +57,27 @@ class Constraint:
             return f"is not at {' or '.join(self.domains)}"
         if self.within and not any(is_within(value, folder) for folder in self.within):
             return f"is not within {', '.join(self.within)}"
-        if self.minimum is not None and not (_is_number(value) and value >= self.minimum):  # type: ignore[operator]
-            return f"is not at least {self.minimum:g}"
-        if self.maximum is not None and not (_is_number(value) and value <= self.maximum):  # type: ignore[operator]
-            return f"is not at most {self.maximum:g}"
+        if fault := self.number_fault(value):
+            return fault
         if self.one_of and canonical_json(value) not in map(canonical_json, self.one_of):
             return f"is not one of {', '.join(map(str, self.one_of))}"
         if self.pattern is not None and not (isinstance(value, str) and full_match(self.pattern, value)):
             return f"does not match {self.pattern}"
         return None
+
+    def number_fault(self, value: JsonValue) -> str | None:
+        """Return why a value is not allowed by the bounds of numbers, None if it is."""
+        bounds = ((word, getattr(self, name), BOUNDS[name]) for name, word in BOUND_WORDS.items())
+        for word, bound, met in bounds:
+            if bound is not None and not (is_number(value) and met(value, bound)):
+                return f"is not {word} {bound:g}"
+        return None
+
+    @property
+    def bounds_in_words(self) -> list[str]:
+        """The bounds of numbers that are set, such as `above 100`."""
+        found = ((word, getattr(self, name)) for name, word in BOUND_WORDS.items())
+        return [f"{word} {bound:g}" for word, bound in found if bound is not None]
 
     def admits(self, sources: tuple[str, ...]) -> bool:
         """Whether untrusted values from all these sources are accepted."""
@@ -112,5 +137,6 @@ def _decoded(path: str) -> list[str]:
     return found
 
 
-def _is_number(value: JsonValue) -> bool:
+def is_number(value: JsonValue) -> bool:
+    """Whether a value is a number; in Python a boolean is one too."""
     return isinstance(value, int | float) and not isinstance(value, bool)

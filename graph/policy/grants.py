@@ -16,6 +16,10 @@ class Refused(Exception):
     """A call is not granted. It becomes an error of the model's call or of the step, and never leaves the node."""
 
 
+class RejectedByPerson(Refused):
+    """A person rejected this very call, with words for whoever asked for it."""
+
+
 @dataclass(frozen=True)
 class Grant:
     """The calls that one step may make: tools, number of calls, fixed arguments, and sources of the others.

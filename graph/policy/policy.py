@@ -12,33 +12,40 @@ from graph.plan.canonical import digest
 from graph.plan.catalog import Effect, ToolSpec
 from graph.plan.issues import Issue
 from graph.plan.schema import Plan
+from graph.policy.approvers import NO_APPROVERS, Approvers
+from graph.policy.conditions import Conditions, met_condition
 from graph.policy.constraints import Constraint, constraint_faults, default_faults
 from graph.record.budget import NO_BUDGET, Budget, Price
 from graph.record.trust_label import TrustLabel
 
 ApprovalMode = Literal["always", "side_effects", "never"]
-PolicyVerdict = Literal["allow", "review", "deny"]
+PolicyVerdict = Literal["allow", "review", "ask", "deny"]
 
 
 @dataclass(frozen=True)
 class ToolRule:
-    """The rule of one tool; without a verdict that of its effect applies, or else the approval mode."""
+    """The rule of one tool; without a verdict that of its effect applies, or else the approval mode.
+
+    A call is shown if an argument meets a condition of `ask_when`.
+    """
 
     verdict: PolicyVerdict | None = None
     args: Mapping[str, Constraint] = field(default_factory=dict)
+    ask_when: Conditions = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the rule as JSON, unset fields left out."""
-        args = {name: constraint.to_json() for name, constraint in self.args.items()}
-        return {**({"verdict": self.verdict} if self.verdict else {}), **({"args": args} if args else {})}
+        found = {"verdict": self.verdict, "args": _as_json(self.args), "ask_when": _as_json(self.ask_when)}
+        return {name: value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True)
 class Policy:
     """Rules per effect and tool, the approval mode, and hard limits of every budget.
 
-    `rates` bounds calls per minute, by name of a tool or model; `prices` are those of a model's tokens. `steps` limits
-    how long and how often a step is tried.
+    `ask_when` are conditions per effect, for tools whose rules have neither a verdict nor conditions. `rates` bounds
+    calls per minute, by name of a tool or model; `prices` are those of a model's tokens. `steps` limits how long and
+    how often a step is tried. `approvers` are the people whose decisions count.
     """
 
     approval: ApprovalMode | None = None
@@ -48,6 +55,8 @@ class Policy:
     rates: Mapping[str, float] = field(default_factory=dict)
     prices: Mapping[str, Price] = field(default_factory=dict)
     steps: AttemptLimits = NO_LIMITS
+    ask_when: Mapping[Effect, Conditions] = field(default_factory=dict)
+    approvers: Approvers = NO_APPROVERS
 
     @cached_property
     def digest(self) -> str:
@@ -58,6 +67,21 @@ class Policy:
         """Return the verdict on a tool, None if there is no rule for it."""
         rule = self.tools.get(tool.name)
         return (rule.verdict if rule else None) or self.effects.get(tool.effect)
+
+    def asks(self, tool: ToolSpec, args: Mapping[str, JsonValue]) -> str | None:
+        """Return why a person has to see a call before it is made, whatever the mode is; None if nobody has to."""
+        if self.verdict(tool) == "ask":
+            return f"the policy asks about every call of {tool.name}"
+        conditions = self.conditions(tool)
+        met = met_condition(conditions, tool, args) if conditions else None
+        return f"the policy asks if {met}" if met else None
+
+    def conditions(self, tool: ToolSpec) -> Conditions:
+        """Return the conditions under which a call of a tool is shown: its own, or those of its effect."""
+        rule = self.tools.get(tool.name)
+        if rule is not None and (rule.verdict or rule.ask_when):
+            return rule.ask_when
+        return self.ask_when.get(tool.effect, NO_CONDITIONS)
 
     def faults(
         self, tool: ToolSpec, args: Mapping[str, JsonValue], given: Collection[str] | None = None
@@ -125,14 +149,27 @@ class Policy:
         """Return the policy as JSON, unset fields left out; `policy_from` reads it."""
         found = {
             "approval": self.approval,
-            "effects": dict(self.effects),
+            "effects": self._effects_json(),
             "tools": {name: rule.to_json() for name, rule in self.tools.items()},
             "limits": self.limits.to_json(),
             "rates": dict(self.rates),
             "prices": {name: price.to_json() for name, price in self.prices.items()},
             "steps": self.steps.to_json(),
+            "approvers": self.approvers.to_json(),
         }
         return {name: value for name, value in found.items() if value}
 
+    def _effects_json(self) -> dict[str, Any]:
+        verdicts: dict[str, Any] = {str(effect): verdict for effect, verdict in self.effects.items()}
+        for effect, conditions in self.ask_when.items():
+            own = {"verdict": verdicts[effect]} if effect in verdicts else {}
+            verdicts[effect] = {**own, "ask_when": _as_json(conditions)}
+        return verdicts
 
+
+def _as_json(constraints: Mapping[str, Constraint]) -> dict[str, Any]:
+    return {name: constraint.to_json() for name, constraint in constraints.items()}
+
+
+NO_CONDITIONS: Conditions = {}
 NO_POLICY = Policy()

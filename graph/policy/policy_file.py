@@ -4,11 +4,13 @@
 approval = "side_effects"            # always, side_effects, never
 
 [effects]
-external = "review"                  # allow, review, deny
+external = "review"                  # allow, review, ask, deny
+write = { ask_when = { path = { within = ["contracts"] } } }
 
 [tools.send_mail]
 verdict = "review"
 args.to = { domains = ["example.com"], untrusted_from = ["read_contacts"] }
+ask_when = { copies = { above = 10 } }
 
 [limits]                             # no budget goes beyond these
 tool_calls = 200
@@ -38,13 +40,16 @@ from graph.errors import PolicyError
 from graph.plan.attempts import ATTEMPT_FIELDS, AttemptLimits, limit_fault
 from graph.plan.catalog import Effect
 from graph.plan.patterns import dotall, pattern_fault
+from graph.policy.approvers_file import approver_faults, approvers_of
 from graph.policy.constraints import Constraint, is_within
 from graph.policy.hosts import plain_host
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
 from graph.record.budget import NO_BUDGET, Budget, Price, read_budget
 
-TABLES = ("effects", "tools", "limits", "rates", "prices", "steps")
-CONSTRAINTS = ("domains", "within", "minimum", "maximum", "one_of", "pattern", "untrusted_from", "optional")
+TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers")
+NUMBERS = ("minimum", "maximum", "above", "below")
+CONDITIONS = ("domains", "within", *NUMBERS, "one_of", "pattern")
+CONSTRAINTS = (*CONDITIONS, "untrusted_from", "optional")
 MAX_LINE_LENGTH = 1_000
 """Number of characters of a line that are searched for the name of an entry."""
 Path = tuple[str, ...]
@@ -73,14 +78,17 @@ def policy_from(raw: Mapping[str, Any], name: str = "policy", text: str = "") ->
     """
     for path, why in _faults(raw):
         raise PolicyError(name, f"{'.'.join(map(str, path))} {why}", line_of(text, path))
+    effects: Any = {effect: _effect_rule(rule) for effect, rule in raw.get("effects", {}).items()}
     return Policy(
         approval=raw.get("approval"),
-        effects=dict(raw.get("effects", {})),
+        effects={effect: verdict for effect, rule in effects.items() if (verdict := rule.get("verdict"))},
         tools={tool: _rule(rule) for tool, rule in raw.get("tools", {}).items()},
         limits=_limits(raw),
         rates=dict(raw.get("rates", {})),
         prices={model: Price(**price) for model, price in raw.get("prices", {}).items()},
         steps=AttemptLimits(**raw.get("steps", {})),
+        ask_when={effect: _constraints(rule["ask_when"]) for effect, rule in effects.items() if "ask_when" in rule},
+        approvers=approvers_of(raw.get("approvers", {})),
     )
 
 
@@ -116,6 +124,8 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     for effect, verdict in raw.get("effects", {}).items():
         if effect not in get_args(Effect):
             yield ("effects", effect), _unknown(get_args(Effect), effect)
+        elif isinstance(verdict, Mapping):
+            yield from _rule_faults(("effects", effect), verdict, ("verdict", "ask_when"))
         elif verdict not in get_args(PolicyVerdict):
             yield ("effects", effect), _not_one_of(verdict, get_args(PolicyVerdict))
     for tool, rule in raw.get("tools", {}).items():
@@ -126,6 +136,7 @@ def _faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
         if not _is_number(rate) or rate <= 0:
             yield ("rates", name), "must be a number of calls per minute above 0"
     yield from _step_limit_faults(raw.get("steps", {}))
+    yield from ((("approvers", *path), why) for path, why in approver_faults(raw.get("approvers", {})))
     for model, price in raw.get("prices", {}).items():
         yield from _price_faults(("prices", model), price)
 
@@ -148,28 +159,40 @@ def _table_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
             yield (key,), "must be a table"
 
 
-def _rule_faults(path: Path, rule: Any) -> Iterator[tuple[Path, str]]:
+def _rule_faults(
+    path: Path, rule: Any, known: tuple[str, ...] = ("verdict", "args", "ask_when")
+) -> Iterator[tuple[Path, str]]:
     if not isinstance(rule, Mapping):
         yield path, 'must be a table, such as { verdict = "review" }'
         return
     for key, value in rule.items():
-        if key == "verdict" and value not in get_args(PolicyVerdict):
+        if key not in known:
+            yield (*path, key), _unknown(known, key)
+        elif key == "verdict" and value not in get_args(PolicyVerdict):
             yield (*path, key), _not_one_of(value, get_args(PolicyVerdict))
-        elif key not in ("verdict", "args"):
-            yield (*path, key), _unknown(("verdict", "args"), key)
-        elif key == "args" and not isinstance(value, Mapping):
-            yield (*path, key), "must be a table of arguments"
-    args = rule.get("args")
-    for name, constraint in args.items() if isinstance(args, Mapping) else ():
-        yield from _constraint_faults((*path, "args", name), constraint)
+        elif key != "verdict":
+            yield from constraints_faults((*path, key), value, CONDITIONS if key == "ask_when" else CONSTRAINTS)
 
 
-def _constraint_faults(path: Path, constraint: Any) -> Iterator[tuple[Path, str]]:
-    if not isinstance(constraint, Mapping):
-        yield path, f"must be a table with some of {', '.join(CONSTRAINTS)}"
+def constraints_faults(
+    path: Path, constraints: Any, known: tuple[str, ...] = CONSTRAINTS
+) -> Iterator[tuple[Path, str]]:
+    """Yield (path, fault) of a table of constraints by argument, which may have these entries."""
+    if not isinstance(constraints, Mapping):
+        yield path, "must be a table of arguments"
         return
+    for name, constraint in constraints.items():
+        yield from _constraint_faults((*path, name), constraint, known)
+
+
+def _constraint_faults(path: Path, constraint: Any, known: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+    if not isinstance(constraint, Mapping):
+        yield path, f"must be a table with some of {', '.join(known)}"
+        return
+    if not constraint and known is CONDITIONS:
+        yield path, f"is empty; give some of {', '.join(known)}"
     for key, value in constraint.items():
-        if why := _constraint_fault(key, value) if key in CONSTRAINTS else _unknown(CONSTRAINTS, key):
+        if why := _constraint_fault(key, value) if key in known else _unknown(known, key):
             yield (*path, key), why
 
 
@@ -179,7 +202,7 @@ def _constraint_fault(key: str, value: Any) -> str | None:
         return _list_fault(key, value)
     if key == "one_of":
         return None if isinstance(value, list) and value else "must be a non-empty list"
-    if key in ("minimum", "maximum"):
+    if key in NUMBERS:
         return None if _is_number(value) else "must be a number"
     if key == "optional":
         return None if isinstance(value, bool) else "must be true or false"
@@ -209,11 +232,19 @@ def _price_faults(path: Path, price: Any) -> Iterator[tuple[Path, str]]:
 
 
 def _rule(rule: Mapping[str, Any]) -> ToolRule:
-    args = {name: _constraint(given) for name, given in rule.get("args", {}).items()}
-    return ToolRule(rule.get("verdict"), args)
+    return ToolRule(rule.get("verdict"), _constraints(rule.get("args", {})), _constraints(rule.get("ask_when", {})))
 
 
-def _constraint(given: Mapping[str, Any]) -> Constraint:
+def _effect_rule(rule: Any) -> Mapping[str, Any]:
+    return rule if isinstance(rule, Mapping) else {"verdict": rule}
+
+
+def _constraints(given: Mapping[str, Mapping[str, Any]]) -> dict[str, Constraint]:
+    return {name: constraint_of(constraint) for name, constraint in given.items()}
+
+
+def constraint_of(given: Mapping[str, Any]) -> Constraint:
+    """Return a constraint of plain data without faults."""
     fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
     return Constraint(**fields)
 

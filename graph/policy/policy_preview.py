@@ -1,7 +1,7 @@
 """A preview of a policy's decisions on a plan: denials and requests to a person, with reasons."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Literal
@@ -11,6 +11,8 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schedule import waits_for
 from graph.plan.schema import ITEM, Plan, Step
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.approvers import ApproverRule
+from graph.policy.conditions import in_words
 from graph.policy.grants import Grant
 from graph.record.trust_label import USER, TrustLabel, argument_labels, joined, label_of_tool
 
@@ -88,8 +90,9 @@ def preview_policy(plan: Plan, terms: ExecutionTerms) -> list[PolicyFinding]:
     that its step may lead to is listed.
     """
     denied = [PolicyFinding("denied", f"{issue.field}: {issue.message}", issue.step) for issue in terms.issues(plan)]
-    asked = (*_plan(plan, terms), *_later(plan, terms), *_untrusted(plan, terms), *_limits(plan, terms))
-    return denied or list(asked)
+    rules = (_plan, _later, _calls, _untrusted, _limits)
+    asked = [finding for rule in rules for finding in rule(plan, terms)]
+    return denied or [*asked, *(_deciders(plan, terms) if asked else ())]
 
 
 def _plan(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
@@ -116,6 +119,23 @@ def _later(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
             yield PolicyFinding("asked", question, step.id)
 
 
+def _calls(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
+    """Yield the calls that the policy asks about, or may ask about by a value that is not known yet."""
+    for step in plan.steps:
+        for name in step.tool_names:
+            tool, literals = terms.tools[name], step.fixed_args()
+            known = {arg: value for arg, value in literals.items() if tool.takes(arg)}
+            if why := terms.policy.asks(tool, known):
+                yield PolicyFinding("asked", f"its call of {name} is shown, since {why}", step.id)
+                continue
+            open_to = set(step.args) - set(known) if step.tool or step.args else set(tool.parameters)
+            for argument in (one for one in terms.policy.conditions(tool) if one in open_to):
+                words = in_words(terms.policy.conditions(tool)[argument])
+                yield PolicyFinding(
+                    "asked", f"its call of {name} is shown, since the policy asks if {argument} {words}", step.id
+                )
+
+
 def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
     """Yield the calls that are shown before they are made because their arguments may be untrusted."""
     if terms.mode == "never":
@@ -132,6 +152,21 @@ def _untrusted(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
                 yield PolicyFinding(
                     "asked", f"its call of {name} is shown, since {argument} {may} from {sources}", step.id
                 )
+
+
+def _deciders(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:
+    """Yield who decides: about the plan, and about the calls of each tool with a rule of its own."""
+    approvers, cost = terms.policy.approvers, terms.bounds.cost_usd
+    tools = {name: terms.tools[name] for step in plan.steps for name in step.tool_names}
+    if whole := approvers.rules(tools.values(), cost):
+        yield PolicyFinding("asked", f"about the plan decides {_joined(whole)}")
+    for name, tool in tools.items():
+        if (rules := approvers.rules([tool], cost)) and rules != whole:
+            yield PolicyFinding("asked", f"about a call of {name} decides {_joined(rules)}")
+
+
+def _joined(rules: Iterable[ApproverRule]) -> str:
+    return "; and ".join(map(str, rules))
 
 
 def _limits(plan: Plan, terms: ExecutionTerms) -> Iterator[PolicyFinding]:

@@ -41,10 +41,12 @@ def within_approved(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool
 def needs_person(record: RunState, plan: Plan, terms: ExecutionTerms) -> bool:
     """Whether a person has to approve the plan: it exceeds the approval, and the mode or a rule requires one.
 
-    A plan without progress always needs a person, and so does one that stays although a change was asked for. In mode
-    `side_effects`, a revision that changes no effect and nothing before one does not.
+    A plan without progress always needs a person, and so do one that stays although a change was asked for, and one
+    that a person proposed to others. In mode `side_effects`, a revision that changes no effect and nothing before one
+    does not.
     """
-    if record.plan_state.stalled is not None or record.plan_state.unchanged is not None:
+    state = record.plan_state
+    if state.stalled is not None or state.unchanged is not None or state.is_proposed:
         return True
     if in_force(record, plan, terms) or within_approved(record, plan, terms):
         return False

@@ -4,13 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import get_args
 
 from graph.plan.canonical import canonical_json
-from graph.plan.catalog import Effect
+from graph.plan.catalog import Effect, ToolSpec
+from graph.policy.approvers import NO_APPROVERS
 from graph.policy.constraints import Constraint
 from graph.policy.policy import Policy, PolicyVerdict
 
 MODES = ("never", "side_effects", "always")
-VERDICTS: tuple[PolicyVerdict | None, ...] = ("allow", None, "review", "deny")
+VERDICTS: tuple[PolicyVerdict | None, ...] = ("allow", None, "review", "ask", "deny")
 """From the loosest to the strictest; without a verdict the approval mode decides."""
+OTHER = ""
+"""The name of a tool without a rule of its own."""
 UNCHANGED = ("domains", "within", "one_of", "pattern")
 
 
@@ -25,7 +28,8 @@ def looser_points(policy: Policy, than: Policy) -> list[str]:
     >>> looser_points(Policy(effects={"external": "deny"}), Policy())
     []
     """
-    return [*_modes(policy, than), *_verdicts(policy, than), *_arguments(policy, than), *_numbers(policy, than)]
+    rules = (_modes, _verdicts, _conditions, _arguments, _numbers)
+    return [point for rule in rules for point in rule(policy, than)]
 
 
 def _modes(policy: Policy, than: Policy) -> Iterator[str]:
@@ -52,7 +56,20 @@ def _verdict(policy: Policy, tool: str, effect: Effect) -> PolicyVerdict | None:
 
 
 def _is_looser(ours: PolicyVerdict | None, theirs: PolicyVerdict | None) -> bool:
-    return VERDICTS.index(ours) < VERDICTS.index(theirs)
+    """Whether a verdict may let more pass; under `ask` calls are shown, and plans only as the mode says."""
+    return VERDICTS.index(ours) < VERDICTS.index(theirs) or (ours, theirs) == ("ask", "review")
+
+
+def _conditions(policy: Policy, than: Policy) -> Iterator[str]:
+    """Yield the tools whose calls may be shown less often; conditions that differ cannot be compared."""
+    effects: tuple[Effect, ...] = get_args(Effect)
+    for tool in dict.fromkeys((OTHER, *policy.tools, *than.tools)):
+        for effect in effects:
+            spec = ToolSpec(tool, "", {}, effect)
+            theirs = than.conditions(spec)
+            is_covered = policy.verdict(spec) in ("ask", "deny") or than.verdict(spec) in ("ask", "deny")
+            if theirs and not is_covered and policy.conditions(spec) != theirs:
+                yield f"{tool or f'a tool with effect {effect}'} is shown under other conditions"
 
 
 def _arguments(policy: Policy, than: Policy) -> Iterator[str]:
@@ -73,6 +90,10 @@ def _admits_more(ours: Constraint, theirs: Constraint) -> bool:
         return True
     if theirs.maximum is not None and (ours.maximum is None or ours.maximum > theirs.maximum):
         return True
+    if theirs.above is not None and (ours.above is None or ours.above < theirs.above):
+        return True
+    if theirs.below is not None and (ours.below is None or ours.below > theirs.below):
+        return True
     set_there = [name for name in UNCHANGED if getattr(theirs, name)]
     return any(_plain(getattr(ours, name)) != _plain(getattr(theirs, name)) for name in set_there)
 
@@ -89,6 +110,8 @@ def _numbers(policy: Policy, than: Policy) -> Iterator[str]:
     for name, limit in than.steps.to_json().items():
         if (ours := getattr(policy.steps, name)) is None or ours > limit:
             yield f"steps.{name} is higher or not set"
+    if than.approvers != NO_APPROVERS and policy.approvers != than.approvers:
+        yield "approvers are others"
     yield from (
         f"the price of {name} differs" for name, price in than.prices.items() if policy.prices.get(name) != price
     )

@@ -10,6 +10,7 @@ from graph.record.events import (
     Configured,
     Content,
     RunForked,
+    RunReopened,
     RunStarted,
     Steered,
 )
@@ -22,7 +23,7 @@ class Assignment:
     `setup` is the data to resume the run elsewhere. It comes from the facade only if `setup_by` is `BY_FACADE`; older
     records have no `setup_by`, and a client may have written their setup. For `origin` see `RunStarted`. `history` has
     earlier turns of the thread, `attached` the pictures beside the goal, `forked_from` names the run that this one is a
-    fork of.
+    fork of. `invocation` is a graph server's id of the invocation that began or reopened the run.
     """
 
     thread: str = ""
@@ -36,6 +37,7 @@ class Assignment:
     attached: Content | None = None
     configuration: Configuration = NO_CONFIGURATION
     forked_from: str | None = None
+    invocation: str | None = None
 
     def run_started(self, data: RunStarted) -> "Assignment":
         """Return the assignment at the start of the run; settings already on record stay if the event has none."""
@@ -50,7 +52,12 @@ class Assignment:
             history=data.history,
             attached=data.attached,
             configuration=data.configured or self.configuration,
+            invocation=data.invocation,
         )
+
+    def run_reopened(self, data: RunReopened) -> "Assignment":
+        """Return the assignment of a run that an invocation has reopened."""
+        return replace(self, invocation=data.invocation)
 
     def run_forked(self, data: RunForked) -> "Assignment":
         """Return the assignment of a fork."""

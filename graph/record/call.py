@@ -1,14 +1,20 @@
 """A tool call of a run: started, with its outcome, or waiting for a person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import JsonValue
 
+from graph.plan.canonical import digest
 from graph.record.events.call_asked import AskedQuestion
 from graph.record.results import StepResult
 from graph.record.trust_label import TrustLabel
+
+
+def call_key(run: str, step: str, item: int | None, number: int, tool: str, args_digest: str) -> str:
+    """Return the idempotency key of a call; it is equal across attempts and revisions."""
+    return digest([run, step, item, number, tool, args_digest])
 
 
 @dataclass(frozen=True)
@@ -87,7 +93,9 @@ class Call:
 class HeldCall:
     """A call held for review.
 
-    `labels` has the trust label of each untrusted argument, `before` names runs in which the same call happened.
+    `labels` has the trust label of each untrusted argument, `before` names runs in which the same call happened,
+    `asked` is the reason why the policy asks about it. `key` stays that of the call as it was asked for, also if a
+    person gave other arguments (`replaces` has those of before).
     """
 
     key: str
@@ -97,6 +105,23 @@ class HeldCall:
     labels: Mapping[str, TrustLabel]
     revision: int
     before: tuple[str, ...] = ()
+    asked: str | None = None
+    number: int = 0
+    item: int | None = None
+    replaces: Mapping[str, JsonValue] | None = None
+
+    def replaced_by(self, args: Mapping[str, JsonValue], revision: int) -> "HeldCall":
+        """Return the call with the arguments that a person gave, whom the values come from that differ."""
+        labels = {name: label for name, label in self.labels.items() if args.get(name) == self.args.get(name)}
+        return replace(self, args=args, labels=labels, revision=revision, replaces=self.replaces or self.args)
+
+
+@dataclass(frozen=True)
+class RejectedCall:
+    """A call that a person rejected with words, under a revision of the plan."""
+
+    why: str
+    revision: int
 
 
 @dataclass(frozen=True)

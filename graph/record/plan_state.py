@@ -35,6 +35,7 @@ class PlanState:
     has revisions by checkpoint, `reopened` counts the continuations after an end. `seen` is the revision that a person
     saw last, `seen_before` the one before it, or the same once it is approved. The revision of `approved_plan` is
     `approved_revision`.
+    A plan that somebody edited and others have to approve is `is_proposed`.
     """
 
     revision: int = 0
@@ -65,6 +66,7 @@ class PlanState:
     seen: SeenPlan | None = None
     seen_before: SeenPlan | None = None
     reopened: int = 0
+    is_proposed: bool = False
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -128,6 +130,7 @@ class PlanState:
         """Set the approved plan, or the feedback that asks for another plan."""
         if self.unchanged is not None:
             self.issues, self.unchanged = (), None
+        self.is_proposed = data.decision == "propose" and data.digest is not None
         if data.decision == "approve":
             self._approved(by_person=data.by == "person")
             if data.by == "person":

@@ -28,6 +28,8 @@ from graph.record.events import (
     RunReopened,
     RunStarted,
     SettledCall,
+    StandingGiven,
+    StandingRevoked,
     Steered,
     StepChecked,
     StepFinished,
@@ -35,6 +37,7 @@ from graph.record.events import (
     StepSkipped,
     StepUncertain,
     ValueRedacted,
+    Voted,
 )
 from graph.record.other_runs import other_calls
 from graph.record.run_state import RunState
@@ -78,6 +81,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
     match data:  # those first of which a run has most
         case CallStarted():
             record.calls.call_started(event, data)
+            if data.approval is not None:
+                record.standing.used(data.approval, data.key)
             record.spending.call_started(event, data)
         case CallFinished():
             _call_finished(record, event, data)
@@ -138,6 +143,12 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.review_state.close()
         case RunReopened():
             _run_reopened(record, data)
+        case StandingGiven():
+            record.standing.given(data.approval)
+        case StandingRevoked():
+            record.standing.revoked(data.id, data.approver)
+        case Voted():
+            record.people.voted(data)
         case Executing() | Paused() | ValueRedacted():
             pass
         case _:
@@ -148,31 +159,41 @@ def _run_started(record: RunState, event: Event, data: RunStarted) -> None:
     record.started_at = event.at
     record.assignment = record.assignment.run_started(data)
     record.spending.run_started(data)
+    record.people.asked(data.started_by)
 
 
 def _run_reopened(record: RunState, data: RunReopened) -> None:
     record.ended = None
+    record.assignment = record.assignment.run_reopened(data)
     record.plan_state.run_reopened()
     record.review_state.run_reopened(data)
     record.steps.run_reopened(data)
+    record.people.asked(data.approver)
+    record.standing.end("the run was retried")
     record.spending.run_reopened(data)
 
 
 def _plan_revised(record: RunState, data: PlanRevised) -> None:
     record.steps.plan_revised(data, before=record.plan_state.revision)
     record.plan_state.plan_revised(data)
+    if data.written_by is not None:
+        record.people.asked(data.written_by)
+    if data.author in ("person", "state"):
+        record.standing.end("the plan was edited")
     record.spending.plan_revised(data)
 
 
 def _steered(record: RunState, data: Steered) -> None:
     record.assignment = record.assignment.steered(data)
     record.plan_state.amended(data)
+    record.people.asked(data.approver)
     record.review_state.close()
 
 
 def _decided(record: RunState, event: Event, data: Decided) -> None:
-    record.review_state.decided(event, data)
+    record.review_state.decided(event, data, record.plan_state.revision)
     record.plan_state.decided(data)
+    record.people.decided(data)
     record.spending.decided(data)
     for settled in data.settled:
         _settle(record, settled)

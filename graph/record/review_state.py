@@ -1,11 +1,14 @@
 """Open requests of a run, and its decisions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from pydantic import JsonValue
+
 from graph.plan.canonical import digest
 from graph.plan.issues import Issue
-from graph.record.call import HeldCall, WaitingCall
+from graph.record.call import HeldCall, RejectedCall, WaitingCall
 from graph.record.events import (
     CallRefused,
     Decided,
@@ -47,7 +50,8 @@ class ReviewState:
 
     `request` is None if none is open, `requests` is the number of the last one. `held` and `uncertain` have, by key,
     the calls that waited for review, or for other calls to be settled; `seen` has the keys of held calls that a person
-    has seen, `refused` the digests of recorded refusals. `decided_at` has decisions by checkpoint,
+    has approved, `replaced` the arguments that a person gave instead by key of a held call, `rejected` the calls that a
+    person rejected with words. `refused` the digests of recorded refusals. `decided_at` has decisions by checkpoint,
     `decision_before_seq` is the event number of the decision before the last.
     """
 
@@ -56,6 +60,8 @@ class ReviewState:
     requests: int = 0
     held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
+    replaced: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
+    rejected: dict[str, RejectedCall] = field(default_factory=dict)
     uncertain: dict[str, WaitingCall] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     decided_at: dict[str, Decided] = field(default_factory=dict)
@@ -68,12 +74,16 @@ class ReviewState:
         checkpoint = data.checkpoint or ""
         self.request = ReviewRequest(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
 
-    def decided(self, event: Event, data: Decided) -> None:
-        """Close the request; a raised budget binds the approval in force to new terms."""
+    def decided(self, event: Event, data: Decided, revision: int) -> None:
+        """Close the request, made under this revision; a raised budget binds the approval in force to new terms."""
         self.close()
         self.decision_before_seq, self.last_decision_seq = self.last_decision_seq, event.seq
         self.decided_at[data.checkpoint or ""] = data
         self.seen.update(data.steps)
+        self.rejected.update({key: RejectedCall(why, revision) for key, why in data.rejected.items()})
+        for key, args in data.replaced.items():
+            self.replaced[key] = args
+            self.held[key] = self.held[key].replaced_by(args, revision)
         if data.decision == "approve":
             self.approval = Approval(event.seq, data.digest or "", data.binding or "", data.by, data.approver)
         elif data.budget is not None and self.approval is not None:
@@ -84,6 +94,11 @@ class ReviewState:
         if data.budget is not None and self.approval is not None:
             self.approval = replace(self.approval, binding=data.binding or "")
 
+    def rejection(self, key: str, revision: int) -> str | None:
+        """Return what a person said of a call that they rejected under this revision."""
+        found = self.rejected.get(key)
+        return found.why if found is not None and found.revision == revision else None
+
     def close(self) -> None:
         """Close the request without a decision: the run ended, or was steered."""
         self.request = None
@@ -91,8 +106,20 @@ class ReviewState:
     def step_held(self, event: Event, data: StepHeld) -> None:
         """Add a call held for review."""
         before = tuple(dict.fromkeys(_made(call) for call in data.before if call.run is not None))
-        held = HeldCall(data.key, event.step or "", data.tool, data.args.shown, data.labels, data.revision, before)
-        self.held[data.key] = held
+        held = HeldCall(
+            data.key,
+            event.step or "",
+            data.tool,
+            data.args.shown,
+            data.labels,
+            data.revision,
+            before,
+            data.asked,
+            data.call,
+            data.item,
+        )
+        args = self.replaced.get(data.key)
+        self.held[data.key] = held if args is None else held.replaced_by(args, data.revision)
 
     def step_uncertain(self, event: Event, data: StepUncertain) -> None:
         """Add a call that waits for others to be settled."""

@@ -1,4 +1,4 @@
-"""The state of a run: six values, each with the events that change it and its queries."""
+"""The state of a run: eight values, each with the events that change it and its queries."""
 
 from dataclasses import dataclass, field
 
@@ -7,9 +7,11 @@ from graph.record.budget import Budget, Usage, read_budget
 from graph.record.call import Call, HeldCall
 from graph.record.calls import Calls
 from graph.record.events import RunEnded
+from graph.record.people import People
 from graph.record.plan_state import PlanState
 from graph.record.review_state import ReviewState
 from graph.record.spending import Spending
+from graph.record.standing_approval import StandingApprovals
 from graph.record.steps import Steps
 
 
@@ -27,6 +29,8 @@ class RunState:
     calls: Calls = field(default_factory=Calls)
     steps: Steps = field(default_factory=Steps)
     spending: Spending = field(default_factory=Spending)
+    people: People = field(default_factory=People)
+    standing: StandingApprovals = field(default_factory=StandingApprovals)
     seq: int = 0
     control_seq: int = 0
     last_kind: str = ""
@@ -67,13 +71,22 @@ class RunState:
 
     @property
     def waiting_calls(self) -> list[HeldCall]:
-        """Calls of the plan in force that are held for review."""
+        """Calls of the plan in force that are held for review, in the order of the plan, of items and of calls.
+
+        The order in which they were held depends on which step was faster.
+        """
         review = self.review_state
-        return [
+        waiting = [
             held
             for held in review.held.values()
-            if held.key not in review.seen and self._is_to_do(held.step, held.revision)
+            if held.key not in review.seen
+            and review.rejection(held.key, held.revision) is None
+            and self._is_to_do(held.step, held.revision)
         ]
+        if len(waiting) < 2:
+            return waiting
+        place = {step["id"]: at for at, step in enumerate((self.plan_state.plan or {}).get("steps", ()))}
+        return sorted(waiting, key=lambda held: (place.get(held.step, 0), held.item or 0, held.number))
 
     @property
     def asking_calls(self) -> list[Call]:

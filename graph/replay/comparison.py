@@ -11,7 +11,25 @@ from graph.record.values import to_text
 from graph.text.event_text import event_text
 
 WORLD = frozenset(
-    {"checkpoint", "started_at", "ended_at", "worked_s", "wall_s", "elapsed_s", "approver", "provider", "would_replace"}
+    {
+        "checkpoint",
+        "invocation",
+        "started_at",
+        "ended_at",
+        "worked_s",
+        "wall_s",
+        "elapsed_s",
+        "approver",
+        "started_by",
+        "written_by",
+        "roles",
+        "voters",
+        "given_by",
+        "until",
+        "given_at",
+        "provider",
+        "would_replace",
+    }
 )
 """Fields that depend on the environment of the run."""
 

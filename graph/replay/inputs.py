@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -26,7 +26,9 @@ from graph.record.events import (
     RunReopened,
     RunStarted,
     Steered,
+    Voted,
 )
+from graph.record.person import Approver
 
 Artifacts = Mapping[str, str]
 NOT_ASKED: Mapping[str, Any] = {"action_requests": ()}
@@ -96,13 +98,15 @@ def plan_in_state(event: Event) -> Any:
 class GraphInput:
     """One input of the graph; `unseen` marks a decision made in advance, without seeing the request.
 
-    `checkpoint` is the checkpoint to continue from, the latest by default. `changes` come with a retry.
+    `checkpoint` is the checkpoint to continue from, the latest by default. `changes` come with a retry, `by` is its
+    author.
     """
 
     value: Any = None
     unseen: bool = False
     checkpoint: str | None = None
     changes: Changes = NO_CHANGES
+    by: Approver | None = None
 
     @classmethod
     def answer(cls, value: Any, unseen: bool) -> "GraphInput":
@@ -148,12 +152,17 @@ def answer_on_record(coming: Sequence[Event], request: Mapping[str, Any], artifa
     plan = None
     for event in coming[:3]:
         match event.data_if_known:
-            case ReviewRequested(answer=Content() as answer, unseen=unseen):
-                return GraphInput.answer(held(answer, artifacts), unseen)
+            case ReviewRequested(answer=Content() as answer, unseen=unseen, approver=label, roles=roles):
+                by = Approver.of_label(label, roles) if label is not None else None
+                return replace(GraphInput.answer(held(answer, artifacts), unseen), by=by)
+            case Voted(decisions=decisions, approver=label, roles=roles):
+                given = GraphInput.answer(_decisions(decisions, request, plan), unseen=False)
+                return replace(given, by=Approver.of_label(label, roles))
             case PlanRevised(author="person"):
                 plan = event.data_if_known.plan
-            case Decided(by="person" | "unseen" as by, decisions=decisions):
-                return GraphInput.answer(_decisions(decisions, request, plan), by == "unseen")
+            case Decided(by="person" | "unseen" as how, decisions=decisions, approver=label, roles=roles):
+                given = GraphInput.answer(_decisions(decisions, request, plan), how == "unseen")
+                return replace(given, by=Approver.of_label(label, roles))
             case Configured():
                 continue
             case _:
@@ -173,7 +182,7 @@ def _decisions(made: Sequence[Mapping[str, Any]], request: Mapping[str, Any], pl
 
 def _decision(made: Mapping[str, Any], action: Mapping[str, Any], plan: Any) -> dict[str, Any]:
     if made["type"] != "edit":
-        return {name: made[name] for name in ("type", "message", "final") if name in made}
+        return {name: made[name] for name in ("type", "message", "final", "standing") if name in made}
     args = dict(made.get("args") or {})
     if action["name"] == "run_plan":
         args["plan"] = plan or action["args"]["plan"]

@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from graph.errors import LedgerError, MessageWaitingError
@@ -11,8 +12,18 @@ from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, R
 from graph.ledger.transcript import Transcript
 from graph.record.artifacts import with_values
 from graph.record.call import Call
-from graph.record.events import BudgetReached, CallStarted, Draft, Event, ModelStarted, StepHeld, StepUncertain
+from graph.record.events import (
+    BudgetReached,
+    CallStarted,
+    Draft,
+    Event,
+    ModelStarted,
+    StandingGiven,
+    StepHeld,
+    StepUncertain,
+)
 from graph.record.other_runs import other_calls
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Divergence
 from graph.replay.recording import Recording
@@ -115,6 +126,7 @@ class ReplayLedger:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,  # noqa: ARG002  (a replay has one owner)
         require_empty_inbox: bool = False,
+        uses: Sequence[StandingCall] = (),  # noqa: ARG002  (the record says which call was let through)
     ) -> int:
         """Compare events with the record and keep them; block on events that the recorded process died before writing.
 
@@ -170,6 +182,23 @@ class ReplayLedger:
                 for call in other_calls(event.data_if_known):
                     found.setdefault(call.key, call)
         return list(found.values())
+
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep nothing: the record of a run that uses it says so."""
+
+    async def standing(self) -> list[StandingUse]:
+        """Return the standing approvals of any run on record, each for the calls that it let through."""
+        events = [event.data_if_known for event in self.recording.events]
+        wide = [data.approval for data in events if isinstance(data, StandingGiven) and data.approval.run is None]
+        calls = [data for data in events if isinstance(data, CallStarted)]
+        return [
+            StandingUse(replace(one, until=0.0), frozenset(call.key for call in calls if call.approval == one.id))
+            for one in wide
+        ]
+
+    async def revoke_standing(self, name: str, by: str) -> bool:  # noqa: ARG002  (nobody revokes in a replay)
+        """Revoke nothing."""
+        return False
 
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the run, once it was started."""

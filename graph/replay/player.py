@@ -30,6 +30,7 @@ from graph.record.events import (
     RunEnded,
     RunReopened,
     RunStarted,
+    StandingRevoked,
     Steered,
     StepSkipped,
     ValueRedacted,
@@ -163,7 +164,9 @@ class Player:
         self._ledger.dead, self._ledger.stopped = False, None
         at = {"checkpoint_id": given.checkpoint} if given.checkpoint is not None else {}
         config: Any = {"configurable": {**self._config["configurable"], **at}}
-        with invoked_by(Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited)):
+        with invoked_by(
+            Caller(self._transcript.thread, self._started, given.unseen, given.changes, self._inherited, by=given.by)
+        ):
             work: asyncio.Task[object] = asyncio.create_task(
                 self._graph.ainvoke(given.value, config, durability="sync")
             )
@@ -200,7 +203,7 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied)
+    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked)
 
 
 def _about_plans(found: Divergence) -> str | None:

@@ -22,10 +22,12 @@ from graph.record.events import (
     Paused,
     RunEnded,
     RunStarted,
+    StandingRevoked,
     Steered,
     StepChecked,
     ValueRedacted,
 )
+from graph.record.revocation import Revocation
 from graph.replay.comparison import Divergence, Names, differing
 
 STEP_KINDS = frozenset(
@@ -35,6 +37,7 @@ STEP_KINDS = frozenset(
         "call_asked",
         "call_refused",
         "step_held",
+        "standing_given",
         "step_uncertain",
         "model_started",
         "model_finished",
@@ -164,6 +167,9 @@ class Recording:
             data = event.data_if_known
             if isinstance(data, Steered) and data.checkpoint is None:
                 messages.append(steer_of(data).to_text())
+                continue
+            if isinstance(data, StandingRevoked):
+                messages.append(Revocation(data.id, data.approver).to_text())
                 continue
             if isinstance(data, Paused) and data.reason in PAUSES.values():
                 return [*messages, *(message for message, reason in PAUSES.items() if reason == data.reason)]

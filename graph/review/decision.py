@@ -13,20 +13,21 @@ YES = ("approve", "yes", "y", "ok")
 NO = ("reject", "no", "n")
 FINAL = ("stop", "cancel", "reject", "no", "n")
 KEYS = {
-    "approve": {"type", "digest"},
+    "approve": {"type", "digest", "standing"},
     "edit": {"type", "digest", "edited_action"},
     "reject": {"type", "digest", "message", "final"},
 }
 
 SUBJECT_ARGS = {"step", "tool", "args", "question"}
-"""Arguments that identify the subject of a request; an edit cannot change them."""
+"""Arguments that identify the subject of a request; an edit cannot change them, but for those of a call to be made."""
 
 
 @dataclass(frozen=True)
 class Decision:
     """One decision: `args` of an edit, `message` of a rejection, `final` if it ends the run.
 
-    `finishes` means that the run ends with its results so far because the budget is not raised.
+    `standing` is the wish beside an approval that further calls be covered too, see `graph.policy.standing`. `finishes`
+    means that the run ends with its results so far because the budget is not raised.
     """
 
     type: Literal["approve", "edit", "reject"]
@@ -34,11 +35,13 @@ class Decision:
     message: str | None = None
     final: bool = False
     finishes: bool = False
+    standing: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the decision as JSON for the ledger, without an edited plan, which is recorded as a revision."""
         args = None if self.args is None else {name: value for name, value in self.args.items() if name != "plan"}
         fields = {"type": self.type, "args": args, "message": self.message, "final": self.final or None}
+        fields["standing"] = dict(self.standing) if self.standing is not None else None
         return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -114,7 +117,19 @@ def _read_decision(decision: Any, action: ReviewAction, digests: Sequence[str]) 
         return _read_reject(decision)
     if kind == "edit":
         return Decision("edit", args=_edited_args(decision.get("edited_action"), action))
-    return Decision("approve")
+    return Decision("approve", standing=_read_standing(decision.get("standing"), action))
+
+
+def _read_standing(wish: Any, action: ReviewAction) -> Mapping[str, Any] | None:
+    if wish is None:
+        return None
+    if action.name != "run_step" or action.key is None:
+        raise InvalidResponse(f"a standing approval covers calls of a tool, and {action.name} is no call to be made")
+    if not isinstance(wish, dict):
+        raise InvalidResponse('standing must be an object such as {"at_most": 5}')
+    for path, message in json_faults(wish):
+        raise InvalidResponse(f"standing{path} is {message}")
+    return wish
 
 
 def _check_digest(holder: Mapping[str, Any], digests: Sequence[str]) -> None:
@@ -150,8 +165,10 @@ def _edited_args(edited: Any, action: ReviewAction) -> Mapping[str, Any]:
     for path, message in json_faults({name: value for name, value in args.items() if name != "plan"}):
         raise InvalidResponse(f"{path.lstrip('.')} is {message}")
     for name in SUBJECT_ARGS & set(args):
-        if args[name] != action.args[name]:
+        if (action.name, name) != ("run_step", "args") and args[name] != action.args[name]:
             raise InvalidResponse(f"the decision is about another {name} than the request; review the request again")
+    if action.name == "run_step" and not isinstance(args.get("args"), dict):
+        raise InvalidResponse('an edit of a call must have the arguments to call it with: {"args": {...}}')
     if action.name == "answer_question" and _is_blank(args.get("answer")):
         raise InvalidResponse("fill in the answer")
     return args

@@ -17,7 +17,7 @@ UNCHANGED = "the plan stays as it was"
 
 ALLOWED: Mapping[ActionName, tuple[str, ...]] = {
     "run_plan": ("approve", "edit", "reject"),
-    "run_step": ("approve", "reject"),
+    "run_step": ("approve", "edit", "reject"),
     "answer_question": ("edit", "reject"),
     "settle_effect": ("edit", "reject"),
     "raise_budget": ("edit", "reject"),
@@ -39,8 +39,9 @@ class ReviewAction:
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """The types of decisions that this action accepts."""
-        return ALLOWED[self.name]
+        """The types of decisions that this action accepts; a gate, which no call belongs to, has nothing to edit."""
+        found = ALLOWED[self.name]
+        return tuple(one for one in found if one != "edit") if self.name == "run_step" and self.key is None else found
 
     def to_json(self) -> dict[str, Any]:
         """Return the action as JSON for the ledger."""
@@ -49,7 +50,10 @@ class ReviewAction:
 
 @dataclass(frozen=True)
 class ReviewRequest:
-    """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms."""
+    """A request to a person; `digest` is that of the plan to approve, `binding` that of the plan with its terms.
+
+    `people` is a paragraph on who decides and who has voted, empty if anybody decides.
+    """
 
     run: str
     revision: int
@@ -60,6 +64,7 @@ class ReviewRequest:
     issues: tuple[Issue, ...] = ()
     estimate: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
+    people: str = ""
 
     @property
     def subject(self) -> str:
@@ -97,6 +102,8 @@ class ReviewRequest:
 
     def _described(self, action: ReviewAction) -> str:
         text = action.description
+        if self.people and action is self.actions[0]:
+            text = f"{text}\n\n{self.people}"
         if self.digest not in text:
             text = f"{text}\n\nDigest: {self.digest}"
         return f"{asked_again(self.error)}\n\n{text}" if self.error else text

@@ -1,10 +1,12 @@
 """Building the response to a review request from a person's statements about each action."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from graph.errors import InputError
+from graph.review.human_steps import GATE
 from graph.review.request import digest_of_all
 
 RequestJson = Mapping[str, Any]
@@ -28,8 +30,11 @@ class ReviewResponse:
 
     `approve` accepts the plan, calls and gates shown; `plan` replaces the plan shown. `answers` maps steps to answers
     of questions. `happened` states for each uncertain call, in the order shown, whether it took effect; `results`
-    lists the results of those that did. `limits` are the changed limits of the budget. `finish` ends the run with the
-    results so far if the budget is spent, `stop` ends it as rejected. `feedback` requests a new plan with this text.
+    lists the results of those that did. `args` maps steps to the arguments that their held calls are to be made with
+    instead, `rejected` maps steps to the reason why their held calls are not to be made, `standing` approves held calls
+    and further ones (see `graph.policy.standing`); of several calls of one step the n-th shown is `step#n`. `limits`
+    are the changed limits of the budget. `finish` ends the run with the results so far if the budget is spent, `stop`
+    ends it as rejected. `feedback` requests a new plan with this text.
     """
 
     approve: bool = False
@@ -37,6 +42,9 @@ class ReviewResponse:
     answers: Mapping[str, Any] = field(default_factory=dict)
     happened: Sequence[bool] = ()
     results: Sequence[Any] = ()
+    args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rejected: Mapping[str, str] = field(default_factory=dict)
+    standing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     limits: Mapping[str, Any] = field(default_factory=dict)
     feedback: str | None = None
     finish: bool = False
@@ -66,10 +74,12 @@ def _decisions(actions: Sequence[ActionJson], response: ReviewResponse) -> list[
         return [{**ENDS, "message": "stop"} if action["name"] == "raise_budget" else ENDS for action in actions]
     for name, why in _unmatched(actions, response):
         raise InputError(name, why)
-    settled = _settled(response)
+    settled, names = _settled(response), call_names(actions)
     made = [
-        _edited(action, **next(settled)) if action["name"] == "settle_effect" else _decision(action, response)
-        for action in actions
+        _edited(action, **next(settled))
+        if action["name"] == "settle_effect"
+        else _call_decision(action, name, response) or _decision(action, response)
+        for action, name in zip(actions, names, strict=True)
     ]
     if left := [describe_action(action) for action, decision in zip(actions, made, strict=True) if decision is None]:
         raise InputError("decision", f"undecided: {'; '.join(left)}; decide each of them")
@@ -90,6 +100,36 @@ def _decision(action: ActionJson, response: ReviewResponse) -> dict[str, Any] | 
     if name == "run_plan" and response.plan is not None:
         return _edited(action, plan=response.plan)
     return {"type": "approve"} if response.approve and name in ("run_plan", "run_step") else None
+
+
+def call_names(actions: Sequence[ActionJson]) -> list[str | None]:
+    """Return the name of each held call: its step, or `step#n` if the step has several; None for other actions.
+
+    >>> call_names([{"name": "run_step", "args": {"step": "a", "tool": "mail"}}] * 2)
+    ['a#1', 'a#2']
+    """
+    steps = [action["args"]["step"] if _is_call(action) else None for action in actions]
+    several, counts = Counter(steps), Counter[str | None]()
+    names: list[str | None] = []
+    for step in steps:
+        counts[step] += 1
+        names.append(step if step is None or several[step] == 1 else f"{step}#{counts[step]}")
+    return names
+
+
+def _is_call(action: ActionJson) -> bool:
+    return bool(action["name"] == "run_step" and action["args"]["tool"] != GATE)
+
+
+def _call_decision(action: ActionJson, name: str | None, response: ReviewResponse) -> dict[str, Any] | None:
+    """Return the decision about one held call alone, None if there is none."""
+    if name is None:
+        return None
+    if name in response.rejected:
+        return {"type": "reject", "message": response.rejected[name]}
+    if name in response.standing:
+        return {"type": "approve", "standing": dict(response.standing[name])}
+    return _edited(action, args=dict(response.args[name])) if name in response.args else None
 
 
 def _settled(response: ReviewResponse) -> Iterator[dict[str, Any]]:
@@ -121,6 +161,7 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
         if step not in steps:
             open_ones = f"; open questions: {'; '.join(questions)}" if questions else ""
             yield "answer", f"{step} has no open question{open_ones}"
+    yield from _unmatched_calls(actions, response)
     if response.approve and not {"run_plan", "run_step"} & set(names):
         yield "approve", "there is nothing to approve"
     if response.plan is not None and "run_plan" not in names:
@@ -129,6 +170,17 @@ def _unmatched(actions: Sequence[ActionJson], response: ReviewResponse) -> Itera
         yield "budget", "no limit of the budget is reached"
     if response.feedback is not None and set(names) == {"settle_effect"}:
         yield "feedback", "the only question is whether a call happened"
+
+
+def _unmatched_calls(actions: Sequence[ActionJson], response: ReviewResponse) -> Iterator[tuple[str, str]]:
+    calls = [name for name in call_names(actions) if name]
+    decided = {"args": response.args, "rejected": response.rejected, "standing": response.standing}
+    for field_name, named in decided.items():
+        if unknown := [name for name in named if name not in calls]:
+            yield field_name, f"{unknown[0]} has no call to decide; there are: {', '.join(calls) or 'none'}"
+    counts = Counter(name for named in decided.values() for name in named)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        yield "args", f"{twice[0]} is decided twice; edit, reject or approve its call"
 
 
 def describe_action(action: ActionJson) -> str:

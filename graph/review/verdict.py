@@ -11,7 +11,7 @@ from graph.policy.raised_budget import read_raised
 from graph.record.budget import Budget, read_budget
 from graph.review.call_form import fit_form
 from graph.review.decision import FINAL, Decision, InvalidResponse
-from graph.review.human_steps import GATE, PASSED, fit_answer
+from graph.review.human_steps import PASSED, fit_answer
 from graph.review.request import ReviewAction, ReviewRequest
 
 
@@ -19,16 +19,20 @@ from graph.review.request import ReviewAction, ReviewRequest
 class ReviewVerdict:
     """The outcome: an end (`stop`), a new plan (`feedback`), or that the run goes on.
 
-    `plan` is the decision about the plan, if the request had one; `steps` is true if the waiting calls may be made;
-    `given` maps steps to results of gates and questions, `replies` keys of calls to the answers of what they asked;
-    `settled` describes uncertain calls; `budget` is the raised budget. `decisions` are the parsed decisions; `unseen`
-    is true if they were given before the request was shown.
+    `plan` is the decision about the plan, if the request had one. `calls` are the keys of held calls that may be made,
+    `edits` maps keys to the arguments to make them with instead, `rejected` to what was said of rejected ones,
+    `standing` to wishes for further calls. `given` maps steps to results of gates and questions, `replies` keys of
+    calls to the answers of what they asked; `settled` describes uncertain calls; `budget` is the raised budget.
+    `decisions` are the parsed decisions; `unseen` is true if they were given before the request was shown.
     """
 
     stop: Decision | None = None
     feedback: str | None = None
     plan: Decision | None = None
-    steps: bool = False
+    calls: tuple[str, ...] = ()
+    edits: Mapping[str, Mapping[str, JsonValue]] = field(default_factory=dict)
+    rejected: Mapping[str, str] = field(default_factory=dict)
+    standing: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     given: Mapping[str, JsonValue] = field(default_factory=dict)
     replies: Mapping[str, JsonValue] = field(default_factory=dict)
     settled: tuple[Mapping[str, Any], ...] = ()
@@ -45,6 +49,8 @@ def verdict_of(
 ) -> ReviewVerdict:
     """Combine the decisions; one that ends the run takes precedence, then one that requests a new plan.
 
+    The rejection of a call with words is about this call alone: the other decisions stand.
+
     Raises:
         InvalidResponse: A decision cannot be carried out.
     """
@@ -60,16 +66,32 @@ def verdict_of(
     replies = {action.key: _filled(action, one) for action, one in answers if action.key is not None}
     raised = [(action, one) for action, one in pairs if action.name == "raise_budget" and one.type == "edit"]
     budget = next((_raised(action, one, terms) for action, one in raised), None)
-    verdict = ReviewVerdict(given=given, replies=replies, settled=settled, budget=budget, decisions=tuple(decisions))
-    if rejected:
-        return replace(verdict, feedback=rejected[0].message)
-    gates = [action.args["step"] for action in request.actions if action.args.get("tool") == GATE and not action.key]
+    calls = [(action.key, one) for action, one in pairs if action.name == "run_step" and action.key is not None]
+    verdict = ReviewVerdict(
+        given=given,
+        replies=replies,
+        settled=settled,
+        budget=budget,
+        rejected={key: one.message or "" for key, one in calls if one.type == "reject"},
+        decisions=tuple(decisions),
+    )
+    sent_back = [_rejection(action, one) for action, one in pairs if one.type == "reject" and not _is_call(action)]
+    if sent_back:
+        return replace(verdict, feedback=sent_back[0].message)
+    gates = [action.args["step"] for action in request.actions if action.name == "run_step" and not _is_call(action)]
     return replace(
         verdict,
         plan=next((decision for action, decision in pairs if action.name == "run_plan"), None),
-        steps=any(action.name == "run_step" for action in request.actions),
+        calls=tuple(key for key, one in calls if one.type == "approve"),
+        standing={key: one.standing for key, one in calls if one.standing is not None},
+        edits={key: (one.args or {})["args"] for key, one in calls if one.type == "edit"},
         given={**dict.fromkeys(gates, PASSED), **given},
     )
+
+
+def _is_call(action: ReviewAction) -> bool:
+    """Whether an action is a call to be made, as distinct from a gate."""
+    return action.name == "run_step" and action.key is not None
 
 
 def _unseen_verdict(pairs: Sequence[tuple[ReviewAction, Decision]]) -> ReviewVerdict:

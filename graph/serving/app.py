@@ -1,6 +1,8 @@
-"""The ASGI application that `langgraph.json` mounts: middleware, and the route of progress (decisions 0023, 0050)."""
+"""The ASGI application that `langgraph.json` mounts: middleware, and the route of progress (decisions 0023, 0050).
 
-from starlette.applications import Starlette
+Aegra accepts FastAPI applications only, and brings FastAPI; LangGraph's server accepts both (decision 0070).
+"""
+
 from starlette.middleware import Middleware
 
 from graph.serving.access import Access
@@ -8,5 +10,10 @@ from graph.serving.cors import Cors
 from graph.serving.guard import Guard, TokenGuard
 from graph.serving.progress import route
 
+try:
+    from fastapi import FastAPI as Application
+except ImportError:
+    from starlette.applications import Starlette as Application
+
 access = Access.from_environment()
-app = Starlette(routes=[route], middleware=[Middleware(step, access=access) for step in (Guard, Cors, TokenGuard)])
+app = Application(routes=[route], middleware=[Middleware(step, access=access) for step in (Guard, Cors, TokenGuard)])

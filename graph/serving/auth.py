@@ -14,16 +14,20 @@ auth = Auth()
 
 
 @auth.authenticate
-async def authenticate(headers: Mapping[bytes, bytes]) -> dict[str, Any]:
+async def authenticate(headers: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the identity of the token holder, or an anonymous one if no token is set.
+
+    `headers` are bytes on LangGraph's server, texts on Aegra.
 
     Raises:
         Auth.exceptions.HTTPException: The token is missing or wrong.
     """
-    request = RequestHead(
-        "GET", [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in headers.items()]
-    )
+    request = RequestHead("GET", [(_text(name).lower(), _text(value)) for name, value in headers.items()])
     if refusal := access.token_refusal(request):
         raise Auth.exceptions.HTTPException(status_code=refusal.status, detail=refusal.reason)
     known = access.token is not None
     return {"identity": HOLDER if known else "", "is_authenticated": known, "display_name": HOLDER if known else ""}
+
+
+def _text(header: str | bytes) -> str:
+    return header.decode("latin-1") if isinstance(header, bytes) else header

@@ -14,8 +14,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 INTERNAL_ROOT = "/noauth"
 """Root path of the server's in-process requests to itself; clients cannot set it."""
 POLICY_VIOLATION = 1008
-OPEN_PATHS = frozenset({"/ok"})
-"""Health checks, which need no token."""
+OPEN_PATHS = frozenset({"/ok", "/live", "/ready", "/health"})
+"""Health checks of LangGraph's server and of Aegra, which need no token."""
 
 
 class Guard:

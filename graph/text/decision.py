@@ -23,7 +23,7 @@ def decision_text(decided: Decided, revision: int, calls: Mapping[str, Call]) ->
 
 
 def _sentence(decided: Decided, revision: int) -> str:
-    by = f"by {words(decided.approver)}"
+    by = f"by {', '.join(map(words, decided.voters or (decided.approver,)))}"
     why = f": {words(decided.message)}" if decided.message else ""
     match decided.decision:
         case "approve" if decided.by == "unseen":
@@ -31,6 +31,8 @@ def _sentence(decided: Decided, revision: int) -> str:
         case "approve":
             edited = ", as edited" if decided.message == "edit" else ""
             return f"Approved {by}: revision {revision} of the plan{edited}."
+        case "propose":
+            return f"Edited {by}. The policy has others approve it."
         case "feedback":
             return f"Sent back {by}, to be planned again{why or '.'}"
         case "reject":
@@ -48,8 +50,11 @@ def _details(decided: Decided, calls: Mapping[str, Call]) -> Iterator[str]:
         yield f"{called} {'happened' if said.happened else 'did not happen'}{result}."
     for step, value in decided.given.items():
         yield f"{name(step)}: {words(value if isinstance(value, str) else to_text(value))}"
-    if decided.steps:
-        yield f"{len(decided.steps)} held call{'s' * (len(decided.steps) != 1)} may be made as shown."
+    if count := len(set(decided.steps) - set(decided.replaced)):
+        yield f"{count} held call{'s' * (count != 1)} may be made as shown."
+    for args in decided.replaced.values():
+        yield f"A held call is made with other arguments: {words(to_text(dict(args)))}."
+    yield from (f"A held call is rejected: {words(why)}." for why in decided.rejected.values())
     if decided.budget is not None and (budget := decided.budget).names:
         limits = ", ".join(limit_name(unit_in_words(one, budget.of(one) or 0)) for one in budget.names)
         yield f"The budget is now {limits}."

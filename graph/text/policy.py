@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from graph.plan.catalog import ToolSpec
 from graph.policy.approval_scope import ExecutionTerms
+from graph.policy.approvers import ANYBODY
+from graph.policy.conditions import in_words
 from graph.policy.policy import Policy
 from graph.record.budget import unit_in_words
 from graph.record.trust_label import TrustLabel
@@ -45,6 +47,11 @@ def triggers(terms: ExecutionTerms) -> Iterator[str]:
     watched = [tool for tool in tools if terms.policy.watches(tool) and tool not in reviewed]
     if terms.mode == "side_effects" and watched:
         yield f"a plan that uses what has an effect: {_named(watched)}"
+    if shown := [tool for tool in tools if terms.policy.verdict(tool) == "ask"]:
+        yield f"each call of what the policy asks about: {_named(shown)}"
+    for tool in tools:
+        for argument, condition in terms.policy.conditions(tool).items():
+            yield f"a call of {tool.name} if {argument} {in_words(condition)}"
     if terms.mode != "never":
         yield from (f"a call of {line}" for tool in tools for line in _untrusted(tool, terms.policy))
     yield from ALWAYS
@@ -55,6 +62,16 @@ STEP_LIMITS = {
     "attempts": "{} attempts of a call",
     "backoff_s": "{:g} s of wait before the second attempt of a call",
 }
+
+
+def deciders(policy: Policy) -> Iterator[str]:
+    """Yield who decides, rule by rule."""
+    approvers = policy.approvers
+    if approvers.rule != ANYBODY:
+        yield f"{approvers.rule} (four eyes and quorum hold for all)"
+    yield from (f"calls and plans with {name}: {rule}" for name, rule in approvers.tools.items())
+    yield from (f"calls and plans with effect {effect}: {rule}" for effect, rule in approvers.effects.items())
+    yield from (f"runs that may cost more than {above:g} USD: {rule}" for above, rule in approvers.costs)
 
 
 def stops(policy: Policy) -> Iterator[str]:

@@ -4,6 +4,8 @@ import asyncio
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 from benchmarks.chart import chart_svg
 from benchmarks.comparison import SYSTEMS, Compared
 from benchmarks.cost_per_step import asking
@@ -11,12 +13,13 @@ from benchmarks.direct_road import answering
 from benchmarks.figures import at_most
 from benchmarks.many_runs import many_runs
 from benchmarks.page import BEGIN, END, comparison_table, figures_table, write_between_marks
+from benchmarks.runs_at_once import runs_at_once
 from benchmarks.runs_chart import runs_chart_svg
 from benchmarks.sizes import Sizes
 from benchmarks.trial import side_by_side
 from benchmarks.workloads import fan
 
-TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), (3, 6), tool_s=0.0)
+TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), (3, 6), (1, 4), tool_s=0.0)
 
 
 def test_every_system_does_the_work_and_is_shown() -> None:
@@ -61,6 +64,17 @@ def test_a_full_run_replaces_what_the_page_says(tmp_path: Path) -> None:
 def test_a_step_that_fails_takes_its_time_twice() -> None:
     assert fan(3, 1.0).critical_s == 2.0
     assert fan(3, 1.0, failing=("step_2",)).critical_s == 3.0
+
+
+@pytest.mark.slow
+def test_runs_at_once_are_measured_over_both_databases() -> None:
+    figures = asyncio.run(runs_at_once(TINY))
+
+    assert [figure.what for figure in figures if "at once" in figure.what and "processes" in figure.what] == [
+        "4 at once over 4 processes, SQLite",
+        "4 at once over 4 processes, PostgreSQL",
+    ]
+    assert any("a read step on local PostgreSQL" in figure.what for figure in figures)
 
 
 def test_looks_at_many_runs_find_what_they_look_for_and_are_drawn() -> None:

@@ -106,7 +106,7 @@ def test_a_call_may_be_sent_back_with_words_or_end_the_run(cli: Cli, run: str, f
         (["--approve", "--answer", "nam=x"], "nam has no open question; open questions: name: Under which name?"),
         (["--approve", "--answer", "here.txt"], "is not STEP=TEXT"),
         (["--approve", "--answer", "name= "], "is not STEP=TEXT"),
-        (["--approve", "--answer", "name=x", "--answer", "name=y"], "name is answered twice"),
+        (["--approve", "--answer", "name=x", "--answer", "name=y"], "name is named twice"),
         (["--approve", "--answer", "name=x", "--raise", "steps=2"], "no limit of the budget is reached"),
         (["--finish"], "no limit of the budget is reached"),
         (["--approve", "--finish"], "give one decision"),

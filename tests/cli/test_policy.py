@@ -173,7 +173,8 @@ def test_the_example_of_the_documentation_says_what_the_page_says(
     cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = (Path(__file__).parents[2] / "docs/policy.md").read_text()
-    (example,), (plan,), (said,) = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in PARTS)
+    (example, *_), plans, (said, *_) = (re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in PARTS)
+    (plan,) = (one for one in plans if '"steps"' in one)
     (folder / "policy.toml").write_text(example)
     (folder / "plan.json").write_text(plan)
     offline = cli("policy", "check", "policy.toml", "plan.json")

@@ -10,7 +10,7 @@ import graph
 from graph.plan.schema import Plan
 
 ROOT = Path(__file__).parents[2]
-NAMES = ["Agent", "AgentError", "AsyncAgent", "ModelSettings", "NothingHappened", "Run", "build_graph"]
+NAMES = ["Agent", "AgentError", "AsyncAgent", "ModelSettings", "NothingHappened", "Person", "Run", "build_graph"]
 HEAVY = [
     "langgraph",
     "langchain",

@@ -56,8 +56,9 @@ def test_a_run_survives_a_second_kill_while_it_is_taken_up(tmp_path: Path) -> No
 
 
 @pytest.mark.e2e
-def test_a_run_on_postgresql_survives_a_kill_at_sampled_boundaries(tmp_path: Path) -> None:
-    names = disturbed(tmp_path, 40, "--postgres")
+@pytest.mark.parametrize(("run", "every"), [("whole", 40), ("reopened", 80)])
+def test_a_run_on_postgresql_survives_a_kill_at_sampled_boundaries(tmp_path: Path, run: str, every: int) -> None:
+    names = disturbed(tmp_path, every, "--postgres", "--run", run)
 
     assert {"before ledger", "after ledger", "before checkpoint", "after writes"} <= set(names)
 

@@ -7,7 +7,10 @@ import pytest
 from langgraph.graph import END, START, StateGraph
 from typing_extensions import TypedDict
 
-from graph.identity import UNVERIFIED, approver
+from graph.errors import InputError
+from graph.identity import UNVERIFIED, _of_server, acting
+from graph.identity import named as named_by
+from graph.record.person import Approver, Person
 
 
 class Said(TypedDict, total=False):
@@ -27,7 +30,7 @@ def named(**configurable: Any) -> str:
     """Ask within a node, as review does; a server puts what it knows into the configuration."""
 
     def node(state: Said) -> Said:
-        return {"who": approver()}
+        return {"who": str(acting())}
 
     graph = StateGraph(Said)
     graph.add_node("node", node)
@@ -63,3 +66,31 @@ def test_a_system_that_knows_no_name_verifies_nobody(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("os.getuid", lambda: 4_000_000_000)
 
     assert named() == UNVERIFIED
+
+
+def test_a_person_whom_calling_code_names_is_claimed_and_one_that_an_adapter_verifies_is_the_servers() -> None:
+    ada, verified = Person("ada@example.org", roles=["finance"], proof="token"), Person("ada@example.org", ["lead"])
+
+    assert str(named_by(ada)) == "claimed:ada@example.org"
+    assert named_by(ada, lambda _: None).source == "claimed"
+    assert named_by(ada, lambda by: verified if by and by.proof else None) == Approver(
+        "ada@example.org", "server", ("lead",)
+    )
+
+
+def test_somebody_who_is_no_person_is_refused() -> None:
+    with pytest.raises(InputError):
+        named_by("server:ada")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "roles"), [({"roles": ["finance"]}, ("finance",)), ({}, ("write",)), ({"roles": "x"}, ())]
+)
+def test_the_roles_of_a_servers_user_are_those_of_its_authentication(given: Any, roles: Any) -> None:
+    class Ann(User):
+        permissions = ("write",)  # type: ignore[assignment]
+
+    ann = Ann("ann@example.com")
+    vars(ann).update(given)
+
+    assert _of_server(ann).roles == roles

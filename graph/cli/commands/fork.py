@@ -52,7 +52,7 @@ def fork(
             with setup_to_resume(screen, found, settings, own_settings).opened() as built:
                 yield built
 
-        decisions = DecisionSource(screen, db, yes)
+        decisions = DecisionSource(screen, db, yes, by=given.by)
         raise typer.Exit(exit_code(fork_run(screen, db, decisions, found, opened, json, step, values)))
 
 

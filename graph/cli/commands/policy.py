@@ -18,7 +18,7 @@ from graph.cli.setup import Setup
 from graph.plan.reading import read_plan
 from graph.policy.approval_scope import ExecutionTerms
 from graph.policy.policy_preview import PolicyFinding, preview_policy
-from graph.text.policy import denials, stops, triggers
+from graph.text.policy import deciders, denials, stops, triggers
 
 if TYPE_CHECKING:
     from graph.settings import Settings
@@ -152,6 +152,7 @@ def rule_sections(rules: EffectiveRules) -> list[tuple[str, list[str]]]:
     return [
         ("needs a person", list(triggers(rules.terms))),
         ("denied, even if approved", list(denials(rules.terms)) or ["nothing"]),
+        ("decides", list(deciders(rules.terms.policy)) or ["anybody who can answer"]),
         ("stops or delays a run", [*stops(rules.terms.policy), *bounds]),
     ]
 

@@ -48,7 +48,7 @@ def prune(
         if is_missing(db):
             raise InputError("--db", f"the database {shown(db)} does not exist")
         done = with_runs(
-            db, lambda runs: prune_threads(runs.ledger, wanted, local_user(), export=export, dry_run=dry_run)
+            db, lambda runs: prune_threads(runs.ledger, wanted, str(local_user()), export=export, dry_run=dry_run)
         )
         for line in lines(done, dry_run):
             screen.say(line)

@@ -40,7 +40,7 @@ def resume(
     screen = Screen.beside_json() if json else Screen.here()
     with report_errors(screen):
         given.check()
-        decisions = DecisionSource(screen, db, decision.yes, decision.response(), decision.digest)
+        decisions = DecisionSource(screen, db, decision.yes, decision.response(), decision.digest, given.by)
         found = find_run(db, run)
         settings = given.settings
 

@@ -72,5 +72,5 @@ def retry(
             with setup_to_resume(screen, found, settings, own_settings).opened() as built:
                 yield built
 
-        decisions = DecisionSource(screen, db, yes)
+        decisions = DecisionSource(screen, db, yes, by=given.by)
         raise typer.Exit(exit_code(retry_run(screen, db, decisions, found, opened, json, **changes)))

@@ -79,7 +79,7 @@ def run(
             ended = start(
                 screen,
                 db,
-                DecisionSource(screen, db, yes=yes),
+                DecisionSource(screen, db, yes=yes, by=given.by),
                 {**built, "budget": limits, **json_observers(json)},
                 {**request, "setup": setup.to_json()},
             )

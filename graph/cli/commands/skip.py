@@ -9,18 +9,26 @@ from graph.cli.command_line import command
 from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
-from graph.identity import local_user
+from graph.identity import named
 from graph.step_changes import skip_step
 
 Step = Annotated[str, typer.Argument(metavar="STEP", help="The id of a step that has not succeeded.")]
 Why = Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for the record.")]
 
 
-def skip(run: options.RunName, step: Step, why: Why = "", db: options.Database = options.DATABASE) -> None:
+def skip(
+    run: options.RunName,
+    step: Step,
+    why: Why = "",
+    as_: options.ActsAs = None,
+    role: options.Roles = None,
+    db: options.Database = options.DATABASE,
+) -> None:
     """Leave a step of a waiting or paused run out, and with it the steps that need it."""
     screen = Screen.here()
     with report_errors(screen):
-        changed = with_run(db, run, lambda runs: skip_step(runs, run, step, why, local_user()))
+        by = str(named(options.person(as_, role)))
+        changed = with_run(db, run, lambda runs: skip_step(runs, run, step, why, by))
         needing = [name for name, status in changed.step_status.items() if status == "skipped" and name != step]
         more = f", and so {'are' if len(needing) > 1 else 'is'} {', '.join(needing)}" if needing else ""
         screen.say(f"{changed.id}: {step} is skipped{more}")

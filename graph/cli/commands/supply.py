@@ -12,19 +12,27 @@ from graph.cli.exit_codes import report_errors
 from graph.cli.run_lookup import with_run
 from graph.cli.screen import Screen
 from graph.errors import InputError
-from graph.identity import local_user
+from graph.identity import named
 from graph.plan.depth import parse_json_or_text
 from graph.step_changes import supply_result
 
 Value = Annotated[str, typer.Argument(metavar="VALUE", help="The result, as JSON or text; @FILE reads it from a file.")]
 
 
-def supply(run: options.RunName, step: Step, value: Value, db: options.Database = options.DATABASE) -> None:
+def supply(
+    run: options.RunName,
+    step: Step,
+    value: Value,
+    as_: options.ActsAs = None,
+    role: options.Roles = None,
+    db: options.Database = options.DATABASE,
+) -> None:
     """Give the result of a step of a waiting or paused run, which is then not executed; its checks still apply."""
     screen = Screen.here()
     with report_errors(screen):
+        by = str(named(options.person(as_, role)))
         result = parse_json_or_text(_text(value))
-        changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, local_user()))
+        changed = with_run(db, run, lambda runs: supply_result(runs, run, step, result, by))
         screen.say(f"{changed.id}: {step} has the result that you gave")
         screen.say(f"continue with: {command('resume', changed.id, db)}")
 

@@ -11,9 +11,10 @@ from graph.desk.drives import OpenedAgent, Work
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
 from graph.desk.pages.run import run_page, shown_run
 from graph.desk.records import Records, ShownRun
+from graph.desk.security.visitor import verified
 from graph.desk.views.plan_form import plan_of_text
 from graph.errors import InputError
-from graph.identity import acting_as, local_user
+from graph.identity import named
 from graph.plan.depth import parse_json_or_text
 from graph.record.amendment import Amendment
 from graph.runs import Run
@@ -59,9 +60,11 @@ async def start(request: Request, form: Form) -> Response:
     constraints = [line.strip() for line in form.get("constraints").split("\n") if line.strip()]
     tags, thread = form.get("tags").split(), secrets.token_hex(4)
 
+    person = visitor_of(request).person
+
     async def begin(opened: OpenedAgent) -> Run:
         return await opened.agent.start(
-            goal, constraints=constraints, tags=tags, plan=plan, thread=thread, setup=opened.setup
+            goal, constraints=constraints, tags=tags, plan=plan, thread=thread, setup=opened.setup, by=person
         )
 
     records = await desk_of(request).records()
@@ -83,7 +86,8 @@ async def _cancel(_: Request, records: Records, shown: ShownRun, __: Form) -> st
 
 
 async def _continue(request: Request, records: Records, shown: ShownRun, _: Form) -> str:
-    await _drive(request, records, shown.key.thread, shown, lambda opened: opened.agent.resume(shown.run.id))
+    person = visitor_of(request).person
+    await _drive(request, records, shown.key.thread, shown, lambda opened: opened.agent.resume(shown.run.id, by=person))
     return shown.run.id
 
 
@@ -94,15 +98,16 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
     withdraw = [one for number, one in enumerate(shown.run.constraints) if str(number) in numbers]
     feedback = form.get("feedback") or None
     if shown.executing:
-        with acting_as(visitor_of(request).identity):
-            by = local_user()
-        await records.runs.steer(shown.run.id, Amendment(tuple(add), tuple(withdraw), feedback, by))
+        amendment = Amendment(tuple(add), tuple(withdraw), feedback, _label(request))
+        await records.runs.steer(shown.run.id, amendment)
         return shown.run.id
     if fault := Amendment(tuple(add), tuple(withdraw), feedback, "").fault:
         raise InputError("steer", fault)
 
+    person = visitor_of(request).person
+
     async def steer(opened: OpenedAgent) -> Run:
-        return await opened.agent.steer(shown.run.id, add=add, withdraw=withdraw, feedback=feedback)
+        return await opened.agent.steer(shown.run.id, add=add, withdraw=withdraw, feedback=feedback, by=person)
 
     await _drive(request, records, shown.key.thread, shown, steer)
     return shown.run.id
@@ -111,8 +116,10 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
 async def _retry(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
     limits, feedback = limits_in(form.after("")), form.get("feedback") or None
 
+    person = visitor_of(request).person
+
     async def retry(opened: OpenedAgent) -> Run:
-        return await opened.agent.retry(shown.run.id, limits=limits, feedback=feedback)
+        return await opened.agent.retry(shown.run.id, limits=limits, feedback=feedback, by=person)
 
     await _drive(request, records, shown.key.thread, shown, retry)
     return shown.run.id
@@ -126,8 +133,10 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
     given = form.get("value")
     values = {form.get("value_of") or step: parse_json_or_text(given)} if given else {}
 
+    person = visitor_of(request).person
+
     async def fork(opened: OpenedAgent) -> Run:
-        return await opened.agent.fork(shown.run.id, step, values=values, thread=thread)
+        return await opened.agent.fork(shown.run.id, step, values=values, thread=thread, by=person)
 
     await _drive(request, records, thread, shown, fork)
     key = await records.runs.ledger.last_run(thread)
@@ -136,17 +145,20 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
 
 async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
 
-    with acting_as(visitor_of(request).identity):
-        await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), local_user())
+    await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _label(request))
     return shown.run.id
 
 
 async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
 
     value = parse_json_or_text(form.get("value"))
-    with acting_as(visitor_of(request).identity):
-        await supply_result(records.runs, shown.run.id, form.get("step"), value, local_user())
+    await supply_result(records.runs, shown.run.id, form.get("step"), value, _label(request))
     return shown.run.id
+
+
+def _label(request: Request) -> str:
+    """Return how the record names who sends a request."""
+    return str(named(visitor_of(request).person, verified))
 
 
 async def _drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:
@@ -155,7 +167,7 @@ async def _drive(request: Request, records: Records, thread: str, shown: ShownRu
     run, key, seq = (None, None, 0) if shown is None else (shown.run, shown.key, shown.seq)
     if key is not None and key.thread != thread:
         key, seq = None, 0
-    future = drives.begin(thread, run, visitor_of(request).identity, work)
+    future = drives.begin(thread, run, work)
     await drives.settled(future, thread, records.runs, key, seq)
 
 

@@ -19,7 +19,7 @@ from graph.forking import tools_of
 from graph.review.response import build_response
 from graph.text.event_text import event_text
 
-SINCE = ("decided", "plan_revised", "review_requested", "steered", "run_ended", "run_reopened", "step_skipped")
+SINCE = ("decided", "voted", "plan_revised", "review_requested", "steered", "run_ended", "run_reopened", "step_skipped")
 """Events that a page whose request is open no longer tells of."""
 
 
@@ -76,12 +76,10 @@ async def decide(request: Request, form: Form) -> Response:
 async def _carried_out(
     request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any], seen: int
 ) -> Response:
-    drives, visitor, run = desk_of(request).drives, visitor_of(request), shown.run
+    drives, person, run = desk_of(request).drives, visitor_of(request).person, shown.run
     assert drives is not None
     try:
-        future = drives.begin(
-            shown.key.thread, run, visitor.identity, lambda opened: opened.agent.resume(run.id, answer)
-        )
+        future = drives.begin(shown.key.thread, run, lambda opened: opened.agent.resume(run.id, answer, by=person))
         await drives.settled(future, shown.key.thread, records.runs, shown.key, shown.seq)
     except (RunOwnedError, NothingToDecideError):
         return stale_page(request, await records.show(run.id), seen)

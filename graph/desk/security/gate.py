@@ -116,5 +116,5 @@ def _note(request: Request, path: str, visitor: Visitor | None, status: int, too
         name: request.query_params[name] for name in ("run", "step") if name in request.query_params
     }
     about = "".join(f" {name}={escaped(value)}" for name, value in seen.items())
-    who = "-" if visitor is None else escaped(visitor.identity or "local")
+    who = "-" if visitor is None else escaped(visitor.name or "local")
     log.info("%s %s %s%s %s %.0fms", who, request.method, escaped(path), about, status, took_s * 1000)

@@ -6,6 +6,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 from graph.desk.security.visitor import Role
 from graph.errors import ConfigError
+from graph.record.person import MAX_CHARACTERS
 from graph.serving.access import RequestHead
 
 Network = IPv4Network | IPv6Network
@@ -25,7 +26,11 @@ class ProxyIdentity:
     def name_in(self, head: RequestHead) -> str | None:
         """Return the name that the proxy vouches for, or None."""
         name = (head.single(self.header) or "").strip()
-        return name if name and name.isprintable() and self._is_proxy(head.client) else None
+        return (
+            name
+            if name and name.isprintable() and len(name) <= MAX_CHARACTERS and self._is_proxy(head.client)
+            else None
+        )
 
     def role_of(self, name: str) -> Role:
         """Return what the person may do."""

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from graph.record.person import Person
+
 LOCAL = ""
 """Name of whoever opened the link of a desk on this machine: the record then names the user of the process."""
 
@@ -28,6 +30,11 @@ class Visitor:
         return self.role is Role.REVIEWER
 
     @property
-    def identity(self) -> str | None:
-        """The name in the record, None for the user of this process."""
-        return f"desk:{self.name}" if self.name != LOCAL else None
+    def person(self) -> Person | None:
+        """The person whom the record names, None for the user of this process."""
+        return Person(self.name) if self.name != LOCAL else None
+
+
+def verified(person: Person | None) -> Person | None:
+    """Return a person whom the desk names: it has signed them in; see `graph.identity.Adapter`."""
+    return person

@@ -14,6 +14,7 @@ from graph.record.budget import Usage, read_budget
 from graph.review.call_form import form_of
 from graph.review.human_steps import GATE
 from graph.review.request import asked_again, digest_of_all
+from graph.review.response import call_names
 from graph.sanitize import visible, visible_json
 from graph.text.review.frame import ITEM, Data, is_plan, to_blocks
 
@@ -32,7 +33,10 @@ class Part:
 
 @dataclass(frozen=True)
 class ActionView:
-    """One thing to decide; `number` counts the uncertain calls, `limits` are (name, reached, amount)."""
+    """One thing to decide; `number` counts the uncertain calls, `limits` are (name, amount).
+
+    `call` names a held call, see `graph.review.response.call_names`, `args` are its arguments as JSON.
+    """
 
     name: str
     step: str
@@ -41,6 +45,8 @@ class ActionView:
     number: int = 0
     fields: Sequence[FormField] = ()
     limits: Sequence[tuple[str, str]] = ()
+    call: str = ""
+    args: str = ""
 
     @property
     def is_gate(self) -> bool:
@@ -83,8 +89,8 @@ def request_view(shown: ShownRun) -> RequestView | None:
     if request is None:
         return None
     actions, uncertain = [], 0
-    for action in request["action_requests"]:
-        actions.append(_action(shown, action, request["error"], uncertain))
+    for action, call in zip(request["action_requests"], call_names(request["action_requests"]), strict=True):
+        actions.append(_action(shown, action, request["error"], uncertain, call or ""))
         uncertain += action["name"] == "settle_effect"
     plan = next((one["args"].get("plan") for one in request["action_requests"] if one["name"] == "run_plan"), None)
     return RequestView(
@@ -114,7 +120,7 @@ def parts_of(description: str) -> list[Part]:
     return found
 
 
-def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, number: int) -> ActionView:
+def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, number: int, call: str) -> ActionView:
     args, name = action["args"], str(action["name"])
     description = str(action["description"])
     if error:
@@ -128,6 +134,8 @@ def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, numbe
         number=number,
         fields=fields_of(answer_schema(shown, action)) if name == "answer_question" else (),
         limits=_limits(args) if name == "raise_budget" else (),
+        call=call,
+        args=visible_json(args.get("args") or {}) if call else "",
     )
 
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from graph.errors import AgentError
+from graph.ledger.chain import Row
 from graph.ledger.chaining import of_run
 from graph.ledger.lease import PACE, Pace, claimed
 from graph.ledger.memory.leases import MemoryAttempt, MemoryLeaseTable
@@ -21,11 +22,13 @@ from graph.ledger.refusals import (
     not_storable,
 )
 from graph.ledger.seal import SealKey
+from graph.ledger.standing import given_row, revoked_row, use_of, used_row
 from graph.ledger.transcript import is_artifact
 from graph.record.call import Call
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
 T = TypeVar("T")
@@ -91,11 +94,19 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
+        uses: Sequence[StandingCall] = (),
     ) -> int:
         """Write events, all or none."""
-        return await self._do(
-            lambda: self._write(self._refused(lease, control_seq, require_empty_inbox), drafts, artifacts)
-        )
+
+        def write() -> int:
+            stored = self._refused(lease, control_seq, require_empty_inbox)
+            counted = self._counted(uses)
+            seq = self._write(stored, drafts, artifacts)
+            for name, rows in counted.items():
+                self._store.standing[name] = rows
+            return seq
+
+        return await self._do(write)
 
     async def write(
         self,
@@ -159,6 +170,36 @@ class EventStore:
         if content is None or not is_artifact(artifact_id, content):
             raise lost_artifact(self.name, artifact_id)
         return content
+
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep a standing approval that holds in any run; one that is there stays as it is."""
+        await self._do(lambda: self._store.standing.setdefault(approval.id, [given_row(approval)]))
+
+    async def standing(self) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run, the oldest first."""
+        rows = await self._do(lambda: {name: list(found) for name, found in self._store.standing.items()})
+        uses = [use_of(self.name, name, found) for name, found in rows.items()]
+        return sorted(uses, key=lambda use: use.approval.given_at)
+
+    async def revoke_standing(self, name: str, by: str) -> bool:
+        """End a standing approval; return whether there was one to end."""
+
+        def revoke() -> bool:
+            rows = self._store.standing.get(name, [])
+            row = revoked_row(self.name, rows, name, by)
+            rows += [row] if row is not None else []
+            return row is not None
+
+        return await self._do(revoke)
+
+    def _counted(self, uses: Sequence[StandingCall]) -> dict[str, list[Row]]:
+        """Return the rows of the approvals with these uses counted; nothing is kept yet."""
+        found: dict[str, list[Row]] = {}
+        for use in uses:
+            rows = found.get(use.approval) or list(self._store.standing.get(use.approval, ()))
+            row = used_row(self.name, rows, use)
+            found[use.approval] = [*rows, *([row] if row is not None else [])]
+        return found
 
     async def close(self) -> None:
         """Do nothing: memory stays available for later calls."""

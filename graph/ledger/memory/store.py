@@ -136,6 +136,7 @@ class Store:
 
     `opened` counts the runs that there ever were, `uses` has the numbers of the runs that name an artifact, `carried`
     the counts of removed runs. `changes` counts the writes of events.
+    `standing` has the rows of the standing approvals that hold in any run, by name.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
@@ -146,6 +147,7 @@ class Store:
     threads: defaultdict[str, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
     artifacts: dict[str, str] = field(default_factory=dict)
     counts: Counts = field(default_factory=Counter)
+    standing: dict[str, list[Row]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0
     outbox: MemoryOutbox = field(default_factory=MemoryOutbox)

@@ -23,6 +23,7 @@ from graph.ledger.postgres.queries import (
     runs_to_know,
     runs_to_know_if_damaged,
 )
+from graph.ledger.postgres.standing_table import count, give, revoke, standing
 from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease, Message, MessageHandler, News, Owned, RunKey, no_events
 from graph.ledger.reading import Snapshot, checked_events, checked_news
@@ -33,6 +34,7 @@ from graph.record.call import Call
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
 ALONE = "alone"
@@ -110,6 +112,7 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
+        uses: Sequence[StandingCall] = (),
     ) -> int:
         """Write events, all or none."""
         full = not all(draft.safe for draft in drafts)
@@ -117,6 +120,7 @@ class EventStore:
         def write(tx: Transaction) -> int:
             head = locked(tx, self.name, lease.run)
             self._held.check(self.name, head, lease, control_seq, require_empty_inbox)
+            count(tx, self.name, uses)
             return self._writer.write(tx, head, drafts, artifacts)
 
         seq = await self._file.do(write, lease.run.thread, full=full)
@@ -227,6 +231,18 @@ class EventStore:
             raise lost_artifact(self.name, artifact_id)
         content: str = row[0]
         return content
+
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep a standing approval that holds in any run."""
+        await self._file.do(lambda tx: give(tx, approval), full=True)
+
+    async def standing(self) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run."""
+        return await self._file.look(lambda tx: standing(tx, self.name))
+
+    async def revoke_standing(self, name: str, by: str) -> bool:
+        """End a standing approval; return whether there was one to end."""
+        return await self._file.do(lambda tx: revoke(tx, self.name, name, by), full=True)
 
     async def close(self) -> None:
         """Let go of the database."""

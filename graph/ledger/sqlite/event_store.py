@@ -27,11 +27,13 @@ from graph.ledger.sqlite.queries import (
     run_id_of,
     runs_to_know,
 )
+from graph.ledger.sqlite.standing_table import count, give, revoke, standing
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 
 ALONE = "alone"
@@ -101,12 +103,14 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
+        uses: Sequence[StandingCall] = (),
     ) -> int:
         """Write events, all or none."""
         full = not all(draft.safe for draft in drafts)
 
         def write(db: sqlite3.Connection) -> int:
             self._refuse(db, lease, control_seq, require_empty_inbox)
+            count(db, self.name, uses)
             return self._writer.write(db, lease.run, lease.run_id, drafts, artifacts)
 
         return await self._file.do(write, full=full)
@@ -200,6 +204,18 @@ class EventStore:
             raise lost_artifact(self.name, artifact_id)
         content: str = row[0]
         return content
+
+    async def give_standing(self, approval: StandingApproval) -> None:
+        """Keep a standing approval that holds in any run."""
+        await self._file.do(lambda db: give(db, approval), full=True)
+
+    async def standing(self) -> list[StandingUse]:
+        """Return the standing approvals that hold, or held, in any run."""
+        return await self._file.look(lambda db: standing(db, self.name))
+
+    async def revoke_standing(self, name: str, by: str) -> bool:
+        """End a standing approval; return whether there was one to end."""
+        return await self._file.do(lambda db: revoke(db, self.name, name, by), full=True)
 
     async def close(self) -> None:
         """Let go of the file."""

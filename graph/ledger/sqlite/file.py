@@ -57,8 +57,9 @@ def write_ahead(connection: sqlite3.Connection, wait_s: float) -> None:
     give_up = time.monotonic() + wait_s
     while True:
         try:
-            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # only effective on a new file, as the next
-            connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
+            if connection.execute("PRAGMA page_count").fetchone() == (0,):  # later they have no effect, but take a lock
+                connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
+                connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > give_up:

@@ -1,6 +1,7 @@
 """The table of leases, one row per run; `graph.ledger.lease` defines the rows."""
 
 import sqlite3
+from collections.abc import Iterable
 
 from graph.ledger.lease import Holder, claimed, released, set_aside, taken_over
 from graph.ledger.protocol import Lease, RunKey
@@ -50,9 +51,10 @@ def disown(db: sqlite3.Connection, owner: str) -> None:
     db.execute("UPDATE ledger_leases SET owner = '' WHERE owner = ?", (owner,))
 
 
-def beat(db: sqlite3.Connection, lease: Lease) -> None:
-    """Show that the owner is alive."""
-    db.execute("UPDATE ledger_leases SET beat = beat + 1 WHERE run = ? AND token = ?", (lease.run_id, lease.token))
+def beat(db: sqlite3.Connection, leases: Iterable[Lease]) -> None:
+    """Show that the owner of these runs is alive."""
+    held = ((lease.run_id, lease.token) for lease in leases)
+    db.executemany("UPDATE ledger_leases SET beat = beat + 1 WHERE run = ? AND token = ?", held)
 
 
 def look(db: sqlite3.Connection, run_id: int) -> Holder | None:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 def beats_of(held: Set[Lease]) -> Pulse:
     """Return the heartbeat of the leases held; it refers to the set, not to the ledger that owns it."""
-    return lambda: [partial(beat, lease=lease) for lease in tuple(held)]
+    return lambda: [partial(beat, leases=tuple(held))] if held else []
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ from graph.record.events.run import (
     ValueRedacted,
     cancelled,
 )
+from graph.record.events.standing import StandingGiven, StandingRevoked
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from graph.record.events.vote import Voted
 
 __all__ = [
     "ASIDE",
@@ -81,6 +83,8 @@ __all__ = [
     "RunReopened",
     "RunStarted",
     "SettledCall",
+    "StandingGiven",
+    "StandingRevoked",
     "Steered",
     "StepChecked",
     "StepFinished",
@@ -89,5 +93,6 @@ __all__ = [
     "StepUncertain",
     "Tokens",
     "ValueRedacted",
+    "Voted",
     "cancelled",
 ]

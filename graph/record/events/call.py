@@ -19,7 +19,8 @@ class CallStarted(Payload):
     """The intent of a call, written before the call is made.
 
     `call` is 0 for a step's own call, and counts a model's calls from 1. `item` is the index of the list item, if the
-    step runs once per item. `attempt` counts how often it is tried, from 1.
+    step runs once per item. `attempt` counts how often it is tried, from 1. `replaces` is the key of the call in whose
+    place a person had it made, `approval` the standing approval that let it through.
     """
 
     kind: ClassVar[Literal["call_started"]] = "call_started"
@@ -33,6 +34,8 @@ class CallStarted(Payload):
     repeatable: bool
     revision: int
     attempt: int = 1
+    replaces: str | None = None
+    approval: str | None = None
 
     @property
     def safe(self) -> bool:
@@ -51,6 +54,7 @@ class CallStarted(Payload):
             "repeatable": self.repeatable,
             "revision": self.revision,
             **({"attempt": self.attempt} if self.attempt > 1 else {}),
+            **given(replaces=self.replaces, approval=self.approval),
         }
 
     @classmethod
@@ -66,6 +70,8 @@ class CallStarted(Payload):
             repeatable=raw["repeatable"],
             revision=integer(raw, "revision"),
             attempt=number(raw.get("attempt")) or 1,
+            replaces=raw.get("replaces"),
+            approval=raw.get("approval"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -204,13 +210,17 @@ class _BlockedCall(Payload):
 class StepHeld(_BlockedCall):
     """A call is held for review.
 
-    `labels` are those of its untrusted arguments, `before` names identical calls of other runs.
+    `labels` are those of its untrusted arguments, `before` names identical calls of other runs, `asked` is the reason
+    why the policy has it shown. `call` and `item` are as in `CallStarted`.
     """
 
     kind: ClassVar[Literal["step_held"]] = "step_held"
 
     labels: Mapping[str, TrustLabel] = field(default_factory=dict)
     before: tuple[EarlierCall, ...] = ()
+    asked: str | None = None
+    call: int = 0
+    item: int | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -218,7 +228,8 @@ class StepHeld(_BlockedCall):
             **self._call_json(),
             "labels": {name: label.to_json() for name, label in self.labels.items()},
             "revision": self.revision,
-            **given(before=[call.to_json() for call in self.before]),
+            **given(before=[call.to_json() for call in self.before], asked=self.asked),
+            **given(call=self.call or None, item=self.item),
         }
 
     @classmethod
@@ -228,6 +239,9 @@ class StepHeld(_BlockedCall):
             **cls._call_from_json(raw),
             labels={name: TrustLabel.of(label) for name, label in raw["labels"].items()},
             before=tuple(map(EarlierCall.from_json, raw.get("before", ()))),
+            asked=raw.get("asked"),
+            call=integer(raw, "call") if "call" in raw else 0,
+            item=_optional(raw, "item"),
         )
 
 

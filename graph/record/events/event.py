@@ -16,7 +16,9 @@ from graph.record.events.plan import Executing, PlanRefused, PlanRevised, Steere
 from graph.record.events.retry import RunReopened
 from graph.record.events.review import Decided, ReviewRequested
 from graph.record.events.run import Configured, Paused, RunEnded, RunStarted, ValueRedacted
+from graph.record.events.standing import StandingGiven, StandingRevoked
 from graph.record.events.step import BudgetReached, StepChecked, StepFinished
+from graph.record.events.vote import Voted
 
 EventData = (
     RunStarted
@@ -47,6 +49,9 @@ EventData = (
     | RunForked
     | Inherited
     | CallInherited
+    | StandingGiven
+    | StandingRevoked
+    | Voted
 )
 """The data of an event, by its kind; code that branches on it names every kind, or mypy reports it."""
 

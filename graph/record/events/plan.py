@@ -21,7 +21,8 @@ class PlanRevised(Payload):
     steps that the plan omits or changes; the first version recorded only omitted ones, in `dropped`. `tainted` has the
     steps written by a model that had read untrusted results, `failures` the fingerprints of the failures that the plan
     responds to. `stalled` is the reason why the plan makes no progress. `read_as` has the normalizations,
-    `would_replace` sentences on files that the plan would replace.
+    `would_replace` sentences on files that the plan would replace. `written_by` is the user who wrote it, if
+    it is a person's.
     """
 
     kind: ClassVar[Literal["plan_revised"]] = "plan_revised"
@@ -42,6 +43,7 @@ class PlanRevised(Payload):
     stalled: str | None = None
     read_as: tuple[str, ...] = ()
     would_replace: tuple[str, ...] = ()
+    written_by: str | None = None
 
     @property
     def safe(self) -> bool:
@@ -70,7 +72,7 @@ class PlanRevised(Payload):
             "tainted": list(self.tainted),
             "failures": list(self.failures),
             "stalled": self.stalled,
-            **given(read_as=list(self.read_as), would_replace=list(self.would_replace)),
+            **given(read_as=list(self.read_as), would_replace=list(self.would_replace), written_by=self.written_by),
         }
 
     @classmethod
@@ -92,6 +94,7 @@ class PlanRevised(Payload):
             stalled=raw.get("stalled"),
             read_as=tuple(raw.get("read_as", ())),
             would_replace=tuple(raw.get("would_replace", ())),
+            written_by=raw.get("written_by"),
             checkpoint=raw.get("checkpoint"),
         )
 

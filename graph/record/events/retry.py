@@ -12,6 +12,7 @@ class RunReopened(Payload):
     """An ended run goes on: the failed steps named by `again` are tried again, `approver` is the user who asked.
 
     If the user raised the budget, `budget` is the run's own from here on, and `binding` binds the approval to it.
+    `invocation` is a graph server's id of the invocation.
     """
 
     kind: ClassVar[Literal["run_reopened"]] = "run_reopened"
@@ -21,6 +22,7 @@ class RunReopened(Payload):
     approver: str
     budget: Budget | None = None
     binding: str | None = None
+    invocation: str | None = None
 
     @property
     def safe(self) -> bool:
@@ -30,7 +32,7 @@ class RunReopened(Payload):
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
         raised = given(budget=self.budget and self.budget.to_json(), binding=self.binding)
-        return {"again": list(self.again), "approver": self.approver, **raised}
+        return {"again": list(self.again), "approver": self.approver, **raised, **given(invocation=self.invocation)}
 
     @classmethod
     def from_json(cls, raw: Json) -> Self:
@@ -40,5 +42,6 @@ class RunReopened(Payload):
             approver=raw["approver"],
             budget=read_budget(raw["budget"])[0] if raw.get("budget") is not None else None,
             binding=raw.get("binding"),
+            invocation=raw.get("invocation"),
             checkpoint=raw.get("checkpoint"),
         )

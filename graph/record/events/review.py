@@ -18,7 +18,7 @@ class ReviewRequested(Payload):
 
     `actions` are the requested actions as data, without the plan, which is in the revision. `answer` is the rejected
     response before, with `error` and `issues`; `unseen` means that it was given in advance. `skip` is the number of
-    responses stored at the checkpoint before this request.
+    responses stored at the checkpoint before this request. `approver`, with these `roles`, gave the response.
     """
 
     kind: ClassVar[Literal["review_requested"]] = "review_requested"
@@ -35,6 +35,8 @@ class ReviewRequested(Payload):
     error: str | None = None
     issues: tuple[Issue, ...] = ()
     skip: int = 0
+    approver: str | None = None
+    roles: tuple[str, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -56,6 +58,7 @@ class ReviewRequested(Payload):
             "error": self.error,
             "issues": [issue.to_json() for issue in self.issues],
             "skip": self.skip,
+            **given(approver=self.approver, roles=list(self.roles)),
         }
 
     @classmethod
@@ -74,6 +77,8 @@ class ReviewRequested(Payload):
             error=raw["error"],
             issues=tuple(map(Issue.from_json, raw["issues"])),
             skip=integer(raw, "skip"),
+            approver=raw.get("approver"),
+            roles=tuple(raw.get("roles", ())),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -102,8 +107,10 @@ class Decided(Payload):
     """A decision was made: `by` a `person`, `unseen`, or the `policy`.
 
     `decisions` are the decisions as parsed, `given` has answers to questions by step, `steps` the keys of calls
-    approved with the shown arguments, `replies` the forms filled in for calls that asked, by key of the call and id of
-    the question (null if declined), `budget` the raised budget.
+    approved with the shown arguments, or with those of `replaced`, which has the arguments that a person gave instead
+    by key of the call; `rejected` has what was said of a rejected call by its key. `replies` are the forms filled in
+    for calls that asked, by key of the call and id of the question (null if declined), `budget` the raised budget.
+    `approver` has these `roles`; `voters` are all whose approvals counted, if it took several.
     """
 
     kind: ClassVar[Literal["decided"]] = "decided"
@@ -116,12 +123,16 @@ class Decided(Payload):
     decisions: tuple[Mapping[str, Any], ...] = ()
     given: Mapping[str, JsonValue] = field(default_factory=dict)
     steps: tuple[str, ...] = ()
+    replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rejected: Mapping[str, str] = field(default_factory=dict)
     replies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     budget: Budget | None = None
     decision: str
     by: str
     approver: str = ""
     message: str | None = None
+    roles: tuple[str, ...] = ()
+    voters: tuple[str, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -138,12 +149,17 @@ class Decided(Payload):
             "decisions": list(self.decisions),
             "given": dict(self.given),
             "steps": list(self.steps),
+            **given(
+                replaced={key: dict(args) for key, args in self.replaced.items()} or None,
+                rejected=dict(self.rejected) or None,
+            ),
             **given(replies={key: dict(forms) for key, forms in self.replies.items()} or None),
             "budget": self.budget.to_json() if self.budget is not None else None,
             "decision": self.decision,
             "by": self.by,
             "approver": self.approver,
             "message": self.message,
+            **given(roles=list(self.roles), voters=list(self.voters)),
         }
 
     @classmethod
@@ -158,11 +174,15 @@ class Decided(Payload):
             decisions=tuple(raw.get("decisions", ())),
             given=raw.get("given", {}),
             steps=tuple(raw.get("steps", ())),
+            replaced=raw.get("replaced", {}),
+            rejected=raw.get("rejected", {}),
             replies=raw.get("replies", {}),
             budget=read_budget(budget)[0] if budget is not None else None,
             decision=raw["decision"],
             by=raw["by"],
             approver=raw.get("approver", ""),
             message=raw["message"],
+            roles=tuple(raw.get("roles", ())),
+            voters=tuple(raw.get("voters", ())),
             checkpoint=raw.get("checkpoint"),
         )

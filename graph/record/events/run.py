@@ -62,7 +62,7 @@ class RunStarted(Payload):
     `history` has the messages of the chat before the goal. `pictures` has type, size and digest of the pictures beside
     the goal, `attached` their bytes. `setup` is the data to resume the run elsewhere; it comes from the facade only if
     `setup_by` is `BY_FACADE`. `origin` is `BY_FACADE` or `ON_SERVER`; None if the graph was invoked otherwise, or by an
-    earlier release.
+    earlier release. `invocation` is a graph server's id of the invocation, `started_by` the user who asked for it.
     """
 
     kind: ClassVar[Literal["run_started"]] = "run_started"
@@ -79,8 +79,10 @@ class RunStarted(Payload):
     origin: str | None = None
     configured: Configuration | None = None
     budget: Budget = NO_BUDGET
+    invocation: str | None = None
     thread: str = ""
     n: int = 0
+    started_by: str | None = None
 
     def own_json(self) -> dict[str, Any]:
         """See `Payload`."""
@@ -95,8 +97,10 @@ class RunStarted(Payload):
             **given(setup_by=self.setup_by, origin=self.origin),
             **given(configured=self.configured and self.configured.to_json()),
             "budget": self.budget.to_json(),
+            **given(invocation=self.invocation),
             "thread": self.thread,
             "n": self.n,
+            **given(started_by=self.started_by),
         }
 
     @classmethod
@@ -115,8 +119,10 @@ class RunStarted(Payload):
             origin=raw.get("origin"),
             configured=Configuration.from_json(raw["configured"]) if "configured" in raw else None,
             budget=read_budget(raw.get("budget", {}))[0],
+            invocation=raw.get("invocation"),
             thread=raw["thread"],
             n=integer(raw, "n"),
+            started_by=raw.get("started_by"),
             checkpoint=raw.get("checkpoint"),
         )
 

@@ -32,6 +32,8 @@ from graph.record.events import (
     RunForked,
     RunReopened,
     RunStarted,
+    StandingGiven,
+    StandingRevoked,
     Steered,
     StepChecked,
     StepFinished,
@@ -39,6 +41,7 @@ from graph.record.events import (
     StepSkipped,
     StepUncertain,
     ValueRedacted,
+    Voted,
 )
 from graph.text.drawing.labels import plain
 from graph.text.event_text.by_person import format_person
@@ -49,6 +52,7 @@ from graph.text.event_text.plan import format_plan, step_words
 from graph.text.event_text.review import format_review
 from graph.text.event_text.run import format_run
 from graph.text.event_text.sections import SECTIONS, Formatted, Section, Words
+from graph.text.event_text.standing import format_standing
 from graph.text.event_text.step import format_step
 from graph.text.event_text.values import value_text
 
@@ -81,7 +85,7 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
             return format_plan(data)
-        case ReviewRequested() | Decided():
+        case ReviewRequested() | Decided() | Voted():
             return format_review(data)
         case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)
@@ -93,6 +97,8 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_fork(data, step)
         case StepSkipped() | ResultSupplied():
             return format_person(data, step)
+        case StandingGiven() | StandingRevoked():
+            return format_standing(data)
         case _:
             assert_never(data)
 

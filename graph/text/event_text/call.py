@@ -30,7 +30,10 @@ def format_call(data: CallEvent, step: str) -> Formatted:
 
 def _call_started(step: str, data: CallStarted) -> Words:
     repeatable = "" if data.repeatable else ", not to be repeated"
-    yield f"{step} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}"
+    instead = f", in place of the call {short_digest(data.replaces)}" if data.replaces else ""
+    yield f"{step} calls {data.tool} ({data.effect}{repeatable}) with {arguments_text(data.args)}{instead}"
+    if data.approval is not None:
+        yield f"let through by the standing approval {data.approval}"
 
 
 def _call_finished(step: str, data: CallFinished) -> Words:
@@ -51,6 +54,8 @@ def _call_refused(step: str, data: CallRefused) -> Words:
 
 def _step_held(step: str, data: StepHeld) -> Words:
     yield f"{step} waits for a person to see its call of {data.tool} with {arguments_text(data.args)}"
+    if data.asked:
+        yield data.asked
     for name, label in data.labels.items():
         yield f"{name} is {label.trust}, from {', '.join(label.sources)}"
     yield from (f"the same call happened in run {call.run}, in {call.step}" for call in data.before)

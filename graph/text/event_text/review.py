@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from graph.record.events import Decided, ReviewRequested
+from graph.record.events import Decided, ReviewRequested, Voted
 from graph.text.event_text.sections import Formatted, Words
 from graph.text.event_text.values import content, issue_lines, limits_text, short_digest, truncated, value_text
 from graph.text.review.frame import plain_description
@@ -13,9 +13,10 @@ DECIDED = {
     "finish": "finished with what there is",
     "feedback": "sent back",
     "settle": "settled",
+    "propose": "edited, for others to approve,",
 }
 
-ReviewEvent = ReviewRequested | Decided
+ReviewEvent = ReviewRequested | Decided | Voted
 
 
 def format_review(data: ReviewEvent) -> Formatted:
@@ -25,6 +26,8 @@ def format_review(data: ReviewEvent) -> Formatted:
             return ("decisions",), _review_requested(data)
         case Decided():
             return ("decisions", "policy", "budget"), _decided(data)
+        case Voted():
+            return ("decisions",), iter([f"{data.approver} approved; still missing: {data.missing}"])
         case _:
             assert_never(data)
 
@@ -35,7 +38,7 @@ def _review_requested(data: ReviewRequested) -> Words:
     if data.answer is not None:
         yield f"the previous response: {content(data.answer)}"
     if data.error:
-        yield f"not accepted: {data.error}"
+        yield f"not accepted{f', from {data.approver}' if data.approver else ''}: {data.error}"
     yield from issue_lines(data.issues)
     if data.shown.artifact is not None:
         yield f"shown: {content(data.shown)}"
@@ -49,6 +52,8 @@ def _decided(data: Decided) -> Words:
     about = f"digest {short_digest(data.digest)}" if data.digest else "no valid plan"
     words = f": {data.message}" if data.message and data.message != data.decision else ""
     yield f"{DECIDED.get(data.decision, data.decision)} by {by}, about {about}{words}"
+    if data.voters:
+        yield f"approved by {', '.join(data.voters)}"
     for made in data.decisions:
         more = ", ".join(f"{name} {value_text(value)}" for name, value in made.items() if name != "type" and value)
         if more:
@@ -59,5 +64,8 @@ def _decided(data: Decided) -> Words:
         yield f"the call {short_digest(call.key)}{where} {happened}"
     if data.steps:
         yield f"{len(data.steps)} call(s) may be made with the arguments that were shown"
+    for key, args in data.replaced.items():
+        yield f"the call {short_digest(key)} is replaced by one with {value_text(args)}"
+    yield from (f"the call {short_digest(key)} is rejected: {why}" for key, why in data.rejected.items())
     if data.budget is not None and data.budget.names:
         yield f"the budget is now {limits_text(data.budget)}"

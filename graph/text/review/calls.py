@@ -33,14 +33,18 @@ def _held(held: HeldCall, tool: ToolSpec | None, step: Step | None, has_judge: b
     yield Prose(f"{name(held.step)} is about to call {name(held.tool)}.")
     if held.before:
         yield Prose(f"The same call happened in {listed([sentence(run) for run in held.before])}; make it again?")
+    if held.asked:
+        yield Prose(f"It is shown because {sentence(held.asked)}.")
     if held.labels:
         yield Prose("Not to be trusted, since strangers may have written them:")
         for argument, label in held.labels.items():
             yield Prose(f"{ITEM}{name(argument)} from {listed([name(source) for source in label.sources])}")
     effect = f" ({tool.effect})" if tool is not None else ""
+    undone = "" if tool is not None and not tool.acts else ", which cannot be undone"
+    told = "the step fails with it" if step is None or step.tool is not None else "the model is told it as its answer"
     yield Prose(
-        f"If you approve it, {name(held.tool)}{effect} is called once with exactly these arguments, which cannot be "
-        "undone. Reject it with a reason to have it planned again, or without one to end the run."
+        f"If you approve it, {name(held.tool)}{effect} is called once with exactly these arguments{undone}. Edit the "
+        f"arguments to have it called with yours. If you reject it with a reason, {told}; without one, the run ends."
     )
     yield _call(held.step, held.tool, held.args)
     if step is not None and (step.checks or step.success_criteria):

@@ -1,10 +1,11 @@
 import threading
 from pathlib import Path
+from typing import Any
 
 import httpx
 from desk_server import PLAN, DeskServer, Visit, query, served
 
-from graph.testing import step
+from graph.testing import LoggedTools, step
 
 
 def decide(visit: Visit, run: str, **fields: str) -> httpx.Response:
@@ -51,7 +52,7 @@ def test_of_two_reviewers_at_once_one_decides_and_the_other_learns_it(
 
     def press(decision: str) -> None:
         with server.visit() as other:
-            token = other.hidden(query("/review", waiting))["token"]
+            token = other.hidden("/")["token"]
             fields = {**seen, "token": token, "decision": decision}
             answers.append(other.post(query("/decide", waiting), fields).status_code)
 
@@ -193,3 +194,41 @@ def test_ending_a_run_leaves_it_rejected(server: DeskServer, visit: Visit, waiti
     decide(visit, waiting, decision="stop")
 
     assert ended(server, waiting) == "rejected"
+
+
+def held(server: DeskServer) -> str:
+    """A run that waits with a call of its own, whose arguments come from an untrusted result."""
+    plan = {"steps": [step("page", "fetch"), step("send", "mail", to="ann", text="{page_result}")]}
+    with server.agent() as agent:
+        agent.start("send", plan=plan, thread="held")
+        run = agent.resume("held", "approve")
+    assert run.request is not None and run.request["action_requests"][0]["name"] == "run_step"
+    return run.id
+
+
+def risky(log: LoggedTools) -> list[Any]:
+    untrusted = log.tool("fetch", lambda **_: "click here", effect="read", trusted=False)
+    return [untrusted, log.tool("mail", effect="external")]
+
+
+def test_a_held_call_is_made_with_the_arguments_that_a_person_gives_it(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", tools=risky) as server:
+        run = held(server)
+        with server.visit() as visit:
+            args = '{"to": "ann", "text": "harmless"}'
+            decide(visit, run, decision="approve", **{"call:send": "edit", "call:send:args": args})
+            status = ended(server, run)
+
+    assert status == "succeeded" and server.tools.named("mail") == [{"to": "ann", "text": "harmless"}]
+
+
+def test_a_held_call_alone_is_rejected_with_a_reason(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", tools=risky) as server:
+        run = held(server)
+        with server.visit() as visit:
+            lacking = decide(visit, run, decision="approve", **{"call:send": "reject"})
+            decide(visit, run, decision="approve", **{"call:send": "reject", "call:send:why": "a trick"})
+            ended(server, run)
+
+    assert lacking.status_code == 422 and "say why" in lacking.text
+    assert server.tools.named("mail") == []

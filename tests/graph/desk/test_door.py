@@ -167,7 +167,7 @@ def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Pat
 
     assert looked.status_code == 200 and 'name="decision"' not in looked.text
     assert refused.status_code == 403
-    assert decided.payload["approver"] == "desk:ann"
+    assert decided.payload["approver"] == "server:ann"
 
 
 def test_a_name_counts_only_from_the_proxy_itself(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from graph.policy.policy_file import policy_from
 from graph.policy.strictness import looser_points
 
 TOOLS = ("send", "look")
-VERDICTS = st.sampled_from(["allow", "review", "deny"])
+VERDICTS = st.sampled_from(["allow", "review", "ask", "deny"])
 EFFECTS: tuple[Effect, ...] = ("read", "write", "external")
 CONSTRAINTS = st.fixed_dictionaries(
     {},
@@ -38,7 +38,7 @@ POLICIES = st.fixed_dictionaries(
         "limits": st.fixed_dictionaries({}, optional={"tool_calls": st.integers(0, 3)}),
     },
 ).map(policy_from)
-RANK = {"allow": 0, None: 1, "review": 2, "deny": 3}
+RANK = {"allow": 0, None: 1, "review": 2, "ask": 3, "deny": 4}
 
 
 def spec(name: str, effect: Effect) -> ToolSpec:

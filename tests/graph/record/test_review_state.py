@@ -28,7 +28,7 @@ def decided(state: ReviewState, seq: int = 4, **fields: Any) -> ReviewState:
     data = Decided(
         **{"digest": "d", "binding": "b", "decision": "approve", "by": "person", "checkpoint": "c2", **fields}
     )
-    state.decided(Event(seq, "decided", None, 0.0, {}), data)
+    state.decided(Event(seq, "decided", None, 0.0, {}), data, revision=1)
     return state
 
 

@@ -51,7 +51,7 @@ def test_all_that_was_asked_may_be_decided_at_once() -> None:
         (BUDGET, edit(budget={"tool_calls": 9, "calls": {"send": 2}})),
     )
 
-    assert (found.plan, found.steps, found.stop, found.feedback) == (APPROVE, True, None, None)
+    assert (found.plan, found.calls, found.stop, found.feedback) == (APPROVE, ("key",), None, None)
     assert found.given == {"look": PASSED, "q": 5}
     assert found.settled == ({"key": "key", "happened": True, "result": "r"},)
     assert found.budget == Budget(tool_calls=9, calls={"send": 2})
@@ -60,7 +60,7 @@ def test_all_that_was_asked_may_be_decided_at_once() -> None:
 def test_one_decision_that_ends_the_run_stands_above_all_others() -> None:
     found = verdict((RUN_PLAN, APPROVE), (RUN_STEP, rejection("not this way")), (EFFECT, rejection(None)))
 
-    assert found.stop is not None and (found.plan, found.steps, found.feedback) == (None, False, None)
+    assert found.stop is not None and (found.plan, found.calls, found.feedback) == (None, (), None)
 
 
 def test_feedback_approves_nothing_and_keeps_what_was_found_out() -> None:
@@ -73,7 +73,7 @@ def test_feedback_approves_nothing_and_keeps_what_was_found_out() -> None:
         (BUDGET, raised),
     )
 
-    assert found.feedback == "another way" and (found.plan, found.steps, found.given) == (None, False, {})
+    assert found.feedback == "another way" and (found.plan, found.calls, found.given) == (None, (), {})
     assert found.settled and found.budget == Budget(tool_calls=4, calls={"send": 2})
 
 
@@ -173,6 +173,18 @@ def test_nothing_but_an_approval_of_the_plan_may_be_given_beforehand(
         beforehand(*pairs)
 
 
+def test_a_call_rejected_with_words_leaves_the_other_decisions_as_they_are() -> None:
+    other = ReviewAction("run_step", {"step": "b", "tool": "send", "args": {}}, "", "other")
+    third = ReviewAction("run_step", {"step": "c", "tool": "send", "args": {}}, "", "third")
+
+    found = verdict(
+        (RUN_STEP, rejection("to bob")), (other, APPROVE), (third, edit(args={"to": "x"})), (AT_GATE, APPROVE)
+    )
+
+    assert (found.calls, found.edits, found.rejected) == (("other",), {"third": {"to": "x"}}, {"key": "to bob"})
+    assert found.feedback is None and found.stop is None and found.given == {"look": PASSED}
+
+
 def test_a_question_that_is_sent_back_needs_no_answer() -> None:
     assert verdict((QUESTION, rejection("ask ann"))).feedback == "ask ann"
 
@@ -180,7 +192,7 @@ def test_a_question_that_is_sent_back_needs_no_answer() -> None:
 def test_what_was_not_asked_is_not_decided() -> None:
     found = verdict((QUESTION, edit(answer=5)))
 
-    assert (found.plan, found.steps, found.given) == (None, False, {"q": 5})
+    assert (found.plan, found.calls, found.given) == (None, (), {"q": 5})
     assert verdict((RUN_STEP, APPROVE), (RUN_PLAN, APPROVE)).plan == APPROVE
 
 

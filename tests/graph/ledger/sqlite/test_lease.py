@@ -67,7 +67,7 @@ def test_a_run_that_nobody_had_is_claimed(db: sqlite3.Connection) -> None:
 
 
 def test_a_run_that_somebody_has_is_left_as_it_is(db: sqlite3.Connection) -> None:
-    beat(db, Lease(RUN, 1, 1))
+    beat(db, [Lease(RUN, 1, 1)])
     claim(db, RUN, 1, "me")
 
     assert claim(db, RUN, 1, "you") == Holder("me", 1, 0) == look(db, 1)
@@ -77,7 +77,7 @@ def test_a_run_that_was_let_go_is_claimed_under_the_next_token(db: sqlite3.Conne
     for token in (1, 2, 3):
         lease = claim(db, RUN, 1, "me")
         assert lease == Lease(RUN, 1, token)
-        beat(db, lease)
+        beat(db, [lease])
         release(db, lease)
 
     assert look(db, 1) == Holder("", 3, 1)
@@ -100,7 +100,7 @@ def test_an_owner_that_beat_since_it_was_seen_is_not_taken_over(db: sqlite3.Conn
         lease = claim(db, RUN, 1, "old")
     seen = look(db, 1)
     assert isinstance(lease, Lease) and seen is not None
-    beat(db, lease)
+    beat(db, [lease])
 
     assert take_over(db, RUN, 1, "new", seen) is None
     assert look(db, 1) == Holder("old", token, 1)
@@ -111,7 +111,7 @@ def test_an_owner_that_was_taken_over_neither_beats_nor_lets_go_for_its_heir(db:
     assert isinstance(old, Lease)
     take_over(db, RUN, 1, "new", Holder("old", 1, 0))
 
-    beat(db, old)
+    beat(db, [old])
     release(db, old)
     disown(db, "old")
 
@@ -121,7 +121,7 @@ def test_an_owner_that_was_taken_over_neither_beats_nor_lets_go_for_its_heir(db:
 def test_each_run_has_an_owner_and_a_token_of_its_own(db: sqlite3.Connection) -> None:
     first, second = claim(db, RUN, 1, "me"), claim(db, OTHER, 2, "you")
     assert isinstance(first, Lease) and isinstance(second, Lease)
-    beat(db, second)
+    beat(db, [second])
     release(db, first)
 
     assert (look(db, 1), look(db, 2)) == (Holder("", 1, 0), Holder("you", 1, 1))

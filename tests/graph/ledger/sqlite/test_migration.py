@@ -75,6 +75,7 @@ def test_a_later_version_is_migrated_without_a_change_to_any_record_or_to_the_in
     assert (version(path), version(path.with_name(f"runs.db.version-{before}"))) == (VERSION, before)
     changed = set(dumped).symmetric_difference(sqlite_dump(path))
     new = ("ledger_schema", "ledger_uses", "ledger_forks", "ledger_tombstones", "ledger_carried")
+    new += ("ledger_notice", "ledger_standing")
     assert changed and all(any(name in line for name in new) for line in changed)
 
 

@@ -1,0 +1,64 @@
+"""Calls that a standing approval lets through: one of the run, or one that holds in any run."""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from graph.calls.tool_call import ToolCall
+from graph.ledger.protocol import Ledger
+from graph.plan.catalog import ToolSpec
+from graph.policy.approvers import givers_fault
+from graph.policy.policy import Policy
+from graph.policy.standing import covers
+from graph.record.events import Draft, StandingGiven
+from graph.record.run_state import RunState
+from graph.record.standing_approval import StandingCall, StandingUse
+from graph.record.trust_label import TrustLabel
+
+
+@dataclass
+class StandingCalls:
+    """The standing approvals for one pass over a plan; a call admitted is counted before its intent is.
+
+    Those of any run are read when the first call is held, and counted in the transaction of the intent.
+    """
+
+    ledger: Ledger
+    record: RunState
+    policy: Policy
+    _of_any_run: dict[str, StandingUse] | None = None
+    _admitted: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _noted: set[str] = field(default_factory=set)
+
+    async def covering(self, tool: ToolSpec, call: ToolCall, untrusted: Mapping[str, TrustLabel]) -> str | None:
+        """Return the standing approval that lets a call through, None if there is none."""
+        if self._of_any_run is None:
+            self._of_any_run = {use.approval.id: use for use in await self.ledger.standing()}
+        own = (use for use in self.record.standing.by_id.values() if use.approval.run is not None)
+        rules = self.policy.approvers.rules([tool], None)
+        for use in (*own, *self._of_any_run.values()):
+            if givers_fault(rules, use.approval.given_by, self.record.people.askers):
+                continue
+            if self._has_room(use, call) and covers(use.approval, tool, call.args, untrusted, self.policy):
+                self._admitted[use.approval.id].add(call.key)
+                return use.approval.id
+        return None
+
+    def counted(self, calls: Iterable[ToolCall]) -> tuple[list[Draft], Sequence[StandingCall]]:
+        """Return what is written with the intents of calls: the approvals that hold in any run, and their uses."""
+        drafts, uses = [], []
+        for call in calls:
+            use = (self._of_any_run or {}).get(call.approval or "")
+            if use is None:
+                continue
+            uses.append(StandingCall(use.approval.id, call.key, self.record.id))
+            if use.approval.id not in self._noted | self.record.standing.by_id.keys():
+                self._noted.add(use.approval.id)
+                drafts.append(Draft(StandingGiven(approval=use.approval), call.step))
+        return drafts, uses
+
+    def _has_room(self, use: StandingUse, call: ToolCall) -> bool:
+        counted = {*use.calls, *self._admitted[use.approval.id]}
+        is_left = use.holds(time.time()) and len(counted) < use.approval.at_most
+        return is_left or (call.key in counted and use.revoked_by is None)

@@ -1,0 +1,67 @@
+"""The table of standing approvals in a PostgreSQL database."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from graph.ledger.chain import Row
+from graph.ledger.postgres.transaction import Transaction
+from graph.ledger.standing import COLUMNS, given_row, revoked_row, use_of, used_row
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+
+TABLES = """
+CREATE TABLE ledger_standing (
+    approval text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    step text COLLATE "C",
+    at double precision NOT NULL,
+    payload text COLLATE "C" NOT NULL,
+    salt bytea NOT NULL,
+    digest bytea NOT NULL,
+    link bytea NOT NULL,
+    PRIMARY KEY (approval, seq)
+);
+"""
+PUT = f"INSERT INTO ledger_standing (approval, {COLUMNS}) VALUES {{}} ON CONFLICT DO NOTHING"
+
+
+def give(tx: Transaction, approval: StandingApproval) -> None:
+    """Keep an approval; one that is there stays as it is, since a node that is repeated gives it again."""
+    tx.tell_rows(PUT, [(approval.id, *given_row(approval))])
+
+
+def count(tx: Transaction, database: str, uses: Sequence[StandingCall]) -> None:
+    """Count calls; see `graph.ledger.standing.used_row`. Approvals are locked in one order."""
+    for use in sorted(uses, key=lambda use: use.approval):
+        if row := used_row(database, _locked(tx, use.approval), use):
+            tx.tell_rows(PUT, [(use.approval, *row)])
+
+
+def revoke(tx: Transaction, database: str, name: str, by: str) -> bool:
+    """End an approval; return whether there was one to end."""
+    row = revoked_row(database, _locked(tx, name), name, by)
+    tx.tell_rows(PUT, [(name, *row)] if row is not None else [])
+    return row is not None
+
+
+def standing(tx: Transaction, database: str) -> list[StandingUse]:
+    """Return all standing approvals, the oldest first."""
+    found = tx.ask(f"SELECT approval, {COLUMNS} FROM ledger_standing ORDER BY approval, seq")
+    by_name = [(name, [_row(row[1:]) for row in rows]) for name, rows in groupby(found, key=lambda row: row[0])]
+    uses = [use_of(database, name, rows) for name, rows in by_name]
+    return sorted(uses, key=lambda use: use.approval.given_at)
+
+
+def _locked(tx: Transaction, name: str) -> list[Row]:
+    """Return the rows of an approval; whoever counts a call of it next waits for this transaction.
+
+    The rows are read after the lock is granted, so that those of the transaction before are among them.
+    """
+    tx.ask("SELECT FROM ledger_standing WHERE approval = %s AND seq = 1 FOR UPDATE", name)
+    query = f"SELECT {COLUMNS} FROM ledger_standing WHERE approval = %s ORDER BY seq"
+    return [_row(row) for row in tx.ask(query, name)]
+
+
+def _row(stored: Sequence[object]) -> Row:
+    seq, kind, step, at, payload, salt, digest, link = stored
+    return Row(seq, kind, step, at, payload, bytes(salt), bytes(digest), bytes(link))  # type: ignore[arg-type, call-overload]

@@ -1,0 +1,59 @@
+"""The table of standing approvals in an SQLite file."""
+
+import sqlite3
+from collections.abc import Sequence
+from itertools import groupby
+
+from graph.ledger.chain import Row
+from graph.ledger.standing import COLUMNS, given_row, revoked_row, use_of, used_row
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+
+TABLES = """
+CREATE TABLE ledger_standing (
+    approval TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    step TEXT,
+    at REAL NOT NULL,
+    payload TEXT NOT NULL,
+    salt BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    link BLOB NOT NULL,
+    PRIMARY KEY (approval, seq)
+) WITHOUT ROWID;
+"""
+PUT = "INSERT INTO ledger_standing VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+def give(db: sqlite3.Connection, approval: StandingApproval) -> None:
+    """Keep an approval; one that is there stays as it is, since a node that is repeated gives it again."""
+    if not _rows(db, approval.id):
+        db.execute(PUT, (approval.id, *given_row(approval)))
+
+
+def count(db: sqlite3.Connection, database: str, uses: Sequence[StandingCall]) -> None:
+    """Count calls; see `graph.ledger.standing.used_row`."""
+    for use in uses:
+        if row := used_row(database, _rows(db, use.approval), use):
+            db.execute(PUT, (use.approval, *row))
+
+
+def revoke(db: sqlite3.Connection, database: str, name: str, by: str) -> bool:
+    """End an approval; return whether there was one to end."""
+    row = revoked_row(database, _rows(db, name), name, by)
+    if row is not None:
+        db.execute(PUT, (name, *row))
+    return row is not None
+
+
+def standing(db: sqlite3.Connection, database: str) -> list[StandingUse]:
+    """Return all standing approvals, the oldest first."""
+    found = db.execute(f"SELECT approval, {COLUMNS} FROM ledger_standing ORDER BY approval, seq").fetchall()
+    by_name = [(name, [Row(*row[1:]) for row in rows]) for name, rows in groupby(found, key=lambda row: row[0])]
+    uses = [use_of(database, name, rows) for name, rows in by_name]
+    return sorted(uses, key=lambda use: use.approval.given_at)
+
+
+def _rows(db: sqlite3.Connection, name: str) -> list[Row]:
+    query = f"SELECT {COLUMNS} FROM ledger_standing WHERE approval = ? ORDER BY seq"
+    return [Row(*row) for row in db.execute(query, (name,))]

@@ -1,0 +1,72 @@
+"""The rows of standing approvals that hold in any run: given, used and revoked, each approval with a hash chain.
+
+A driver keeps the rows by the name of the approval and calls these functions within its transactions. The chain shows
+that a row was changed; that the last rows are missing is shown by the intents of the runs, which name their approval.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph.errors import LedgerCorruptError, StandingSpentError
+from graph.ledger.chain import SALT_BYTES, Row, fault_of, first_link, link, payload_digest
+from graph.ledger.chaining import compact_json
+from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
+
+COLUMNS = "seq, kind, step, at, payload, salt, digest, link"
+
+
+def given_row(approval: StandingApproval) -> Row:
+    """Return the first row of a standing approval."""
+    return _row(approval.id, (), "given", approval.to_json())
+
+
+def used_row(database: str, rows: Sequence[Row], use: StandingCall) -> Row | None:
+    """Return the row that counts a call, None if it is counted already.
+
+    Raises:
+        StandingSpentError: The approval is spent, revoked or past its time, or there is none.
+        LedgerCorruptError: A row was changed.
+    """
+    found = use_of(database, use.approval, rows) if rows else None
+    if found is None or found.revoked_by is not None or not (found.holds(time.time()) or use.call in found.calls):
+        raise StandingSpentError(database, use.run)
+    return None if use.call in found.calls else _row(use.approval, rows, "used", {"call": use.call, "run": use.run})
+
+
+def revoked_row(database: str, rows: Sequence[Row], name: str, by: str) -> Row | None:
+    """Return the row that ends an approval, None if there is none or it has ended.
+
+    Raises:
+        LedgerCorruptError: A row was changed.
+    """
+    found = use_of(database, name, rows) if rows else None
+    return _row(name, rows, "revoked", {"by": by}) if found is not None and found.revoked_by is None else None
+
+
+def use_of(database: str, name: str, rows: Sequence[Row]) -> StandingUse:
+    """Return a standing approval as its rows have it.
+
+    Raises:
+        LedgerCorruptError: A row was changed, or one between others is missing.
+    """
+    fault = fault_of(_chain(name), rows, len(rows))
+    if fault is not None:
+        raise LedgerCorruptError(database, f"standing approval {name}", fault.seq, fault.why)
+    said = [json.loads(row.payload) for row in rows]
+    calls = frozenset(one["call"] for row, one in zip(rows, said, strict=True) if row.kind == "used")
+    revoked = [one["by"] for row, one in zip(rows, said, strict=True) if row.kind == "revoked"]
+    return StandingUse(StandingApproval.from_json(said[0]), calls, revoked[0] if revoked else None)
+
+
+def _chain(name: str) -> str:
+    return f"standing approval {name}"
+
+
+def _row(name: str, rows: Sequence[Row], kind: str, said: Mapping[str, Any]) -> Row:
+    seq, before = (rows[-1].seq + 1, rows[-1].link) if rows else (1, first_link(_chain(name)))
+    payload, salt, at = compact_json(dict(said)), secrets.token_bytes(SALT_BYTES), time.time()
+    digest = payload_digest(salt, payload)
+    return Row(seq, kind, None, at, payload, salt, digest, link(before, seq, kind, None, at, digest))

@@ -1,0 +1,97 @@
+"""Edits of held calls: within the step's grant a new call in place of the old one, outside of it a revision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import JsonValue
+
+from graph.plan.canonical import digest
+from graph.plan.schema import Plan, Step
+from graph.policy.grants import Grant, Refused, json_equal
+from graph.record.call import HeldCall, call_key
+from graph.record.values import to_text
+from graph.review.decision import InvalidResponse
+from graph.review.verdict import ReviewVerdict
+from graph.run_context import RunContext
+
+PLAN_OPEN = "the plan itself is under review: edit the plan, not its calls"
+MARKS = ("{", "$", "#", "<")
+"""What a look-alike of a reference begins with."""
+
+
+@dataclass(frozen=True)
+class EditedCalls:
+    """The verdict with the edits that stay within their grants, and the plan, as JSON, that the others make.
+
+    `is_shown` means that the whole change of the plan is the arguments of single calls that the person wrote.
+    """
+
+    verdict: ReviewVerdict
+    plan: Mapping[str, Any] | None = None
+    is_shown: bool = True
+
+
+def edited_calls(run: RunContext, plan: Plan | None, verdict: ReviewVerdict) -> EditedCalls:
+    """Return what the edits of held calls come to.
+
+    Raises:
+        InvalidResponse: A call cannot be made with these arguments, by its schema or by the policy.
+    """
+    within: dict[str, Mapping[str, JsonValue]] = {}
+    approved = list(verdict.calls)
+    changed: dict[str, Mapping[str, Any]] = {}
+    is_shown = True
+    for key, args in verdict.edits.items():
+        held = run.record.review_state.held[key]
+        _check(run, held, args)
+        if plan is None or held.step not in plan.by_id:
+            raise InvalidResponse(f"the plan has no step {held.step}; look at the request again")
+        step = plan.by_id[held.step]
+        if _is_granted(run, step, held, args):
+            within |= {} if digest(dict(args)) == digest(dict(held.args)) else {key: args}
+            approved.append(key)
+            continue
+        if verdict.plan is not None:
+            raise InvalidResponse(PLAN_OPEN)
+        is_call = step.tool is not None and step.for_each is None
+        is_shown = is_shown and is_call
+        changed[step.id] = _changed(step, held, args)
+        approved += [call_key(run.record.id, step.id, None, 0, held.tool, digest(dict(args)))] if is_call else []
+    found = replace(verdict, calls=tuple(approved), edits=within)
+    return EditedCalls(found, _plan(plan, changed) if plan is not None and changed else None, is_shown)
+
+
+def _check(run: RunContext, held: HeldCall, args: Mapping[str, JsonValue]) -> None:
+    spec = run.services.toolbox.specs.get(held.tool)
+    if spec is None:
+        raise InvalidResponse(f"the tool {held.tool} is there no longer; reject the call")
+    if faults := spec.argument_faults(args) or run.terms.policy.faults(spec, args):
+        words = "; ".join(f"{place}: {why}" for place, why in faults)
+        raise InvalidResponse(f"{held.step} cannot call {held.tool} with the edited arguments: {words}")
+
+
+def _is_granted(run: RunContext, step: Step, held: HeldCall, args: Mapping[str, JsonValue]) -> bool:
+    grant, spec = Grant.of(step), run.services.toolbox.specs[held.tool]
+    try:
+        return held.tool in grant.tools and grant.bound(args, spec.takes) == dict(args)
+    except Refused:
+        return False
+
+
+def _changed(step: Step, held: HeldCall, args: Mapping[str, JsonValue]) -> dict[str, Any]:
+    """Return the step, as JSON, with the arguments that a person changed as literals; references elsewhere stay."""
+    own = {name: value for name, value in args.items() if not _same(held.args, args, name)}
+    kept = {name: value for name, value in step.args.items() if name in args and name not in own}
+    literal = {*step.literal, *(name for name, value in own.items() if any(mark in to_text(value) for mark in MARKS))}
+    raw = {**step.to_json(), "args": {**kept, **own}, "literal": sorted(literal & {*kept, *own})}
+    return {name: value for name, value in raw.items() if name != "literal" or value}
+
+
+def _same(before: Mapping[str, JsonValue], after: Mapping[str, JsonValue], name: str) -> bool:
+    return name in before and json_equal(before[name], after[name])
+
+
+def _plan(plan: Plan, changed: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    steps = [changed.get(step.id, step.to_json()) for step in plan.steps]
+    return {**plan.to_json(), "steps": steps}

@@ -1,0 +1,46 @@
+"""Standing approvals that come with the approval of a call."""
+
+import time
+
+from graph.plan.canonical import digest
+from graph.policy.standing import covers, standing_args, standing_fault, time_of
+from graph.record.standing_approval import StandingApproval
+from graph.review.decision import InvalidResponse
+from graph.review.verdict import ReviewVerdict
+from graph.run_context import RunContext
+
+ID_CHARACTERS = 12
+
+
+def standing_approvals(run: RunContext, verdict: ReviewVerdict, by: tuple[str, ...]) -> list[StandingApproval]:
+    """Return the standing approvals given with the calls approved; `by` are the labels of all who gave them.
+
+    Raises:
+        InvalidResponse: A wish is not understood, does not cover the call that was shown, or is about a call that
+            happened before.
+    """
+    found = []
+    for key, wish in verdict.standing.items():
+        held, now = run.record.review_state.held[key], time.time()
+        tool, policy = run.services.toolbox.specs.get(held.tool), run.terms.policy
+        if fault := standing_fault(wish, now):
+            raise InvalidResponse(fault)
+        if held.before or tool is None:
+            raise InvalidResponse(f"the call of {held.tool} in {held.step} is decided by itself, without standing")
+        until = time_of(wish.get("until"))
+        approval = StandingApproval(
+            id=digest([run.record.id, run.record.review_state.requests, key])[:ID_CHARACTERS],
+            tool=held.tool,
+            args=standing_args(wish, held.args),
+            at_most=wish["at_most"],
+            fingerprint=tool.fingerprint,
+            policy=policy.digest,
+            given_by=by,
+            given_at=now,
+            run=run.record.id if until is None else None,
+            until=until,
+        )
+        if not covers(approval, tool, held.args, {}, policy):
+            raise InvalidResponse(f"standing for {held.tool} does not cover the call that was shown; change its args")
+        found.append(approval)
+    return found

@@ -1,0 +1,74 @@
+"""Whose decision counts: refusals, votes, proposals, and the decision that a quorum makes."""
+
+from dataclasses import dataclass, replace
+
+from graph.nodes.review_people import rules_on
+from graph.plan.canonical import digest
+from graph.policy.approvers import ApproverRule, is_proposed, missing, refusal
+from graph.record.events import Voted
+from graph.review.decision import InvalidResponse
+from graph.review.request import ReviewRequest
+from graph.review.verdict import NOTHING, ReviewVerdict
+from graph.run_context import RunContext
+
+UNSEEN = (
+    "the policy says who decides, and an approval given in advance is nobody's; a person has to decide this request"
+)
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """What an answer comes to under the rules: a `vote` if more are missing, or else a verdict to carry out.
+
+    `voters` are the labels of all whose approvals it rests on. `is_proposal`: its edits are put to others.
+    """
+
+    verdict: ReviewVerdict
+    voters: tuple[str, ...] = ()
+    vote: Voted | None = None
+    is_proposal: bool = False
+
+
+def ballot_of(run: RunContext, request: ReviewRequest, verdict: ReviewVerdict) -> Ballot:
+    """Return what an answer comes to.
+
+    Raises:
+        InvalidResponse: Its author may not decide.
+    """
+    rules, approver = rules_on(run, request, verdict.budget), run.approver
+    if not rules:
+        return Ballot(verdict, (str(approver),))
+    if verdict.unseen:
+        raise InvalidResponse(UNSEEN)
+    askers = run.record.people.askers
+    if why := refusal(rules, approver, askers):
+        raise InvalidResponse(why)
+    if verdict.stop is not None or verdict.feedback is not None:
+        return Ballot(verdict, (str(approver),))
+    if is_proposed(rules) and (verdict.edits or (verdict.plan is not None and verdict.plan.type == "edit")):
+        return Ballot(replace(verdict, calls=(), standing={}), (str(approver),), is_proposal=True)
+    return _counted(run, request, verdict, rules)
+
+
+def _counted(
+    run: RunContext, request: ReviewRequest, verdict: ReviewVerdict, rules: tuple[ApproverRule, ...]
+) -> Ballot:
+    approver, people = run.approver, run.record.people
+    made = tuple(decision.to_json() for decision in verdict.decisions)
+    says = digest(list(made))
+    voters = {**people.voters(request.subject, says), approver.person: approver}
+    left = missing(rules, list(voters.values()), people.askers)
+    if left is None:
+        return Ballot(verdict, tuple(map(str, voters.values())))
+    if verdict.rejected:  # one rejection decides about its call; what is approved beside it is asked again
+        return Ballot(replace(NOTHING, rejected=verdict.rejected, decisions=verdict.decisions), (str(approver),))
+    vote = Voted(
+        request=run.record.review_state.requests,
+        subject=request.subject,
+        says=says,
+        decisions=made,
+        missing=left,
+        approver=str(approver),
+        roles=approver.roles,
+    )
+    return Ballot(verdict, vote=vote)

@@ -1,0 +1,95 @@
+"""Reading the table `[approvers]` of a policy.
+
+```toml
+[approvers]                          # who decides what no rule below is about
+roles = ["ops"]
+four_eyes = true                     # these two hold for all rules
+quorum = 1
+
+[approvers.tools.send_money]
+names = ["ada@example.org"]
+roles = ["finance"]
+quorum = 2
+
+[approvers.effects.external]
+roles = ["ops"]
+
+[[approvers.cost]]                   # runs that may cost more than this
+above_usd = 10
+roles = ["lead"]
+```
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from graph.plan.catalog import Effect
+from graph.policy.approvers import ApproverRule, Approvers
+
+RULE = ("names", "roles", "four_eyes", "quorum")
+TABLES = ("tools", "effects", "cost")
+MOST = 20
+"""The largest quorum."""
+Path = tuple[str, ...]
+
+
+def approvers_of(raw: Mapping[str, Any]) -> Approvers:
+    """Return the rules of a table without faults."""
+    return Approvers(
+        _rule(raw),
+        {tool: _rule(rule) for tool, rule in raw.get("tools", {}).items()},
+        {effect: _rule(rule) for effect, rule in raw.get("effects", {}).items()},
+        tuple((rule["above_usd"], _rule(rule)) for rule in raw.get("cost", ())),
+    )
+
+
+def approver_faults(raw: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield (path, fault) of the table."""
+    yield from _rule_faults((), raw, (*RULE, *TABLES))
+    for table in ("tools", "effects"):
+        rules = raw.get(table, {})
+        if not isinstance(rules, Mapping):
+            yield (table,), "must be a table of rules"
+            continue
+        for name, rule in rules.items():
+            if table == "effects" and name not in get_args(Effect):
+                yield (table, name), f"is unknown; use one of {', '.join(get_args(Effect))}"
+            yield from _rule_faults((table, name), rule, RULE)
+    costs = raw.get("cost", [])
+    if not isinstance(costs, list):
+        yield ("cost",), "must be a list of rules: [[approvers.cost]]"
+        return
+    for rule in costs:
+        yield from _rule_faults(("cost",), rule, (*RULE, "above_usd"))
+        above = rule.get("above_usd") if isinstance(rule, Mapping) else None
+        if not isinstance(above, int | float) or isinstance(above, bool) or not above >= 0:
+            yield ("cost", "above_usd"), "must be a number of US dollars"
+
+
+def _rule_faults(path: Path, rule: Any, known: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
+    if not isinstance(rule, Mapping):
+        yield path, 'must be a table, such as { roles = ["finance"] }'
+        return
+    for key, value in rule.items():
+        if key not in known:
+            yield (*path, key), f"is unknown; use one of {', '.join(known)}"
+        elif key in ("names", "roles") and not _is_texts(value):
+            yield (*path, key), "must be a non-empty list of texts"
+        elif key == "four_eyes" and not isinstance(value, bool):
+            yield (*path, key), "must be true or false"
+        elif key == "quorum" and (type(value) is not int or not 1 <= value <= MOST):
+            yield (*path, key), f"must be an integer from 1 to {MOST}"
+    names = rule.get("names", ())
+    alone = not rule.get("roles") and _is_texts(names) and len(names) < rule.get("quorum", 1)
+    if names and alone:
+        yield (*path, "quorum"), f"takes more people than the {len(names)} named"
+
+
+def _rule(raw: Mapping[str, Any]) -> ApproverRule:
+    return ApproverRule(
+        tuple(raw.get("names", ())), tuple(raw.get("roles", ())), raw.get("four_eyes", False), raw.get("quorum", 1)
+    )
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) and item.strip() for item in value)

@@ -1,0 +1,56 @@
+"""Events of standing approvals that hold within one run."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from graph.record.events.payload import Json, Payload
+from graph.record.standing_approval import StandingApproval
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StandingGiven(Payload):
+    """A person approved further calls of a tool in this run, within bounds; written with the decision."""
+
+    kind: ClassVar[Literal["standing_given"]] = "standing_given"
+    is_aside: ClassVar[bool] = True
+
+    approval: StandingApproval
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return self.approval.to_json()
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(approval=StandingApproval.from_json(raw), checkpoint=raw.get("checkpoint"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StandingRevoked(Payload):
+    """A standing approval holds no longer; only the owner of the run writes it, so that no call starts on it after."""
+
+    kind: ClassVar[Literal["standing_revoked"]] = "standing_revoked"
+    is_aside: ClassVar[bool] = True
+
+    id: str
+    approver: str
+
+    @property
+    def safe(self) -> bool:
+        """See `Payload`."""
+        return False
+
+    def own_json(self) -> dict[str, Any]:
+        """See `Payload`."""
+        return {"id": self.id, "approver": self.approver}
+
+    @classmethod
+    def from_json(cls, raw: Json) -> Self:
+        """See `Payload`."""
+        return cls(id=raw["id"], approver=raw["approver"], checkpoint=raw.get("checkpoint"))

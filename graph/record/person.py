@@ -1,0 +1,92 @@
+"""People: who acts, and how that is known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from graph.sanitize import is_utf8
+
+Source = Literal["server", "os", "claimed", "unverified"]
+"""How a person is known: to a server or an adapter of the settings, to the operating system, by what calling code says
+alone, or not at all."""
+VERIFIED: tuple[Source, ...] = ("server", "os")
+MAX_CHARACTERS = 200
+
+
+@dataclass(frozen=True)
+class Person:
+    """A person as calling code names them: a name, such as a mail address, and the roles that they have.
+
+    `proof` is for the adapter that verifies people, such as a token; it is never recorded.
+
+    Raises:
+        ValueError: The name or a role is no short text.
+    """
+
+    name: str
+    roles: Sequence[str] = ()
+    proof: Any = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "roles", (self.roles,) if isinstance(self.roles, str) else tuple(self.roles))
+        for text in (self.name, *self.roles):
+            if not _is_name(text):
+                raise ValueError(
+                    f"{text!r:.80} names nobody; give a text of 1 to {MAX_CHARACTERS} printable characters"
+                )
+
+
+@dataclass(frozen=True)
+class Approver:
+    """Who acts, as the ledger keeps it: name, roles, and how the person is known."""
+
+    name: str
+    source: Source
+    roles: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, person: Person, source: Source) -> "Approver":
+        """Return a person who is known in this way."""
+        return cls(person.name, source, tuple(person.roles))
+
+    @classmethod
+    def of_label(cls, label: str, roles: Sequence[str] = ()) -> "Approver":
+        """Return the approver whom a record names; a name of an unknown form is unverified.
+
+        >>> Approver.of_label("server:ada@example.org").name
+        'ada@example.org'
+        """
+        source, _, name = label.partition(":")
+        known: Source | None = next((one for one in ("server", "os", "claimed") if one == source), None)
+        return cls(name, known, tuple(roles)) if known is not None and name else NOBODY
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether somebody else than calling code knows the person."""
+        return self.source in VERIFIED
+
+    @property
+    def person(self) -> str:
+        """The name by which one person is told from another, however each is known."""
+        return same_name(self.name)
+
+    def __str__(self) -> str:
+        """Return the label of the record: `server:ada`, `os:ada`, `claimed:ada` or `unverified`."""
+        return "unverified" if self.source == "unverified" else f"{self.source}:{self.name}"
+
+
+NOBODY = Approver("", "unverified")
+
+
+def same_name(name: str) -> str:
+    """Return a name without what distinguishes two spellings of one person.
+
+    >>> same_name(" Ada@Example.org")
+    'ada@example.org'
+    """
+    return name.strip().casefold()
+
+
+def _is_name(text: Any) -> bool:
+    is_text = isinstance(text, str) and is_utf8(text) and text.isprintable()
+    return is_text and bool(text.strip()) and len(text) <= MAX_CHARACTERS

@@ -1,0 +1,117 @@
+"""Standing approvals: further calls of a tool that a person has approved ahead, in bounds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class StandingApproval:
+    """Calls of `tool` with arguments that meet `args` (argument -> constraint as JSON), at most `at_most` of them.
+
+    They hold in the run named `run`, or in any run until `until` (Unix seconds). `fingerprint` is that of the tool's
+    face and `policy` the digest of the policy when it was given; `given_by` are the labels of all who gave it.
+    """
+
+    id: str
+    tool: str
+    args: Mapping[str, Mapping[str, Any]]
+    at_most: int
+    fingerprint: str
+    policy: str
+    given_by: tuple[str, ...]
+    given_at: float
+    run: str | None = None
+    until: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the ledger keeps it."""
+        args = {name: _plain(constraint) for name, constraint in self.args.items()}
+        return {**vars(self), "args": args, "given_by": list(self.given_by)}
+
+    @classmethod
+    def from_json(cls, raw: Mapping[str, Any]) -> "StandingApproval":
+        """Parse the output of `to_json`; one of which a bound was redacted covers nothing.
+
+        Raises:
+            KeyError: It is malformed.
+        """
+        until, at_most, args, by = raw.get("until"), raw["at_most"], raw["args"], raw["given_by"]
+        is_whole = type(at_most) is int and isinstance(until, float | int | None) and isinstance(args, Mapping)
+        return cls(
+            id=str(raw["id"]),
+            tool=raw["tool"],
+            args=args if isinstance(args, Mapping) else {},
+            at_most=at_most if is_whole else 0,
+            fingerprint=raw["fingerprint"],
+            policy=raw["policy"],
+            given_by=tuple(by) if isinstance(by, list | tuple) else (str(by),),
+            given_at=raw["given_at"],
+            run=raw.get("run"),
+            until=until if isinstance(until, float | int) else None,
+        )
+
+
+@dataclass(frozen=True)
+class StandingUse:
+    """A standing approval with the keys of the calls that it let through, and who revoked it, if anybody did."""
+
+    approval: StandingApproval
+    calls: frozenset[str] = frozenset()
+    revoked_by: str | None = None
+
+    @property
+    def left(self) -> int:
+        """How many further calls it lets through, time aside."""
+        return 0 if self.revoked_by is not None else max(0, self.approval.at_most - len(self.calls))
+
+    def holds(self, now: float) -> bool:
+        """Whether it lets a further call through at this time, in Unix seconds."""
+        return self.left > 0 and (self.approval.until is None or now < self.approval.until)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as data for people and programs."""
+        return {**self.approval.to_json(), "left": self.left, "revoked_by": self.revoked_by}
+
+
+@dataclass(frozen=True)
+class StandingCall:
+    """The use of a standing approval, named `approval`, for the call with this key in this run."""
+
+    approval: str
+    call: str
+    run: str
+
+
+@dataclass
+class StandingApprovals:
+    """The standing approvals of one run by id; changed by events only.
+
+    A retry and a person's edit of the plan end them: they were given for what the person saw.
+    """
+
+    by_id: dict[str, StandingUse] = field(default_factory=dict)
+
+    def given(self, approval: StandingApproval) -> None:
+        """Add one."""
+        self.by_id[approval.id] = StandingUse(approval)
+
+    def revoked(self, name: str, by: str) -> None:
+        """End one; one that holds elsewhere is not known here."""
+        if name in self.by_id:
+            self.by_id[name] = replace(self.by_id[name], revoked_by=by)
+
+    def used(self, name: str, call: str) -> None:
+        """Count a call; a further attempt at the same call is no further use."""
+        if name in self.by_id:
+            known = self.by_id[name]
+            self.by_id[name] = replace(known, calls=known.calls | {call})
+
+    def end(self, why: str) -> None:
+        """End all."""
+        for name, use in self.by_id.items():
+            self.by_id[name] = replace(use, revoked_by=use.revoked_by or why)
+
+
+def _plain(constraint: Any) -> Any:
+    return dict(constraint) if isinstance(constraint, Mapping) else constraint

@@ -1,0 +1,42 @@
+"""The text of the events of standing approvals."""
+
+import time
+from typing import assert_never
+
+from graph.record.events import StandingGiven, StandingRevoked
+from graph.record.standing_approval import StandingApproval, StandingUse
+from graph.text.event_text.sections import Formatted, Words
+from graph.text.event_text.values import value_text
+
+StandingEvent = StandingGiven | StandingRevoked
+
+
+def format_standing(data: StandingEvent) -> Formatted:
+    """Return the sections and the text of an event of a standing approval."""
+    match data:
+        case StandingGiven(approval=approval):
+            return ("decisions", "policy"), _given(approval)
+        case StandingRevoked():
+            return ("decisions", "policy"), iter([f"the standing approval {data.id} was revoked by {data.approver}"])
+        case _:
+            assert_never(data)
+
+
+def standing_line(use: StandingUse) -> str:
+    """Return a standing approval as one line: what it covers, what is left of it, and who gave it."""
+    approval = use.approval
+    left = f"revoked: {use.revoked_by}" if use.revoked_by is not None else f"{use.left} of {approval.at_most} left"
+    return f"{approval.id}  {approval.tool} {_extent(approval)}, {left}, by {', '.join(approval.given_by)}"
+
+
+def _given(approval: StandingApproval) -> Words:
+    who = ", ".join(approval.given_by)
+    yield f"{who} approved {approval.at_most} further call(s) of {approval.tool} {_extent(approval)}: {approval.id}"
+    for name, constraint in approval.args.items():
+        yield f"{name} within {value_text(constraint)}"
+
+
+def _extent(approval: StandingApproval) -> str:
+    if approval.until is None:
+        return "in this run" if approval.run is None else f"in run {approval.run}"
+    return f"until {time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(approval.until))}"

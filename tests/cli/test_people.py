@@ -1,0 +1,84 @@
+"""People on the command line: who is named, who decides, single calls, and standing approvals."""
+
+import getpass
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+ME = f"os:{getpass.getuser()}"
+
+
+def plan(*paths: str) -> dict[str, Any]:
+    return {
+        "steps": [
+            {"id": f"s{at}", "objective": "write", "tool": "write_file", "args": {"path": path, "content": "x"}}
+            | ({"depends_on": [f"s{at - 1}"]} if at else {})
+            for at, path in enumerate(paths)
+        ]
+    }
+
+
+@pytest.fixture
+def start(cli: Cli, folder: Path, latest: Callable[[], str]) -> Callable[..., str]:
+    """Return a function that starts a run under a policy, for a plan that writes files."""
+
+    def started(policy: str, *paths: str) -> str:
+        (folder / "policy.toml").write_text(policy)
+        (folder / "write.json").write_text(json.dumps(plan(*paths)))
+        cli("run", "g", "--plan", "write.json", "--policy", "policy.toml", "--approval", "never")
+        return latest()
+
+    return started
+
+
+ASK = '[tools.write_file]\nverdict = "ask"\n'
+
+
+def test_a_single_call_is_edited_or_rejected_by_itself(cli: Cli, start: Any, folder: Path) -> None:
+    run = start(ASK, "a.txt", "b.txt")
+
+    shown = cli("resume", run, "--args", 's0={"path": "c.txt", "content": "x"}')
+    assert "--reject-call s1=WHY" in shown.stdout and (folder / "workspace/c.txt").exists()
+    ended = cli("resume", run, "--reject-call", "s1=not this file")
+
+    assert ended.exit_code == 1 and not (folder / "workspace/b.txt").exists()
+    assert "a person rejected this call: not this file" in cli("audit", run).stdout
+
+
+def test_a_standing_approval_is_given_listed_and_revoked(cli: Cli, start: Any, folder: Path) -> None:
+    run = start(ASK, "a.txt", "b.txt", "c.txt")
+    any_text = {"at_most": 1, "args": {"path": {"pattern": "[a-z].txt"}}}
+
+    cli("resume", run, "--standing", f"s0={json.dumps(any_text)}")
+    line = cli("approvals").stdout
+    assert f"write_file in run {run}, 0 of 1 left, by {ME}" in line
+    assert (folder / "workspace/b.txt").exists() and not (folder / "workspace/c.txt").exists()
+
+    assert "is revoked" in cli("approvals", "--revoke", line.split()[0]).stdout
+    assert f"revoked: {ME}" in cli("approvals", run).stdout
+
+
+def test_a_name_given_on_the_command_line_is_claimed_and_decides_nothing_that_the_policy_guards(
+    cli: Cli, start: Any, folder: Path
+) -> None:
+    run = start(f'{ASK}\n[approvers]\nnames = ["ada@example.org", "{ME}"]\n', "a.txt")
+
+    refused = cli("resume", run, "--approve", "--as", "ada@example.org")
+    assert "claimed:ada@example.org is only claimed" in refused.stderr and not (folder / "workspace/a.txt").exists()
+    assert cli("resume", run, "--approve").exit_code == 0
+
+
+def test_policy_check_says_who_decides(cli: Cli, folder: Path) -> None:
+    (folder / "policy.toml").write_text(f'{ASK}\n[approvers.tools.write_file]\nroles = ["finance"]\nquorum = 2\n')
+    (folder / "write.json").write_text(json.dumps(plan("a.txt")))
+
+    checked = cli("policy", "check", "policy.toml", "write.json")
+
+    assert checked.exit_code == 3
+    assert "asked: s0: its call of write_file is shown, since the policy asks about every call" in checked.stdout
+    assert "asked: about the plan decides 2 of the role finance" in checked.stdout
+    assert "- calls and plans with write_file: 2 of the role finance" in cli("policy", "show", "policy.toml").stdout

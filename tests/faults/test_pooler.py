@@ -1,0 +1,53 @@
+"""Runs behind a pooler that gives a connection to another process after each transaction."""
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from pgbouncer import POOL, pooled_database
+from postgres_server import execute
+from working_agents import COUNT, PACE, Shop, plan_of
+
+from graph import AsyncAgent
+from graph.testing import ScriptedModel
+from graph.work.continuing import BySession
+from graph.work.worker import Worker
+
+pytestmark = [pytest.mark.slow, pytest.mark.e2e]
+
+
+@pytest.mark.parametrize("tells_directly", [True, False])
+def test_runs_and_workers_share_fewer_connections_than_they_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tells_directly: bool
+) -> None:
+    with pooled_database(f"pooled_{int(tells_directly)}") as (address, direct):
+        if tells_directly:
+            monkeypatch.setenv("PLANNER_EXECUTOR_DB_DIRECT", direct)
+        log = tmp_path / "paid.log"
+        asyncio.run(_work(address, log))
+        assert set(Counter(log.read_text().split()).values()) == {1}
+        pids = execute(direct, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'planner-executor'")
+        assert pids[0][0] <= POOL
+
+
+async def _work(address: str, log: Path) -> None:
+    """Approve runs, break them off, and let two workers end them."""
+    held = Shop(log, hold=True, kill_at=0)
+    async with AsyncAgent.open(address, planner=ScriptedModel([]), tools=held.tools()) as agent:
+        names = [f"run{n}" for n in range(COUNT - 1)]
+        runs = [await agent.start("pay", plan=plan_of(name), thread=name) for name in names]
+        going = [asyncio.create_task(agent.resume(run.id, "approve")) for run in runs]
+        while held.looked < len(runs):
+            await asyncio.sleep(0)
+        for task in going:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*going, return_exceptions=True)
+    own = Shop(log, hold=False, kill_at=0).tools()
+    async with AsyncAgent.open(address, planner=ScriptedModel([]), tools=own) as agent:
+        way = BySession(await agent._open.get())
+        workers = [Worker(agent.runs, way, concurrency=4, pace=PACE) for _ in range(2)]
+        await asyncio.gather(*(worker.run(once=True) for worker in workers))
+        assert {run.status for run in await agent.list()} == {"succeeded"}

@@ -1,0 +1,29 @@
+"""People as they are named, and as the ledger keeps them."""
+
+from typing import Any
+
+import pytest
+
+from graph.record.person import NOBODY, Approver, Person
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 201, "\ud800", 7, None])
+def test_a_name_that_no_line_of_a_record_can_hold_names_nobody(name: Any) -> None:
+    with pytest.raises(ValueError, match="names nobody"):
+        Person(name)
+    with pytest.raises(ValueError, match="names nobody"):
+        Person("ada", roles=[name])
+
+
+def test_a_proof_is_not_shown() -> None:
+    assert "secret" not in repr(Person("ada", proof="secret"))
+
+
+@pytest.mark.parametrize("label", ["server:ada@example.org", "os:ada", "claimed:server:ada", "unverified"])
+def test_a_label_names_the_same_person_again(label: str) -> None:
+    assert str(Approver.of_label(label)) == label
+
+
+@pytest.mark.parametrize("label", ["", "policy", "admin:ada", "server:"])
+def test_a_label_of_another_form_is_verified_by_nobody(label: str) -> None:
+    assert Approver.of_label(label) == NOBODY and not NOBODY.is_verified

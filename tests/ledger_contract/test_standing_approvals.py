@@ -1,0 +1,99 @@
+"""Standing approvals of any run: counted with the intent, by one process at a time, revoked at once, chained."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from ledger_drivers import NOTE, STARTED, Driver, kinds, with_run
+
+from graph.errors import LedgerError, StandingSpentError
+from graph.ledger.protocol import RunKey
+from graph.ledger.run_store import RunStore
+from graph.record.standing_approval import StandingApproval, StandingCall
+
+GIVEN: dict[str, Any] = {
+    "id": "3f2a91c0b7de",
+    "tool": "pay",
+    "args": {"to": {"one_of": ["ann"]}},
+    "at_most": 2,
+    "fingerprint": "f",
+    "policy": "p",
+    "given_by": ("server:ada",),
+    "given_at": 1000.0,
+}
+
+
+def approval(**fields: Any) -> StandingApproval:
+    return StandingApproval(**{**GIVEN, "until": time.time() + 3600, **fields})
+
+
+def use(run: RunKey, call: str) -> list[StandingCall]:
+    return [StandingCall(GIVEN["id"], call, run.id)]
+
+
+def test_calls_are_counted_with_their_events_and_none_beyond_the_bound(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> tuple[list[int], list[str]]:
+        await ledger.give_standing(approval())
+        await ledger.give_standing(approval(at_most=9))  # a node that is repeated gives it again
+        left = []
+        async with ledger.owned(run) as lease:
+            for call in ("one", "one", "two"):
+                await ledger.append(lease, [NOTE], uses=use(run, call))
+                left.append((await ledger.standing())[0].left)
+            with pytest.raises(StandingSpentError):
+                await ledger.append(lease, [NOTE], uses=use(run, "three"))
+        return left, await kinds(ledger, run)
+
+    assert with_run(driver, work) == ([1, 1, 0], ["run_started", "paused", "paused", "paused"])
+
+
+def test_a_refused_write_counts_no_call(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> int:
+        await ledger.give_standing(approval())
+        async with ledger.owned(run) as lease:
+            with pytest.raises(LedgerError):
+                await ledger.append(lease, [NOTE], control_seq=7, uses=use(run, "one"))
+        return (await ledger.standing())[0].left
+
+    assert with_run(driver, work) == 2
+
+
+@pytest.mark.parametrize("case", ["revoked", "past its time", "not there"])
+def test_an_approval_that_holds_no_longer_lets_nothing_through(driver: Driver, case: str) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> list[str]:
+        other = driver.open()
+        if case != "not there":
+            await ledger.give_standing(approval(until=time.time() - 1 if case == "past its time" else None))
+        if case == "revoked":
+            assert await other.revoke_standing(GIVEN["id"], "server:bob")
+            assert not await ledger.revoke_standing(GIVEN["id"], "server:eve")
+            assert (await ledger.standing())[0].revoked_by == "server:bob"
+        async with ledger.owned(run) as lease:
+            with pytest.raises(StandingSpentError):
+                await ledger.append(lease, [NOTE], uses=use(run, "one"))
+        await other.close()
+        return await kinds(ledger, run)
+
+    assert with_run(driver, work) == ["run_started"]
+
+
+def test_of_two_processes_one_has_the_last_call(driver: Driver) -> None:
+    async def work(run: RunKey, ledger: RunStore) -> int:
+        await ledger.give_standing(approval(at_most=1))
+        other = driver.open()
+        second = await other.open_run("u", [STARTED])
+
+        async def begin(store: RunStore, key: RunKey) -> bool:
+            async with store.owned(key) as lease:
+                try:
+                    await store.append(lease, [NOTE], uses=use(key, key.id))
+                except StandingSpentError:
+                    return False
+                return True
+
+        made = await asyncio.gather(begin(ledger, run), begin(other, second))
+        await other.close()
+        return sum(made)
+
+    assert with_run(driver, work) == 1

@@ -1,0 +1,235 @@
+"""Who decides: names, roles, four eyes and quorums of the policy, and the attempts to get round them."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import Agent, Person
+from graph.runs import Run
+from graph.testing import LoggedTools, ScriptedModel, step
+
+PAY = {"steps": [step("a", "pay", to="ann", amount=150)]}
+OTHER = {"steps": [step("a", "pay", to="ann", amount=90)]}
+TWO = {"tools": {"pay": {"roles": ["finance"], "quorum": 2}}}
+EYES = {"tools": {"pay": {"roles": ["finance"], "four_eyes": True}}}
+ADA, BOB, CY = (Person(f"{name}@example.org", ["finance"], proof="token") for name in ("ada", "bob", "cy"))
+EVE = Person("eve@example.org", ["guest"], proof="token")
+APPROVE = {"type": "approve"}
+
+
+def verified(by: Person | None) -> Person | None:
+    """Stand in for the token check of a service."""
+    return by if by is not None and by.proof == "token" else None
+
+
+@pytest.fixture
+def tools() -> LoggedTools:
+    return LoggedTools()
+
+
+@pytest.fixture
+def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Callable[..., Agent]]:
+    opened: list[Agent] = []
+
+    def made(approvers: Any, *plans: Any, **policy: Any) -> Agent:
+        own = [tools.tool("pay", effect="external", trusted=True), tools.tool("look", effect="read", trusted=True)]
+        rules = {"approvers": approvers, **policy}
+        opened.append(
+            Agent.open(tmp_path / "runs.db", planner=ScriptedModel(plans), tools=own, policy=rules, identity=verified)
+        )
+        return opened[-1]
+
+    yield made
+    for one in opened:
+        one.close()
+
+
+def error(run: Run) -> str:
+    return str(run.request["error"]) if run.request else ""
+
+
+def events(agent: Agent, run: Run, kind: str) -> list[Any]:
+    return [event.payload for event in agent.log(run.id) if event.kind == kind]
+
+
+def test_two_of_a_role_approve_and_the_decision_names_both(agent: Callable[..., Agent], tools: LoggedTools) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=EVE)
+
+    voted = own.resume(run.id, APPROVE, by=ADA)
+    assert voted.status == "waiting" and tools.calls == []
+    assert "server:ada@example.org" in voted.request["action_requests"][0]["description"]  # type: ignore[index]
+
+    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+    assert events(own, run, "decided")[-1]["voters"] == ["server:ada@example.org", "server:bob@example.org"]
+    assert events(own, run, "voted")[0]["missing"].startswith("1 of 2 approvals")
+    assert own.replay(run.id).is_same
+
+
+@pytest.mark.parametrize(
+    ("by", "why"),
+    [
+        (EVE, "may not decide this"),
+        (Person("ada@example.org", ["finance"]), "only claimed"),
+        (None, "may not decide this"),
+    ],
+)
+def test_who_may_not_decide_is_refused_on_record_and_the_request_stays_open(
+    agent: Callable[..., Agent], tools: LoggedTools, by: Any, why: str
+) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=CY)
+
+    for decision in (APPROVE, {"type": "reject"}, {"type": "reject", "message": "another way"}):
+        refused = own.resume(run.id, decision, by=by)
+        assert why in error(refused) and refused.status == "waiting" and tools.calls == []
+    asked = [shown for shown in events(own, run, "review_requested") if "approver" in shown][-1]
+    assert why in asked["error"] and asked["approver"].split(":")[0] in ("server", "claimed", "os")
+    assert own.replay(run.id).is_same
+
+
+def test_one_person_twice_is_no_quorum_however_the_name_is_written(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=EVE)
+
+    for name in ("ada@example.org", "Ada@Example.org"):
+        run = own.resume(run.id, APPROVE, by=Person(name, ["finance"], proof="token"))
+
+    assert run.status == "waiting" and tools.calls == []
+
+
+@pytest.mark.parametrize("first", ["approve", None])
+def test_one_rejection_decides(agent: Callable[..., Agent], tools: LoggedTools, first: Any) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=EVE)
+    if first:
+        own.resume(run.id, APPROVE, by=ADA)
+
+    assert own.resume(run.id, {"type": "reject"}, by=BOB).status == "rejected" and tools.calls == []
+
+
+def test_what_was_given_before_anybody_looked_counts_for_nothing(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=EVE)
+
+    run = own.resume(run.id, APPROVE, by=ADA, unseen=True)
+
+    assert "given in advance" in error(run) and events(own, run, "voted") == [] and tools.calls == []
+
+
+def test_under_four_eyes_whoever_asked_does_not_approve(agent: Callable[..., Agent], tools: LoggedTools) -> None:
+    own = agent(EYES)
+    run = own.start("g", plan=PAY, by=ADA)
+
+    assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA)) and tools.calls == []
+    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+
+
+def test_if_it_is_not_verified_who_asked_four_eyes_take_two_people(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    own = agent(EYES)
+    run = own.start("g", plan=PAY, by=Person("nobody@example.org"))
+
+    run = own.resume(run.id, APPROVE, by=ADA)
+    assert run.status == "waiting" and tools.calls == []
+    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+
+
+@pytest.mark.parametrize("rule", [EYES, TWO])
+def test_an_edit_is_a_proposal_with_a_digest_of_its_own_and_its_author_asked(
+    agent: Callable[..., Agent], tools: LoggedTools, rule: Any
+) -> None:
+    own = agent(rule)
+    run = own.start("g", plan=PAY, by=EVE)
+    before = run.request["digest"]  # type: ignore[index]
+
+    run = own.resume(run.id, OTHER, by=ADA)
+    assert run.request is not None and run.request["digest"] != before and tools.calls == []
+    assert run.plan is not None and run.plan.steps[0].args["amount"] == 90
+    if rule is EYES:
+        assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA))
+    own.resume(run.id, APPROVE, by=CY)
+    run = own.resume(run.id, APPROVE, by=BOB) if rule is TWO else own.show(run.id)
+
+    assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 90}]
+    assert own.replay(run.id).is_same
+
+
+def test_an_edited_call_is_shown_to_others_with_its_new_arguments(
+    agent: Callable[..., Agent], tools: LoggedTools
+) -> None:
+    plan = {"steps": [{"id": "a", "objective": "pay", "tools": ["pay"]}]}
+    from langchain_core.messages import AIMessage
+
+    asked = AIMessage("", tool_calls=[{"name": "pay", "args": {"to": "ann", "amount": 150}, "id": "1"}])
+    own = agent(EYES, asked, "done", approval="never", tools={"pay": {"verdict": "ask"}})
+    run = own.start("g", plan=plan, by=EVE)
+    edit = {"type": "edit", "edited_action": {"name": "run_step", "args": {"args": {"to": "ann", "amount": 9}}}}
+
+    run = own.resume(run.id, edit, by=ADA)
+    assert run.request is not None
+    assert run.request["action_requests"][0]["args"]["args"] == {"to": "ann", "amount": 9} and tools.calls == []
+    assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA))
+    run = own.resume(run.id, APPROVE, by=BOB)
+
+    assert run.status == "succeeded" and tools.named("pay") == [{"to": "ann", "amount": 9}]
+
+
+def test_who_steers_a_run_asked_for_what_comes_of_it(agent: Callable[..., Agent], tools: LoggedTools) -> None:
+    own = agent(EYES, OTHER)
+    run = own.start("g", plan=PAY, by=EVE)
+
+    run = own.steer(run.id, feedback="at most 90", by=ADA)
+
+    assert "asked for this" in error(own.resume(run.id, APPROVE, by=ADA)) and tools.calls == []
+    assert own.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+
+
+def test_an_old_answer_is_no_vote_on_another_request(agent: Callable[..., Agent], tools: LoggedTools) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=EVE)
+    answer = run.decide(approve=True)
+    own.resume(run.id, answer, by=ADA)
+    own.resume(run.id, OTHER, by=CY)  # a proposal: what ada approved is no longer asked
+
+    run = own.resume(run.id, answer, by=BOB)
+
+    assert "digest" in error(run) and events(own, run, "voted")[1:] == [] and tools.calls == []
+
+
+def test_a_vote_from_a_page_of_the_same_digest_counts(agent: Callable[..., Agent], tools: LoggedTools) -> None:
+    own = agent(TWO)
+    run = own.start("g", plan=PAY, by=EVE)
+    page = run.decide(approve=True)  # drawn before anybody voted
+
+    own.resume(run.id, page, by=ADA)
+
+    assert own.resume(run.id, page, by=BOB).status == "succeeded" and len(tools.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "cost", "is_refused"),
+    [
+        ({"effects": {"external": {"names": ["bob@example.org"]}}}, 5, True),
+        ({"effects": {"read": {"names": ["bob@example.org"]}}}, 5, False),
+        ({"cost": [{"above_usd": 10, "names": ["bob@example.org"]}]}, 5, False),
+        ({"cost": [{"above_usd": 10, "names": ["bob@example.org"]}], "names": ["bob@example.org"]}, 20, True),
+        ({"names": ["bob@example.org"]}, 5, True),
+        ({"names": ["bob@example.org"], "tools": {"pay": {"names": ["ada@example.org"]}}}, 5, False),
+        ({"names": ["bob@example.org"], "tools": {"look": {"names": ["bob@example.org"]}}}, 5, True),
+    ],
+)
+def test_rules_are_by_tool_by_effect_and_by_cost(
+    agent: Callable[..., Agent], rules: Any, cost: float, is_refused: bool
+) -> None:
+    own = agent(rules, limits={"cost_usd": cost}, prices={"scripted": {"input": 1, "output": 1}})
+    run = own.resume(own.start("g", plan=PAY, by=EVE).id, APPROVE, by=ADA)
+
+    assert (run.status == "waiting") is is_refused

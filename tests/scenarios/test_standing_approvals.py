@@ -1,0 +1,189 @@
+"""Standing approvals: further calls of a tool that a person approves with one, in bounds."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import Agent, Person
+from graph.errors import InputError
+from graph.testing import LoggedTools, ScriptedModel, step
+
+ASK: dict[str, Any] = {"tools": {"pay": {"verdict": "ask"}}}
+TO_ANN_BELOW_100 = {"args": {"amount": {"below": 100}}, "at_most": 2}
+
+
+@pytest.fixture
+def tools() -> LoggedTools:
+    return LoggedTools()
+
+
+@pytest.fixture
+def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
+    with opened(tmp_path, tools) as found:
+        yield found
+
+
+def opened(folder: Path, tools: LoggedTools, **options: Any) -> Agent:
+    own = [
+        tools.tool("pay", effect="external", trusted=True),
+        tools.tool("web", lambda: 7, effect="read", trusted=False),
+    ]
+    options = {"policy": ASK, "approval": "never", "planner": ScriptedModel([]), "tools": own, **options}
+    return Agent.open(folder / "runs.db", **options)
+
+
+def chain(*amounts: Any, to: str = "ann") -> dict[str, Any]:
+    steps = []
+    for at, amount in enumerate(amounts):
+        before = [f"s{at - 1}"] if at else []
+        steps.append(step(f"s{at}", "pay", after=before, to=to, amount=amount))
+    return {"steps": steps}
+
+
+def approve(**standing: Any) -> dict[str, Any]:
+    return {"type": "approve", "standing": standing}
+
+
+def shown(run: Any) -> Any:
+    return run.request["action_requests"][0]["args"]["args"] if run.request else None
+
+
+def test_further_calls_within_the_bounds_are_made_and_counted_down(agent: Agent, tools: LoggedTools) -> None:
+    run = agent.start("g", plan=chain(10, 20, 30, 40))
+
+    run = agent.resume(run.id, approve(**TO_ANN_BELOW_100))
+
+    assert shown(run) == {"to": "ann", "amount": 40}
+    assert [args["amount"] for args in tools.named("pay")] == [10, 20, 30]
+    assert agent.resume(run.id, {"type": "approve"}).status == "succeeded"
+    (given,) = [event.payload for event in agent.log(run.id) if event.kind == "standing_given"]
+    started = [event.payload.get("approval") for event in agent.log(run.id) if event.kind == "call_started"]
+    assert started == [None, given["id"], given["id"], None]
+    assert f"let through by the standing approval {given['id']}" in str(agent.audit(run.id))
+
+
+@pytest.mark.parametrize(
+    ("standing", "amounts", "to"),
+    [
+        ({"args": {"amount": {"below": 100}}, "at_most": 5}, (10, 100), "ann"),
+        ({"at_most": 5}, (10, 11), "ann"),
+    ],
+)
+def test_a_call_beyond_the_bounds_is_shown(
+    agent: Agent, tools: LoggedTools, standing: Any, amounts: Any, to: str
+) -> None:
+    run = agent.resume(agent.start("g", plan=chain(*amounts, to=to)).id, approve(**standing))
+
+    assert shown(run) == {"to": to, "amount": amounts[-1]} and len(tools.calls) == 1
+
+
+def test_arguments_from_untrusted_results_are_shown_unless_the_approval_names_their_source(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    plan = chain(5, "{w_result}")
+    plan["steps"].insert(0, step("w", "web"))
+    with opened(tmp_path, tools, approval="always") as agent:
+        for args, is_shown in ({"maximum": 9}, True), ({"maximum": 9, "untrusted_from": ["web"]}, False):
+            run = agent.start("g", plan=plan)
+            run = agent.resume(run.id, {"type": "approve"})
+            run = agent.resume(run.id, approve(args={"amount": args}, at_most=5))
+            assert (shown(run) is not None) is is_shown
+
+
+@pytest.mark.parametrize(
+    "standing",
+    [
+        {}, {"at_most": 0}, {"at_most": True}, {"at_most": 10**6}, {"at_most": 5, "tool": "send"}, "five",
+        {"at_most": 5, "args": {"amount": {"above": 100}}}, {"at_most": 5, "args": {"amount": {"most": 1}}},
+        {"at_most": 5, "until": "2020-01-01T00:00:00Z"}, {"at_most": 5, "until": "2999-01-01"},
+    ],
+)  # fmt: skip
+def test_a_wish_that_is_not_understood_or_leaves_out_the_call_shown_approves_nothing(
+    agent: Agent, tools: LoggedTools, standing: Any
+) -> None:
+    run = agent.start("g", plan=chain(10, 20))
+
+    run = agent.resume(run.id, {"type": "approve", "standing": standing})
+
+    assert run.request is not None and "standing" in run.request["error"] and tools.calls == []
+
+
+def test_no_standing_approval_covers_a_plan_or_comes_with_an_unseen_answer(agent: Agent, tools: LoggedTools) -> None:
+    run = agent.start("g", plan=chain(10))
+
+    unseen = agent.resume(run.id, approve(at_most=5), unseen=True)
+
+    assert unseen.request is not None and "a person has to decide" in unseen.request["error"]
+    with_words = agent.resume(run.id, {"type": "reject", "message": "not", "standing": {"at_most": 5}})
+    assert with_words.request is not None and "standing" in with_words.request["error"] and tools.calls == []
+
+
+def test_a_policy_that_changed_ends_it(tmp_path: Path, tools: LoggedTools) -> None:
+    with opened(tmp_path, tools) as agent:
+        run = agent.start("g", plan=chain(10, 150, 20))
+        run = agent.resume(run.id, approve(args={"amount": {"below": 100}}, at_most=5))
+    stricter = {"tools": {"pay": {"verdict": "ask", "args": {"amount": {"maximum": 500}}}}}
+    with opened(tmp_path, tools, policy=stricter) as agent:
+        run = agent.resume(run.id)
+        while shown(run) == {"to": "ann", "amount": 150}:  # under another policy it is shown once more
+            run = agent.resume(run.id, {"type": "approve"})
+
+        assert shown(run) == {"to": "ann", "amount": 20}
+
+
+FURTHER = {"args": {"amount": {"below": 100}}, "at_most": 3}
+ALWAYS = {**FURTHER, "until": "2999-01-01T00:00:00Z"}
+
+
+def test_one_that_is_revoked_lets_no_further_call_through(agent: Agent, tools: LoggedTools) -> None:
+    run = agent.resume(agent.start("g", plan=chain(10, 150, 20)).id, approve(**FURTHER))
+    (use,) = agent.approvals(run.id)
+    assert (use.left, shown(run)) == (3, {"to": "ann", "amount": 150})
+
+    agent.revoke(use.approval.id)
+
+    run = agent.resume(run.id, {"type": "approve"})
+    assert shown(run) == {"to": "ann", "amount": 20} and agent.approvals(run.id)[0].left == 0
+    with pytest.raises(InputError):
+        agent.revoke(use.approval.id)
+
+
+def test_a_retry_and_an_edit_of_the_plan_end_those_of_the_run(agent: Agent) -> None:
+    run = agent.resume(agent.start("g", plan=chain(10, 150, 20)).id, approve(**FURTHER))
+
+    run = agent.edit(run.id, chain(10, 150, 30))
+
+    assert [use.left for use in agent.approvals(run.id)] == [0]
+
+
+def test_one_until_a_time_holds_in_other_runs_and_is_counted_over_all(agent: Agent, tools: LoggedTools) -> None:
+    first = agent.resume(agent.start("g", plan=chain(10, 20)).id, approve(**ALWAYS))
+    second = agent.start("h", plan=chain(30, 40, 50))
+
+    assert first.status == "succeeded" and shown(second) == {"to": "ann", "amount": 50}
+    (use,) = agent.approvals()
+    assert use.left == 0 and use.approval.run is None
+    assert f"let through by the standing approval {use.approval.id}" in str(agent.audit(second.id))
+    assert agent.replay(first.id).is_same and agent.replay(second.id).is_same
+
+
+def test_one_that_is_revoked_for_all_runs_holds_in_none(agent: Agent, tools: LoggedTools) -> None:
+    agent.resume(agent.start("g", plan=chain(10)).id, approve(**ALWAYS))
+    agent.revoke(agent.approvals()[0].approval.id)
+
+    assert shown(agent.start("h", plan=chain(30))) == {"to": "ann", "amount": 30} and len(tools.calls) == 1
+
+
+def test_the_author_of_a_standing_approval_cannot_ask_for_calls_under_four_eyes(
+    tmp_path: Path, tools: LoggedTools
+) -> None:
+    policy = {**ASK, "approvers": {"tools": {"pay": {"four_eyes": True}}}}
+    ada, bob = Person("ada", proof=True), Person("bob", proof=True)
+    with opened(tmp_path, tools, policy=policy, identity=lambda by: by if by and by.proof else None) as agent:
+        agent.resume(agent.start("g", plan=chain(10), by=bob).id, approve(**ALWAYS), by=ada)
+
+        by_bob, by_ada = agent.start("h", plan=chain(30), by=bob), agent.start("h", plan=chain(30), by=ada)
+
+    assert by_bob.status == "succeeded" and shown(by_ada) == {"to": "ann", "amount": 30}

@@ -1,0 +1,62 @@
+"""Two users of a server: who asked and who decides, as the server's authentication knows them."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.runs import open_runs
+
+POLICY = """
+[approvers.tools.write_file]
+roles = ["finance"]
+four_eyes = true
+
+[tools.write_file]
+ask_when = { path = { pattern = ".*money.*" } }
+"""
+WRITE = {"id": "w", "objective": "write", "tool": "write_file", "args": {"path": "money.txt", "content": "x"}}
+APPROVE = {"type": "approve"}
+CLAIM: dict[str, Any] = {
+    "identity": "bob@example.com", "is_authenticated": True, "display_name": "bob", "roles": ["finance"]
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def guarded(serve: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server that knows its users and their roles, under a policy that says who decides."""
+    policy = tmp_path_factory.mktemp("policy") / "policy.toml"
+    policy.write_text(POLICY)
+    return serve(auth=Path(__file__).with_name("token_auth.py"), PLANNER_EXECUTOR_POLICY=str(policy))
+
+
+def decided(server: Any, run: str) -> list[tuple[str, str]]:
+    async def read() -> list[tuple[str, str]]:
+        async with open_runs(server.home / "runs.db") as runs:
+            events = [event.payload for event in await runs.log(run) if event.kind == "decided"]
+            return [(event["decision"], event["approver"]) for event in events]
+
+    return asyncio.run(read())
+
+
+def test_of_two_users_the_other_one_with_the_role_decides_about_plan_and_call(guarded: Any, thread_of: Any) -> None:
+    ada = thread_of(guarded, Authorization="Bearer ada+finance")
+    bob = thread_of(guarded, Authorization="Bearer bob+finance")
+    eve = thread_of(guarded, Authorization="Bearer eve")
+    bob.id = eve.id = ada.id
+    run = ada.run({"goal": "write", "plan": {"steps": [WRITE]}})["run"]["id"]
+
+    ada.answer(APPROVE)
+    assert "asked for this" in ada.request()["error"]
+    eve.answer(APPROVE, config={"configurable": {"langgraph_auth_user": CLAIM, "roles": ["finance"]}})
+    assert "may not decide this" in ada.request()["error"]
+    eve.answer({"type": "reject"})
+    bob.answer(APPROVE)
+    assert ada.request()["action_requests"][0]["args"]["args"]["path"] == "money.txt"
+    ada.answer(APPROVE)
+    assert "asked for this" in ada.request()["error"]
+
+    assert bob.answer(APPROVE)["status"] == "succeeded"
+    assert decided(guarded, run) == [("approve", "server:bob@example.com"), ("settle", "server:bob@example.com")]
