@@ -39,7 +39,7 @@ GOAL ?= Research how this agent keeps side effects safe and write a brief report
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test check coverage e2e static bench soak aegra faults fuzz mutants snapshots clean
+.PHONY: help run studio test check coverage e2e static bench soak aegra faults fuzz mutants snapshots screenshots clean
 
 help: ## Say what there is
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -68,6 +68,9 @@ e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests
 
 snapshots: $(VENV)/.dev ## Write anew what people read in reviews; look at each file that changed
 	RENEW_SNAPSHOTS=1 $(BIN)/pytest -q tests/scenarios/test_review_snapshots.py
+
+screenshots: $(VENV)/.dev ## Make the pictures of the review desk anew; needs Chromium
+	PYTHONPATH=.:tests/graph/desk $(BIN)/python tests/graph/desk/screenshots.py docs/pictures
 
 static: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -23,7 +23,6 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 CHAT = REPOSITORY / "tests" / "node" / "chat" / "dist"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 START_S = 90.0
 WAIT_S = 30.0
 
@@ -226,20 +225,6 @@ def thread_of() -> Iterator[Callable[..., Thread]]:
     """Return how to get a thread of any server, as whoever the headers say."""
     with ExitStack() as clients:
         yield lambda server, **headers: Thread(clients.enter_context(connected(server, **headers)))
-
-
-@pytest.fixture(scope="module")
-def chat_browser() -> Iterator[Any]:
-    """The Chromium of this machine, for one module: its driver's event loop runs on this thread until it is closed."""
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
