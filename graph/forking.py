@@ -57,7 +57,7 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
     anew = steps_anew(plan, {step, *values})
     kept = {named: keep(fitting_result(plan.by_id[named], value)) for named, value in values.items()}
     given = [Draft(ResultSupplied(result=Content.of(one), approver=by), named) for named, one in kept.items()]
-    drafts = inherited(record, plan, anew, await _tools(runs.ledger, record))
+    drafts = inherited(record, plan, anew, await tools_of(runs.ledger, record))
     return Fork(
         goal=record.assignment.goal,
         constraints=record.assignment.constraints,
@@ -68,7 +68,7 @@ async def fork_of(runs: Runs, name: str, step: str, values: Mapping[str, Any], b
     )
 
 
-async def _tools(ledger: Ledger, record: RunState) -> dict[str, ToolSpec]:
+async def tools_of(ledger: Ledger, record: RunState) -> dict[str, ToolSpec]:
     """Return the tools that the run was configured with, by name."""
     tools = record.assignment.configuration.tools
     if tools is None:

@@ -30,6 +30,7 @@ settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
 LONG_S = 600
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NODE_PACKAGES = "tests/node/node_modules/.installed"
 SMALL_SERVER = Path(__file__).parent / "tools" / "mcp" / "small_server.py"
 MODEL = "scripted-model"
@@ -235,3 +236,17 @@ def build(saver: InMemorySaver, tools: LoggedTools) -> Callable[..., Any]:
 
 def _raise(**_: Any) -> None:
     raise ValueError("the service is down")
+
+
+@pytest.fixture(scope="module")
+def chat_browser() -> Iterator[Any]:
+    """The Chromium of this machine, for one module: its driver's event loop runs on this thread until it is closed."""
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -30,6 +30,7 @@ from graph.cli.commands.resume import resume
 from graph.cli.commands.retry import retry
 from graph.cli.commands.run import run
 from graph.cli.commands.runs import runs
+from graph.cli.commands.serve import serve
 from graph.cli.commands.show import show
 from graph.cli.commands.skip import skip
 from graph.cli.commands.steer import steer
@@ -76,6 +77,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "copy": copy,
     "tools": tools,
     "trust": trust,
+    "serve": serve,
     "notify": notify,
     "metrics": metrics,
     "doctor": doctor,

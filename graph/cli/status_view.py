@@ -1,10 +1,9 @@
-"""The open request and the effective budget of a recorded run."""
+"""The open request of a recorded run."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from graph.cli.run_lookup import RecordedRun
-from graph.record.budget import Budget, Usage, read_budget
 from graph.record.events import ReviewRequested
 from graph.record.values import to_text
 from graph.review.response import describe_action
@@ -26,14 +25,3 @@ def asked_line(action: Mapping[str, Any]) -> str:
     """Return an action on one line, with the arguments of a call."""
     args = action["args"].get("args")
     return f"{escaped(describe_action(action))}{f' {one_line(to_text(args), VALUE_CHARACTERS)}' if args else ''}"
-
-
-def bounds(found: RecordedRun) -> Budget:
-    """Return the run's budget, capped by the hard limits of the latest policy."""
-    policy = found.record.assignment.configuration.settings.get("policy", {})
-    return found.record.spending.budget.within(read_budget(policy.get("limits", {}))[0])
-
-
-def usage(found: RecordedRun) -> Usage:
-    """Return the usage of the run that its budget counts."""
-    return found.record.spending.usage_under(bounds(found))

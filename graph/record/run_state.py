@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from graph.record.assignment import Assignment
+from graph.record.budget import Budget, Usage, read_budget
 from graph.record.call import Call, HeldCall
 from graph.record.calls import Calls
 from graph.record.events import RunEnded
@@ -51,6 +52,17 @@ class RunState:
         if self.review_state.request:
             return "waiting"
         return {"": "planning", "run_started": "planning", "paused": "paused"}.get(self.last_kind, "running")
+
+    @property
+    def bounds(self) -> Budget:
+        """The effective budget: the run's own within the hard limits of the policy on record."""
+        policy = self.assignment.configuration.settings.get("policy", {})
+        return self.spending.budget.within(read_budget(policy.get("limits", {}))[0])
+
+    @property
+    def usage(self) -> Usage:
+        """The usage that the effective budget counts."""
+        return self.spending.usage_under(self.bounds)
 
     @property
     def lacks_plan(self) -> bool:

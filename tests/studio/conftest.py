@@ -23,7 +23,6 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 CHAT = REPOSITORY / "tests" / "node" / "chat" / "dist"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 START_S = 90.0
 WAIT_S = 30.0
 
@@ -51,7 +50,7 @@ class Server:
         command += ["--port", str(self.port), "--config", str(self.config)]
         with (self.home / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=self.home, env=self._environment(), stdout=log, stderr=subprocess.STDOUT
+                command, cwd=self.home, env=self.environment(), stdout=log, stderr=subprocess.STDOUT
             )
         self.until(self._answers, "the server answers", START_S)
 
@@ -103,8 +102,8 @@ class Server:
             except TimeoutError:
                 return False
 
-    def _environment(self) -> dict[str, str]:
-        """Nothing of the environment but what finds programs: no key, no proxy, no tracing."""
+    def environment(self) -> dict[str, str]:
+        """Return nothing of the environment but what finds programs: no key, no proxy, no tracing."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "SYSTEMROOT") if name in os.environ}
         return kept | {
             "HOME": str(self.home),
@@ -198,8 +197,9 @@ def thread(client: Any) -> Thread:
 
 @pytest.fixture(scope="session")
 def waiting_server(serve: Callable[..., Server]) -> Server:
-    """A server of the graph whose tools wait."""
-    return serve({"waiting": f"{Path(__file__).with_name('waiting_graph.py')}:graph"})
+    """A server of the graphs whose tools wait: one that asks a person, and one that does not."""
+    file = Path(__file__).with_name("waiting_graph.py")
+    return serve({"waiting": f"{file}:graph", "unasked": f"{file}:unasked"})
 
 
 @pytest.fixture
@@ -225,20 +225,6 @@ def thread_of() -> Iterator[Callable[..., Thread]]:
     """Return how to get a thread of any server, as whoever the headers say."""
     with ExitStack() as clients:
         yield lambda server, **headers: Thread(clients.enter_context(connected(server, **headers)))
-
-
-@pytest.fixture(scope="module")
-def chat_browser() -> Iterator[Any]:
-    """The Chromium of this machine, for one module: its driver's event loop runs on this thread until it is closed."""
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        pytest.skip(f"no browser is installed: none of {', '.join(BROWSERS)}")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

@@ -139,17 +139,22 @@ def lines(rules: EffectiveRules) -> Iterator[str]:
     source = rules.source or "none: only the approval mode applies"
     yield f"policy {source}, digest {rules.terms.policy.digest[:DIGEST_CHARACTERS]}"
     yield f"approval {rules.settings.approval}"
-    yield from ("", "needs a person", "")
-    yield from (f"- {line}" for line in triggers(rules.terms))
-    yield from ("", "denied, even if approved", "")
-    yield from (f"- {line}" for line in list(denials(rules.terms)) or ["nothing"])
-    yield from ("", "decides", "")
-    yield from (f"- {line}" for line in list(deciders(rules.terms.policy)) or ["anybody who can answer"])
-    yield from ("", "stops or delays a run", "")
-    yield from (f"- {line}" for line in stops(rules.terms.policy))
-    yield from (f"- {getattr(rules.settings, name)} {words} ({name})" for name, words in BOUNDS.items())
+    for heading, entries in rule_sections(rules):
+        yield from ("", heading, "")
+        yield from (f"- {line}" for line in entries)
     yield from ("", "prompts, by role")
     yield from prompts()
+
+
+def rule_sections(rules: EffectiveRules) -> list[tuple[str, list[str]]]:
+    """Return the rules as lines under headings."""
+    bounds = [f"{getattr(rules.settings, name)} {words} ({name})" for name, words in BOUNDS.items()]
+    return [
+        ("needs a person", list(triggers(rules.terms))),
+        ("denied, even if approved", list(denials(rules.terms)) or ["nothing"]),
+        ("decides", list(deciders(rules.terms.policy)) or ["anybody who can answer"]),
+        ("stops or delays a run", [*stops(rules.terms.policy), *bounds]),
+    ]
 
 
 def prompts() -> Iterator[str]:

@@ -13,7 +13,7 @@ from graph.cli.local_time import local_time
 from graph.cli.outcome import headline, pretty, reports
 from graph.cli.run_lookup import RecordedRun, recorded_run, with_run
 from graph.cli.screen import DIGEST_CHARACTERS, Screen
-from graph.cli.status_view import asked, asked_line, bounds, usage
+from graph.cli.status_view import asked, asked_line
 from graph.record.budget import spent_in_words
 from graph.record.events import Decided, PlanRevised
 from graph.record.results import StepResult
@@ -76,8 +76,8 @@ def as_data(found: RecordedRun) -> dict[str, Any]:
         "asked": list(asked(found)),
         "costs": {step: cost.to_json() for step, cost in step_costs(found.events).items()},
         "unjudged": found.record.steps.unjudged(run.plan) if run.plan else [],
-        "usage": usage(found).to_json(),
-        "budget": bounds(found).to_json(),
+        "usage": found.record.usage.to_json(),
+        "budget": found.record.bounds.to_json(),
         "setup": dict(run.setup),
         **({"unproven_setup": dict(run.unproven_setup)} if run.unproven_setup else {}),
         "started_at": run.started_at,
@@ -93,7 +93,7 @@ def lines(found: RecordedRun, columns: int) -> Iterator[str]:
     yield from (f"respect {escaped(constraint)}" for constraint in run.constraints)
     yield f"status  {escaped(headline(run))}"
     yield f"time    {local_time(run.started_at)} to {local_time(run.updated_at)}"
-    if spent := spent_in_words(bounds(found), usage(found)):
+    if spent := spent_in_words(found.record.bounds, found.record.usage):
         yield f"spent   {escaped(spent)}"
     yield from (f"note    {in_words(event).sentence}" for event in found.events if event.kind == "redacted")
     if run.plan is not None:

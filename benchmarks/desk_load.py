@@ -1,0 +1,111 @@
+"""How fast the review desk's pages are under load: `python -m benchmarks.desk_load [--runs 100000]`.
+
+One process serves a database of many runs, another executes fifty of them, and this one holds the streams and asks for
+pages, one after the other.
+"""
+
+import argparse
+import asyncio
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from statistics import median, quantiles
+
+import httpx
+
+from benchmarks.many_runs import write_runs
+from graph import AsyncAgent
+from graph.testing import LoggedTools, ScriptedModel, step
+
+STREAMS, AT_ONCE, STEPS, ASKED = 200, 50, 60, 40
+LIMIT_MS = 200
+CALL_S = 1.0
+EXECUTE = "import asyncio, sys; from benchmarks.desk_load import execute; asyncio.run(execute(sys.argv[1]))"
+
+
+async def execute(database: str) -> None:
+    """Execute the runs: chains of steps that take a second each."""
+
+    async def slow(**_: object) -> str:
+        await asyncio.sleep(CALL_S)
+        return "x" * 200
+
+    tool = LoggedTools().tool("read", effect="read")
+    tool.coroutine = slow  # type: ignore[attr-defined]
+    plan = {"steps": [step(f"s{n}", "read", after=[f"s{n - 1}"] if n else []) for n in range(STEPS)]}
+    async with AsyncAgent.open(database, planner=ScriptedModel([]), tools=[tool], approval="never") as agent:
+        await asyncio.gather(*(agent.start("load", plan=plan, thread=f"load-{n}") for n in range(AT_ONCE)))
+
+
+async def streamed(client: httpx.AsyncClient, run: str, counted: list[int]) -> None:
+    """Hold one stream and count its messages."""
+    async with client.stream("GET", "/run/live", params={"run": run}, timeout=None) as stream:
+        async for line in stream.aiter_lines():
+            counted[0] += line.startswith("data:")
+
+
+async def page_ms(client: httpx.AsyncClient, path: str) -> list[float]:
+    """Return how long a page took, each time."""
+    taken = []
+    for _ in range(ASKED):
+        begun = time.perf_counter()
+        answer = await client.get(path)
+        answer.raise_for_status()
+        taken.append((time.perf_counter() - begun) * 1e3)
+    return taken
+
+
+async def measured(link: str) -> tuple[Mapping[str, list[float]], int]:
+    """Hold the streams, and return the times of each page and the number of messages meanwhile."""
+    origin = re.match(r"http://[^/]+", link)[0]  # type: ignore[index]
+    limits = httpx.Limits(max_connections=STREAMS + 10)
+    counted = [0]
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(httpx.AsyncClient(base_url=origin, timeout=60, limits=limits))
+        await client.get(link.removeprefix(origin))
+        while (await client.get("/run", params={"run": f"load-{AT_ONCE - 1}.1"})).status_code != 200:
+            await asyncio.sleep(0.5)
+        runs = [f"load-{n}.1" for n in range(AT_ONCE)]
+        streams = [asyncio.create_task(streamed(client, runs[n % AT_ONCE], counted)) for n in range(STREAMS)]
+        await asyncio.sleep(15)  # the streams have opened
+        pages = {"inbox": "/", "runs": "/runs", "runs, a text": "/runs?text=number+77", "policy": "/policy"}
+        pages["runs, in the middle"] = "/runs?before=run-50000.1"
+        of_a_run = ("", "/step", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit")
+        pages |= {f"run{page}": f"/run{page}?run=load-1.1&step=s1" for page in of_a_run}
+        taken = {name: await page_ms(client, path) for name, path in pages.items()}
+        for stream in streams:
+            stream.cancel()
+    return taken, counted[0]
+
+
+def main() -> None:
+    """Print the median and the 95th percentile of each page."""
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--runs", type=int, default=100_000)
+    count = given.parse_args().runs
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "runs.db"
+        write_runs(database, count)
+        environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+        serve = [str(Path(sys.executable).parent / "planner-executor"), "serve", "--port", "0", "--db", str(database)]
+        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, cwd=folder) as desk:
+            assert desk.stdout is not None
+            link = desk.stdout.readline().split()[-1]
+            with subprocess.Popen([sys.executable, "-c", EXECUTE, str(database)], env=environment) as worker:
+                taken, messages = asyncio.run(measured(link))
+                worker.terminate()
+            desk.terminate()
+    print(f"{count:,} runs in the list, {AT_ONCE} executing, {STREAMS} streams with {messages:,} messages")
+    for name, times in taken.items():
+        p95 = quantiles(times, n=20)[-1]
+        print(f"| {name} | {median(times):.0f} ms | {p95:.0f} ms | {'' if p95 <= LIMIT_MS else 'over'} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""`planner-executor serve`: the review desk, in a browser."""
+
+import asyncio
+import logging
+import socket
+from typing import Annotated
+
+import typer
+
+from graph.cli import options
+from graph.cli.exit_codes import report_errors
+from graph.cli.option_groups import with_option_groups
+from graph.cli.run_options import RunOptions
+from graph.cli.screen import Screen
+from graph.cli.serve_options import DeskOptions
+from graph.errors import ConfigError, InputError
+
+PACKAGES = "the review desk needs packages: pip install 'planner-executor[desk]'"
+STOPS_S = 3
+"""How long open pages keep the server from stopping."""
+
+Port = Annotated[int, typer.Option("--port", min=0, max=65535, metavar="PORT", help="Port; 0 picks a free one.")]
+
+
+@with_option_groups
+def serve(
+    *,
+    given: RunOptions,
+    desk: DeskOptions,
+    port: Port = 8765,
+    db: options.Database = options.DATABASE,
+) -> None:
+    """Serve the review desk: see the runs of a database in a browser, and decide on them.
+
+    The printed link opens one session. A run is carried on with the folders and models that it recorded, unless options
+    override them. The desk is for this machine alone; for others, put a proxy in front that signs people in.
+    """
+    screen = Screen.here()
+    with report_errors(screen):
+        given.check()
+        settings = desk.settings()
+        try:
+            import uvicorn
+
+            from graph.cli.desk_agents import DeskAgents
+            from graph.desk.application import desk_application
+        except ImportError:
+            raise ConfigError(PACKAGES) from None
+        listener = listening(desk.address, port)
+        address = f"http://{desk.address}:{listener.getsockname()[1]}"
+
+        def announce(token: str) -> None:
+            screen.say(f"open {address}/login?token={token}")
+
+        agents = None if desk.read_only else DeskAgents(screen, db, given)
+        policy = DeskAgents(screen, db, given).policy
+        app = desk_application(db, agents=agents, settings=settings, policy=policy, announce=announce)
+        if settings.proxy is None:
+            announce(app.state.desk.door.links.issue())
+        else:
+            screen.say(f"serving the review desk at {address}, behind a proxy that sets {settings.proxy.header}")
+        if desk.access_log:
+            log = logging.getLogger("planner_executor.desk.access")
+            log.addHandler(logging.StreamHandler())
+            log.setLevel(logging.INFO)
+        # the address of the connection tells who the proxy is: no header may replace it
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            proxy_headers=False,
+            server_header=False,
+            access_log=False,
+            timeout_graceful_shutdown=STOPS_S,
+        )
+        asyncio.run(uvicorn.Server(config).serve([listener]))
+
+
+def listening(address: str, port: int) -> socket.socket:
+    """Return a socket that is bound to an address.
+
+    Raises:
+        InputError: The port cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((address, port))
+    except OSError as error:
+        found.close()
+        why = f"{address}:{port} cannot be had ({error.strerror}); name another, or 0 for any"
+        raise InputError("--port", why) from None
+    return found

@@ -1,0 +1,68 @@
+"""The agents and the policy of a desk that the command line serves."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from graph.calls.threads import run_sync
+from graph.cli.commands.policy import in_force, rule_sections
+from graph.cli.resumed_setup import setup_to_resume
+from graph.cli.run_options import RunOptions
+from graph.cli.screen import Screen
+from graph.cli.setup import Setup
+from graph.desk.desk import PolicyView
+from graph.desk.drives import OpenedAgent
+from graph.desk.security.visitor import verified
+
+if TYPE_CHECKING:
+    from graph.runs import Run
+
+
+class DeskAgents:
+    """Opens an agent for each run that the desk carries on, as `resume` does."""
+
+    def __init__(self, screen: Screen, database: str, given: RunOptions) -> None:
+        self._screen = replace(screen, interactive=False)
+        self._database, self._given = database, given
+
+    @asynccontextmanager
+    async def __call__(self, run: "Run | None") -> AsyncIterator[OpenedAgent]:
+        """Open an agent with the setup that a run recorded; for None with that of new runs.
+
+        Raises:
+            AgentError: A folder, a model or a server of it cannot be used here.
+        """
+        from graph.async_agent import AsyncAgent
+
+        stack = ExitStack()
+
+        def opened() -> tuple[Setup, Mapping[str, Any]]:
+            setup = self._setup(run)
+            return setup, stack.enter_context(setup.opened())
+
+        try:
+            setup, built = await run_sync(opened)
+            async with AsyncAgent.open(self._database, **{**built, "identity": verified}) as agent:
+                yield OpenedAgent(agent, setup.to_json())
+        finally:
+            await run_sync(stack.close)
+
+    def _setup(self, run: "Run | None") -> Setup:
+        if run is None:
+            return Setup.default().changed(**self._given.settings)
+        return setup_to_resume(self._screen, run, self._given.settings, own_settings=False)
+
+    async def policy(self) -> PolicyView:
+        """Return the policy of runs that are started here.
+
+        Raises:
+            ConfigError: It cannot be read.
+        """
+        return await run_sync(self._policy)
+
+    def _policy(self) -> PolicyView:
+        given = self._given
+        with in_force(given.policy, given, given.config, given.approval) as rules:
+            source = rules.source or "none: only the approval mode applies"
+            return PolicyView(source, rules.terms.policy.digest, rule_sections(rules))

@@ -1,0 +1,103 @@
+"""The desk as an ASGI application: to serve by itself, or to mount in another one."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from graph.desk.desk import Desk, PolicyInForce, drives_of
+from graph.desk.drives import Agents
+from graph.desk.pages import control, lists, live, login, review, run
+from graph.desk.pages.respond import desk_of, page
+from graph.desk.security.gate import Gate
+from graph.desk.settings import DeskSettings
+from graph.desk.templates import environment
+
+STATIC = Path(__file__).parent / "static"
+
+
+def desk_application(
+    database: str | Path,
+    *,
+    agents: Agents | None = None,
+    settings: DeskSettings | None = None,
+    policy: PolicyInForce | None = None,
+    announce: Callable[[str], None] | None = None,
+) -> Starlette:
+    """Return the desk of a database.
+
+    Args:
+        database: An SQLite file, or the address of a PostgreSQL database.
+        agents: Opens the agent that carries on a run after a decision; without it, the desk only shows runs.
+        settings: Who may look and decide; by default whoever opens a link with a token of this process.
+        policy: Returns the policy of runs that are started here.
+        announce: Told the token of a link that a visitor asks for.
+    """
+    desk = Desk(database, settings or DeskSettings(), environment(), drives_of(agents), policy)
+    if announce is not None:
+        desk.announce = announce
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await desk.close()
+
+    app = Starlette(
+        routes=ROUTES,
+        middleware=[Middleware(Gate, door=desk.door)],
+        lifespan=lifespan,
+        exception_handlers={404: _missing, 405: _missing},
+    )
+    app.state.desk = desk
+    return app
+
+
+async def _missing(request: Request, _: Exception) -> Response:
+    return page(request, "error.html", 404, title="Not found", why="there is no such page; go back to the inbox")
+
+
+async def _health(request: Request) -> Response:
+    """Say that the desk answers, for a proxy or a supervisor."""
+    records = await desk_of(request).records()
+    await records.runs.list(limit=1)
+    return PlainTextResponse("ok")
+
+
+ROUTES = [
+    Route("/", lists.inbox),
+    Route("/runs", lists.runs),
+    Route("/live", live.list_stream),
+    Route("/start", control.new),
+    Route("/start", control.start, methods=["POST"]),
+    Route("/policy", control.policy),
+    Route("/run", run.plan),
+    Route("/run/step", run.step),
+    Route("/run/timeline", run.times),
+    Route("/run/results", run.results),
+    Route("/run/value", run.value),
+    Route("/run/download", run.download),
+    Route("/run/revisions", run.revisions),
+    Route("/run/effects", run.effects),
+    Route("/run/budget", run.budget),
+    Route("/run/audit", run.audit),
+    Route("/run/audit.txt", run.audit_text),
+    Route("/run/live", live.run_stream),
+    Route("/run/review", review.review),
+    Route("/run/decide", review.decide, methods=["POST"]),
+    Route("/run/check", review.check, methods=["POST"]),
+    Route("/run/more", control.more),
+    Route("/run/control", control.control, methods=["POST"]),
+    Route("/login", login.login),
+    Route("/link", login.link, methods=["POST"]),
+    Route("/logout", login.logout, methods=["POST"]),
+    Route("/health", _health),
+    Mount("/static", StaticFiles(directory=STATIC)),
+]

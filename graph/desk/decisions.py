@@ -1,0 +1,147 @@
+"""A form about an open request, as the response that the review reads."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graph.desk.records import ShownRun
+from graph.desk.views.plan_form import plan_of_form, plan_of_text
+from graph.desk.views.request import answer_schema
+from graph.desk.views.schema_form import fields_of, value_in
+from graph.errors import InputError
+from graph.plan.depth import parse_json_or_text
+from graph.record.budget import read_budget
+from graph.review.response import RequestJson, ReviewResponse, asked, call_names
+
+Fields = Mapping[str, str]
+
+
+def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> ReviewResponse:
+    """Return what a person decided.
+
+    Args:
+        shown: The run.
+        request: Its open request.
+        fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
+            `edit_as`, `plan`, `step:<id>:<field>`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
+            `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, `:at_most`.
+
+    Raises:
+        InputError: A field is missing or cannot be read.
+    """
+    decision = fields.get("decision", "")
+    if decision == "stop":
+        return ReviewResponse(stop=True)
+    if decision not in ("approve", "edit", "feedback", "finish", "answer"):
+        raise InputError("decision", "choose what to decide")
+    settled = _settled(request, fields)
+    if decision == "feedback":
+        if not fields.get("message"):
+            raise InputError("message", "say what to change, or end the run")
+        return ReviewResponse(feedback=fields["message"], **settled)
+    if decision == "finish":
+        return ReviewResponse(finish=True, answers=_answers(shown, request, fields), **settled)
+    can_approve = bool(asked(request, "run_plan") or asked(request, "run_step"))
+    return ReviewResponse(
+        approve=can_approve,
+        plan=edited_plan(request, fields) if decision == "edit" else None,
+        answers=_answers(shown, request, fields),
+        limits=_limits(request, fields),
+        **_calls(request, fields),
+        **settled,
+    )
+
+
+def edited_plan(request: RequestJson, fields: Fields) -> Any:
+    """Return the plan as a person edited it, in the form or as text.
+
+    Raises:
+        InputError: It cannot be read, or no plan is asked about.
+    """
+    plans = asked(request, "run_plan")
+    if not plans:
+        raise InputError("plan", "no plan is asked about")
+    if fields.get("edit_as") == "text":
+        return plan_of_text(fields.get("plan", ""))
+    steps = {name.removeprefix("step:"): text for name, text in fields.items() if name.startswith("step:")}
+    return plan_of_form(plans[0]["args"]["plan"], steps)
+
+
+def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str, Any]:
+    answers = {}
+    for action in asked(request, "answer_question"):
+        step = action["args"]["step"]
+        prefix = f"answer:{step}:"
+        texts = {name.removeprefix(prefix): text for name, text in fields.items() if name.startswith(prefix)}
+        if any(texts.values()):
+            answers[step] = value_in(fields_of(answer_schema(shown, action)), texts)
+    return answers
+
+
+def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
+    """Return what was decided about single held calls: other arguments, a rejection, or further calls approved too."""
+    args: dict[str, Any] = {}
+    rejected: dict[str, str] = {}
+    standing: dict[str, Any] = {}
+    for name in filter(None, call_names(request["action_requests"])):
+        match fields.get(f"call:{name}"):
+            case "edit":
+                args[name] = _arguments(name, fields.get(f"call:{name}:args", ""))
+            case "reject":
+                if not (why := fields.get(f"call:{name}:why", "")):
+                    raise InputError(name, "say why the call is not to be made")
+                rejected[name] = why
+            case "standing":
+                standing[name] = {"at_most": parse_json_or_text(fields.get(f"call:{name}:at_most", ""))}
+    return {"args": args, "rejected": rejected, "standing": standing}
+
+
+def _arguments(name: str, text: str) -> dict[str, Any]:
+    found = parse_json_or_text(text)
+    if not isinstance(found, dict):
+        raise InputError(name, 'the arguments of a call are a JSON object, such as {"to": "ann@example.com"}')
+    return found
+
+
+def _settled(request: RequestJson, fields: Fields) -> dict[str, Any]:
+    """Return whether each uncertain call happened, and the results of those that did."""
+    happened: list[bool] = []
+    results = []
+    for number, action in enumerate(asked(request, "settle_effect")):
+        said = fields.get(f"happened:{number}")
+        if said not in ("true", "false"):
+            raise InputError("happened", f"say whether the call of {action['args']['tool']} happened")
+        happened.append(said == "true")
+        if said == "true":
+            text = fields.get(f"result:{number}", "")
+            results.append(parse_json_or_text(text) if text else None)
+    return {"happened": happened, "results": results}
+
+
+def _limits(request: RequestJson, fields: Fields) -> dict[str, Any]:
+    if not asked(request, "raise_budget"):
+        return {}
+    limits = limits_in(fields)
+    if not limits:
+        raise InputError("budget", "give a higher limit, finish with what there is, or end the run")
+    return limits
+
+
+def limits_in(fields: Fields) -> dict[str, Any]:
+    """Return the limits of a form as plain data.
+
+    Raises:
+        InputError: One is no number.
+    """
+    limits: dict[str, Any] = {}
+    for field, text in fields.items():
+        name = field.removeprefix("limit:")
+        if field == name or not text:
+            continue
+        number = parse_json_or_text(text)
+        if name.startswith("calls."):
+            limits.setdefault("calls", {})[name.removeprefix("calls.")] = number
+        else:
+            limits[name] = number
+    for name, why in read_budget(limits)[1]:
+        raise InputError(name, why)
+    return limits

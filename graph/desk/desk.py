@@ -1,0 +1,84 @@
+"""The parts of a desk: records, drives, door and templates."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jinja2 import Environment
+
+from graph.desk.drives import Agents, Drives
+from graph.desk.records import Records, open_records
+from graph.desk.security.gate import Door
+from graph.desk.settings import DeskSettings
+from graph.desk.watch import Watch
+from graph.ledger.opening import shown
+from graph.lifetime import OpenOnUse
+
+
+@dataclass(frozen=True)
+class PolicyView:
+    """The policy of runs started here: its source, its digest, and lines under headings."""
+
+    source: str
+    digest: str
+    sections: Sequence[tuple[str, Sequence[str]]]
+
+
+PolicyInForce = Callable[[], Awaitable[PolicyView]]
+
+
+def _nobody(_: str) -> None:
+    """Tell nobody of a new link."""
+
+
+@dataclass
+class Desk:
+    """A desk over one database; without `drives` it decides nothing. `announce` tells the operator the token of a link.
+
+    The database is opened on the first request, so that a desk works wherever it is mounted.
+    """
+
+    database: str | Path
+    settings: DeskSettings
+    templates: Environment
+    drives: Drives | None = None
+    policy: PolicyInForce | None = None
+    announce: Callable[[str], None] = _nobody
+    watch: Watch | None = None
+    door: Door = field(init=False)
+    _records: OpenOnUse[Records] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.door = Door(self.settings)
+        self._records = OpenOnUse(shown(self.database), lambda: open_records(self.database))
+
+    @property
+    def name(self) -> str:
+        """The database's name."""
+        return shown(self.database)
+
+    @property
+    def decides(self) -> bool:
+        """Whether anything can be decided here."""
+        return self.drives is not None and not self.settings.read_only
+
+    async def records(self) -> Records:
+        """Return the records."""
+        return await self._records.get()
+
+    def watch_of(self, records: Records) -> Watch:
+        """Return what watches the database for all streams."""
+        if self.watch is None or self.watch.records is not records:
+            self.watch = Watch(records)
+        return self.watch
+
+    async def close(self) -> None:
+        """Pause what is carried on here, and close the database."""
+        if self.drives is not None:
+            self.drives.close()
+        await self._records.close()
+
+
+def drives_of(agents: Agents | None) -> Drives | None:
+    """Return where decisions are carried out, None if nowhere."""
+    return Drives(agents) if agents is not None else None

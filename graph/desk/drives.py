@@ -1,0 +1,125 @@
+"""Runs that the desk carries on after a decision: on a loop and a thread of their own, apart from the pages."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from graph.async_agent import AsyncAgent
+from graph.desk.security.visitor import verified
+from graph.errors import AgentError, RunOwnedError
+from graph.ledger.protocol import RunKey
+from graph.lifetime import LoopThread
+from graph.runs import Run, Runs
+
+SETTLES_S, LOOKS_S = 10.0, 0.05
+"""How long a page waits until a decision is in the record, and how often it looks."""
+TELLING = ("decided", "voted", "run_ended", "steered", "run_reopened", "paused")
+"""Events that show what came of a decision; after a request that is shown again, the drive ends by itself."""
+MOST_FAULTS = 1_000
+
+
+@dataclass(frozen=True)
+class OpenedAgent:
+    """An agent, and the settings that the record keeps of a run it starts."""
+
+    agent: AsyncAgent
+    setup: Mapping[str, Any]
+
+
+class Agents(Protocol):
+    """Opens the agent that carries on a run; for None, the one that starts runs.
+
+    Raises AgentError if the settings of the run cannot be had here.
+    """
+
+    def __call__(self, run: Run | None) -> AbstractAsyncContextManager[OpenedAgent]:
+        """Return the agent, open for the block."""
+
+
+def agents_with(database: str | Path, **options: Any) -> Agents:
+    """Return agents that carry on every run with the same options, which are those of `AsyncAgent`."""
+
+    @asynccontextmanager
+    async def opened(run: Run | None) -> AsyncIterator[OpenedAgent]:  # noqa: ARG001  (the same for all)
+        async with AsyncAgent.open(database, **{"identity": verified, **options}) as agent:
+            yield OpenedAgent(agent, {})
+
+    return opened
+
+
+Work = Callable[[OpenedAgent], Awaitable[Run]]
+
+
+@dataclass
+class Drives:
+    """The runs that are carried on here, one drive for each thread at a time."""
+
+    agents: Agents
+    _loop: LoopThread | None = None
+    _going: "dict[str, Future[Run]]" = field(default_factory=dict)
+    _faults: "OrderedDict[str, str]" = field(default_factory=OrderedDict)
+
+    def begin(self, thread: str, run: Run | None, work: Work) -> "Future[Run]":
+        """Begin to carry on a run.
+
+        Raises:
+            RunOwnedError: It is carried on already.
+        """
+        going = self._going.get(thread)
+        if going is not None and not going.done():
+            raise RunOwnedError("this desk", run.id if run is not None else thread)
+        self._going = {name: each for name, each in self._going.items() if not each.done()}
+        if self._loop is None:
+            self._loop = LoopThread()
+        self._faults.pop(thread, None)
+        self._going[thread] = future = self._loop.begin(self._driven(run, work))
+        return future
+
+    async def _driven(self, run: Run | None, work: Work) -> Run:
+        async with self.agents(run) as opened:
+            return await work(opened)
+
+    async def settled(self, future: "Future[Run]", thread: str, runs: Runs, key: RunKey | None, after: int) -> None:
+        """Wait until the record shows what came of it, or the drive has ended; keep its fault.
+
+        Raises:
+            AgentError: The drive failed at once.
+        """
+        future.add_done_callback(lambda done: self._ended(thread, done))
+        loop = asyncio.get_running_loop()
+        until = loop.time() + SETTLES_S
+        while not future.done() and loop.time() < until:
+            await asyncio.sleep(LOOKS_S)
+            if key is not None and any(event.kind in TELLING for event in await runs.ledger.events(key, after=after)):
+                break
+            if key is None and await runs.ledger.last_run(thread) is not None:
+                break
+        if future.done() and not future.cancelled() and isinstance(error := future.exception(), AgentError):
+            raise error
+
+    def fault(self, thread: str) -> str | None:
+        """Return why the last drive of a thread failed, None if it did not."""
+        return self._faults.get(thread)
+
+    def _ended(self, thread: str, future: "Future[Run]") -> None:
+        try:
+            error = future.exception()
+        except CancelledError:
+            return
+        if error is not None:
+            self._faults[thread] = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
+            while len(self._faults) > MOST_FAULTS:
+                self._faults.popitem(last=False)
+
+    def close(self) -> None:
+        """Stop; what is carried on is paused."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            for future in self._going.values():
+                future.cancel()
+            loop.stop(SETTLES_S)

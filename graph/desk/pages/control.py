@@ -1,0 +1,191 @@
+"""What a person does to a run beside answering its request: pause, continue, steer, cancel, retry, fork, start."""
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from graph.desk.decisions import limits_in
+from graph.desk.drives import OpenedAgent, Work
+from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
+from graph.desk.pages.run import run_page, shown_run
+from graph.desk.records import Records, ShownRun
+from graph.desk.security.visitor import verified
+from graph.desk.views.plan_form import plan_of_text
+from graph.errors import InputError
+from graph.identity import named
+from graph.plan.depth import parse_json_or_text
+from graph.record.amendment import Amendment
+from graph.runs import Run
+from graph.step_changes import skip_step, supply_result
+
+Act = Callable[[Request, Records, ShownRun, Form], Awaitable[str]]
+"""Does it, and returns the run to show then."""
+
+
+@changes
+async def control(request: Request, form: Form) -> Response:
+    """Do what a form asks for."""
+    records, shown = await shown_run(request)
+    act = ACTS.get(form.get("act"))
+    if act is None:
+        raise InputError("act", f"{form.get('act')!r} is nothing that this desk does")
+    return go_to(run_link(request, "", await act(request, records, shown, form)))
+
+
+@shows
+async def more(request: Request) -> Response:
+    """Show the forms to steer, retry and fork a run."""
+    _, shown = await shown_run(request)
+    return run_page(request, "run_more.html", "more", shown)
+
+
+@shows
+async def new(request: Request) -> Response:
+    """Show the form that starts a run."""
+    return page(request, "start.html", wrong="", given={})
+
+
+@changes
+async def start(request: Request, form: Form) -> Response:
+    """Start a run, and show it while it is planned."""
+    goal = form.get("goal")
+    if not goal:
+        return page(request, "start.html", 422, wrong="say what is to be done", given=dict(form.fields))
+    try:
+        plan = plan_of_text(form.get("plan")) if form.get("plan") else None
+    except InputError as error:
+        return page(request, "start.html", 422, wrong=str(error), given=dict(form.fields))
+    constraints = [line.strip() for line in form.get("constraints").split("\n") if line.strip()]
+    tags, thread = form.get("tags").split(), secrets.token_hex(4)
+
+    person = visitor_of(request).person
+
+    async def begin(opened: OpenedAgent) -> Run:
+        return await opened.agent.start(
+            goal, constraints=constraints, tags=tags, plan=plan, thread=thread, setup=opened.setup, by=person
+        )
+
+    records = await desk_of(request).records()
+    await _drive(request, records, thread, None, begin)
+    key = await records.runs.ledger.last_run(thread)
+    if key is None:
+        raise InputError("goal", "the run has not begun yet; look for it in the list of runs")
+    return go_to(run_link(request, "", key.id))
+
+
+async def _pause(_: Request, records: Records, shown: ShownRun, __: Form) -> str:
+    await records.runs.pause(shown.run.id)
+    return shown.run.id
+
+
+async def _cancel(_: Request, records: Records, shown: ShownRun, __: Form) -> str:
+    await records.runs.cancel(shown.run.id)
+    return shown.run.id
+
+
+async def _continue(request: Request, records: Records, shown: ShownRun, _: Form) -> str:
+    person = visitor_of(request).person
+    await _drive(request, records, shown.key.thread, shown, lambda opened: opened.agent.resume(shown.run.id, by=person))
+    return shown.run.id
+
+
+async def _steer(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+    """Amend a run: one that executes reads it before its next call, another one is planned again here."""
+    add = [line.strip() for line in form.get("add").split("\n") if line.strip()]
+    numbers = {value for name, value in form.fields if name == "withdraw"}
+    withdraw = [one for number, one in enumerate(shown.run.constraints) if str(number) in numbers]
+    feedback = form.get("feedback") or None
+    if shown.executing:
+        amendment = Amendment(tuple(add), tuple(withdraw), feedback, _label(request))
+        await records.runs.steer(shown.run.id, amendment)
+        return shown.run.id
+    if fault := Amendment(tuple(add), tuple(withdraw), feedback, "").fault:
+        raise InputError("steer", fault)
+
+    person = visitor_of(request).person
+
+    async def steer(opened: OpenedAgent) -> Run:
+        return await opened.agent.steer(shown.run.id, add=add, withdraw=withdraw, feedback=feedback, by=person)
+
+    await _drive(request, records, shown.key.thread, shown, steer)
+    return shown.run.id
+
+
+async def _retry(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+    limits, feedback = limits_in(form.after("")), form.get("feedback") or None
+
+    person = visitor_of(request).person
+
+    async def retry(opened: OpenedAgent) -> Run:
+        return await opened.agent.retry(shown.run.id, limits=limits, feedback=feedback, by=person)
+
+    await _drive(request, records, shown.key.thread, shown, retry)
+    return shown.run.id
+
+
+async def _fork(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+    """Fork a run from a step on, with a result of the person's own if there is one."""
+    step, thread = form.get("step"), secrets.token_hex(4)
+    if shown.run.plan is None or step not in shown.run.plan.by_id:
+        raise InputError("step", f"{shown.run.id} has no step {step!r}; choose one of its list")
+    given = form.get("value")
+    values = {form.get("value_of") or step: parse_json_or_text(given)} if given else {}
+
+    person = visitor_of(request).person
+
+    async def fork(opened: OpenedAgent) -> Run:
+        return await opened.agent.fork(shown.run.id, step, values=values, thread=thread, by=person)
+
+    await _drive(request, records, thread, shown, fork)
+    key = await records.runs.ledger.last_run(thread)
+    return key.id if key is not None else shown.run.id
+
+
+async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+
+    await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _label(request))
+    return shown.run.id
+
+
+async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
+
+    value = parse_json_or_text(form.get("value"))
+    await supply_result(records.runs, shown.run.id, form.get("step"), value, _label(request))
+    return shown.run.id
+
+
+def _label(request: Request) -> str:
+    """Return how the record names who sends a request."""
+    return str(named(visitor_of(request).person, verified))
+
+
+async def _drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:
+    drives = desk_of(request).drives
+    assert drives is not None
+    run, key, seq = (None, None, 0) if shown is None else (shown.run, shown.key, shown.seq)
+    if key is not None and key.thread != thread:
+        key, seq = None, 0
+    future = drives.begin(thread, run, work)
+    await drives.settled(future, thread, records.runs, key, seq)
+
+
+ACTS: Mapping[str, Act] = {
+    "pause": _pause,
+    "continue": _continue,
+    "cancel": _cancel,
+    "steer": _steer,
+    "retry": _retry,
+    "fork": _fork,
+    "skip": _skip,
+    "supply": _supply,
+}
+"""What a form may ask for."""
+
+
+@shows
+async def policy(request: Request) -> Response:
+    """Show the policy of runs that are started here."""
+    in_force = desk_of(request).policy
+    return page(request, "policy.html", view=await in_force() if in_force is not None else None)

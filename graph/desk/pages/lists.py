@@ -1,0 +1,82 @@
+"""Pages of many runs: what waits for a person, and all runs with filters."""
+
+import re
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from graph.desk.pages.respond import desk_of, page, shows
+from graph.errors import InputError
+from graph.record.summary import DAMAGED
+from graph.review.request import ActionName
+from graph.runs.run import END_STATUSES
+
+PAGE = 50
+STATUSES = ("planning", "running", "waiting", "paused", *END_STATUSES, DAMAGED)
+SPANS: Mapping[str, int] = {"1h": 3_600, "24h": 86_400, "7d": 604_800, "30d": 2_592_000}
+ASKS: Mapping[ActionName, str] = {
+    "run_plan": "plan",
+    "run_step": "call or gate",
+    "answer_question": "question",
+    "settle_effect": "uncertain call",
+    "raise_budget": "budget",
+}
+
+
+@shows
+async def inbox(request: Request) -> Response:
+    """Show the runs that wait for a decision."""
+    records = await desk_of(request).records()
+    found = await records.runs.list(status="waiting", limit=PAGE, before=request.query_params.get("before"))
+    return page(request, "inbox.html", found=found, asks=ASKS, now=time.time(), refresh="/")
+
+
+@shows
+async def runs(request: Request) -> Response:
+    """Show runs, the latest first."""
+    given = {name: request.query_params.get(name, "").strip() for name in ("status", "tag", "text", "since")}
+    wanted = {name: value for name, value in given.items() if value and name != "since"}
+    if (status := given["status"]) and status not in STATUSES:
+        raise InputError("status", f"{status!r} is no status of a run; choose one of the list")
+    records = await desk_of(request).records()
+    before = request.query_params.get("before") or None
+    found = await records.runs.list(**wanted, since=since(given["since"], time.time()), limit=PAGE, before=before)
+    following = urlencode({name: value for name, value in given.items() if value})
+    return page(
+        request,
+        "runs.html",
+        found=found,
+        given=given,
+        statuses=STATUSES,
+        spans=tuple(SPANS),
+        following=following,
+        is_first=before is None,
+        now=time.time(),
+    )
+
+
+def since(words: str, now: float) -> float | None:
+    """Return the earliest start in Unix seconds: a span before now, or a date; None for no limit.
+
+    >>> since("1h", 10_000.0), since("", 0.0)
+    (6400.0, None)
+
+    Raises:
+        InputError: It is neither.
+    """
+    if not words:
+        return None
+    if words in SPANS:
+        return now - SPANS[words]
+    try:
+        return datetime.fromisoformat(words).timestamp() if re.match(r"\d{4}-", words) else _no_time(words)
+    except (ValueError, OverflowError, OSError):
+        return _no_time(words)
+
+
+def _no_time(words: str) -> float:
+    raise InputError("since", f"{words!r} is no time; write for example 2026-11-01")

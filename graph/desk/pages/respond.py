@@ -1,0 +1,156 @@
+"""What all pages share: the desk of a request, its form, and the answer as a page."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+
+from graph.desk.desk import Desk
+from graph.desk.security.visitor import Visitor
+from graph.errors import AgentError, InputError, LedgerError, UnknownRunError
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+MOST_BYTES, MOST_FIELDS = 2_000_000, 20_000
+"""Limits of a form."""
+TOKEN = "token"
+"""Name of the field that holds the form's token."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The fields of a form, in order; a field may occur several times."""
+
+    fields: tuple[tuple[str, str], ...]
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return a field's text, without spaces around it."""
+        return next((value for field, value in self.fields if field == name), default).replace("\r\n", "\n").strip()
+
+    def after(self, prefix: str) -> dict[str, str]:
+        """Return the fields whose names begin with a prefix, by the rest of the name."""
+        return {
+            name.removeprefix(prefix): value.replace("\r\n", "\n").strip()
+            for name, value in self.fields
+            if name.startswith(prefix)
+        }
+
+
+def desk_of(request: Request) -> Desk:
+    """Return the desk that serves a request."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def visitor_of(request: Request) -> Visitor:
+    """Return who sends a request; the gate lets nobody else in."""
+    visitor: Visitor = request.state.visitor
+    return visitor
+
+
+def run_name_in(request: Request) -> str:
+    """Return the run that an address names.
+
+    Raises:
+        UnknownRunError: It names none.
+    """
+    name = request.query_params.get("run", "")
+    if not name:
+        raise UnknownRunError("''", desk_of(request).name)
+    return name
+
+
+def run_link(request: Request, page: str, run: str, **more: str) -> str:
+    """Return the address of a page of a run; the name of a run may be any text."""
+    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in {"run": run, **more}.items())
+    return f"{root_of(request)}/run{page}?{query}"
+
+
+def root_of(request: Request) -> str:
+    """Return the path that the desk is mounted at."""
+    return str(request.scope.get("root_path", ""))
+
+
+def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """Return a page."""
+    desk, visitor = desk_of(request), getattr(request.state, "visitor", None)
+    token = desk.door.sessions.form_token(visitor) if visitor is not None else ""
+    shared: Mapping[str, Any] = {
+        "root": root_of(request),
+        "visitor": visitor,
+        "database": desk.name,
+        "can_decide": visitor is not None and visitor.decides and desk.decides,
+        "token": token,
+        "path": request.url.path.removeprefix(root_of(request)),
+        "link": lambda page, run, **more: run_link(request, page, run, **more),
+    }
+    return HTMLResponse(desk.templates.get_template(template).render(**shared, **values), status)
+
+
+def go_to(address: str) -> Response:
+    """Return the answer that leads a browser on after a form."""
+    return RedirectResponse(address, 303)
+
+
+async def form_of(request: Request) -> Form:
+    """Read a form of limited size.
+
+    Raises:
+        InputError: It is too large, or no form.
+    """
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            raise InputError("form", f"it is larger than {MOST_BYTES // 1_000_000} MB; send less")
+    try:
+        fields = parse_qsl(content.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except ValueError as error:
+        raise InputError("form", f"it cannot be read ({error})") from None
+    return Form(tuple(fields))
+
+
+def shows(answer: Answer) -> Answer:
+    """Return a page that shows errors as pages too."""
+
+    @wraps(answer)
+    async def shown(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except AgentError as error:
+            return error_page(request, error)
+
+    return shown
+
+
+def changes(answer: Callable[[Request, Form], Awaitable[Response]]) -> Answer:
+    """Return the answer to a form that changes something: of a reviewer, with the token of their session."""
+
+    @wraps(answer)
+    async def guarded(request: Request) -> Response:
+        visitor, desk = visitor_of(request), desk_of(request)
+        try:
+            form = await form_of(request)
+            if not desk.door.sessions.is_form_token(visitor, form.get(TOKEN)):
+                return PlainTextResponse("the form is not of this session; open the page again", 403)
+            if not visitor.decides:
+                return PlainTextResponse("you may look, and decide nothing; ask for the role of a reviewer", 403)
+            if not desk.decides:
+                return PlainTextResponse("this desk only shows runs; decide where they were started", 403)
+            return await answer(request, form)
+        except AgentError as error:
+            return error_page(request, error)
+
+    return guarded
+
+
+def error_page(request: Request, error: AgentError) -> Response:
+    """Return an error as a page: what is wrong, and the next move."""
+    status = 404 if isinstance(error, UnknownRunError) else 503 if isinstance(error, LedgerError) else 400
+    return page(
+        request, "error.html", status, title="Not found" if status == 404 else "That did not work", why=str(error)
+    )

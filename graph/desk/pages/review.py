@@ -1,0 +1,125 @@
+"""Deciding: the open request of a run, its answer, and what a page shows whose request is open no longer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from graph.desk.decisions import edited_plan, response_in
+from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
+from graph.desk.pages.run import int_of, run_page, shown_run
+from graph.desk.records import Records, ShownRun
+from graph.desk.views.plan_form import by_step, changes_of, plan_as_text, read_edit, step_forms
+from graph.desk.views.plan_graph import plan_graph
+from graph.desk.views.request import request_view
+from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from graph.errors import AgentError, InputError, NothingToDecideError, RunOwnedError
+from graph.forking import tools_of
+from graph.review.response import build_response
+from graph.text.event_text import event_text
+
+SINCE = ("decided", "voted", "plan_revised", "review_requested", "steered", "run_ended", "run_reopened", "step_skipped")
+"""Events that a page whose request is open no longer tells of."""
+
+
+@shows
+async def review(request: Request) -> Response:
+    """Show the open request of a run."""
+    _, shown = await shown_run(request)
+    if shown.run.status != "waiting":
+        return go_to(run_link(request, "", shown.run.id))
+    return review_page(request, shown)
+
+
+def review_page(
+    request: Request, shown: ShownRun, fields: Mapping[str, str] | None = None, fault: str = "", status: int = 200
+) -> Response:
+    """Return the page of the open request; with what a person filled in before, and what is wrong with it."""
+    view, given, run = request_view(shown), fields or {}, shown.run
+    plan = view.plan if view is not None else None
+    link = run_link(request, "/step", run.id) + "&step="
+    drawing = (
+        plan_graph(run.plan, run.step_status, link) if run.plan is not None and len(run.plan.steps) < 1_500 else None
+    )
+    return run_page(
+        request,
+        "run_review.html",
+        "review",
+        shown,
+        view=view,
+        given=given,
+        wrong=fault,
+        drawing=drawing,
+        forms=step_forms(plan, frozenset(shown.record.steps.succeeded)) if plan is not None else (),
+        text=given.get("plan") or (plan_as_text(shown, plan) if plan is not None else ""),
+        http_status=status,
+    )
+
+
+@changes
+async def decide(request: Request, form: Form) -> Response:
+    """Carry out a decision about the request that the page showed, and about no other."""
+    records, shown = await shown_run(request)
+    view, fields = request_view(shown), dict(form.fields)
+    seen = int_of(form.get("seen"))
+    if view is None or view.digest != form.get("digest"):
+        return stale_page(request, shown, seen)
+    assert shown.run.request is not None
+    try:
+        answer = build_response(shown.run.request, response_in(shown, shown.run.request, form.after("")))
+    except InputError as error:
+        return review_page(request, shown, fields, str(error), 422)
+    return await _carried_out(request, records, shown, answer, seen)
+
+
+async def _carried_out(
+    request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any], seen: int
+) -> Response:
+    drives, person, run = desk_of(request).drives, visitor_of(request).person, shown.run
+    assert drives is not None
+    try:
+        future = drives.begin(shown.key.thread, run, lambda opened: opened.agent.resume(run.id, answer, by=person))
+        await drives.settled(future, shown.key.thread, records.runs, shown.key, shown.seq)
+    except (RunOwnedError, NothingToDecideError):
+        return stale_page(request, await records.show(run.id), seen)
+    after = await records.show(run.id)
+    if after.run.request is not None and after.run.request["error"] and after.seq > shown.seq:
+        return go_to(run_link(request, "/review", run.id))
+    return go_to(run_link(request, "", run.id))
+
+
+def stale_page(request: Request, shown: ShownRun, seen: int) -> Response:
+    """Return what happened since the page was shown: who decided what, and how the plan changed."""
+    told = [(event, event_text(event)) for event in shown.events if event.seq > seen and event.kind in SINCE]
+    before = max((revision.number for revision in revision_rows(shown.events) if revision.seq <= seen), default=0)
+    plan = shown.run.plan
+    changed = step_changes(plan_of_revision(shown.events, before), plan) if plan is not None and before else []
+    return run_page(
+        request,
+        "run_stale.html",
+        "review",
+        shown,
+        told=told,
+        changes=changed,
+        view=request_view(shown),
+        http_status=409,
+    )
+
+
+@changes
+async def check(request: Request, form: Form) -> Response:
+    """Validate an edited plan while it is typed; each fault is told at its step."""
+    records, shown = await shown_run(request)
+    if shown.run.request is None:
+        return page(request, "_faults.html", faults={}, wrong="the run waits for no decision any more", diff="")
+    try:
+        plan = edited_plan(shown.run.request, form.after(""))
+        parsed = read_edit(shown, plan, await tools_of(records.runs.ledger, shown.record))
+    except InputError as error:
+        return page(request, "_faults.html", faults={}, wrong=str(error), diff="")
+    except (TypeError, ValueError, AgentError) as error:
+        return page(request, "_faults.html", faults={}, wrong=f"the plan cannot be read: {error}", diff="")
+    return page(
+        request, "_faults.html", faults=by_step(parsed.issues), wrong="", diff=changes_of(shown.run.plan, parsed)
+    )

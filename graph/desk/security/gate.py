@@ -1,0 +1,120 @@
+"""The gate in front of every page: host, origin, session, headers and the access log."""
+
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from graph.desk.security.headers import protect
+from graph.desk.security.links import Links
+from graph.desk.security.origin import refusal
+from graph.desk.security.rate import Attempts
+from graph.desk.security.sessions import COOKIE, Sessions
+from graph.desk.security.visitor import Visitor
+from graph.desk.settings import DeskSettings
+from graph.sanitize import escaped
+from graph.serving.guard import request_head
+
+OPEN = ("/login", "/link", "/health")
+STATIC = "/static/"
+log = logging.getLogger("planner_executor.desk.access")
+
+
+@dataclass
+class Door:
+    """How visitors come in: sessions, links, and the count of attempts."""
+
+    settings: DeskSettings
+    links: Links = field(default_factory=Links)
+    attempts: Attempts = field(default_factory=Attempts)
+
+    @property
+    def sessions(self) -> Sessions:
+        """The sessions of this desk."""
+        return Sessions(self.settings.secret, self.settings.session_s)
+
+    def visitor(self, request: Request) -> Visitor | None:
+        """Return who sends a request; a proxy's header counts each time, so that a session never outlives it."""
+        found = self.sessions.read(request.cookies.get(COOKIE))
+        if (proxy := self.settings.proxy) is None:
+            return found
+        name = proxy.name_in(request_head(request.scope))
+        if name is None:
+            return None
+        return Visitor(name, proxy.role_of(name), f"proxy {name}")
+
+
+class Gate:
+    """Middleware that lets visitors in."""
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self.app, self.door = app, door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on with its visitor, or refuse it."""
+        if scope["type"] != "http":
+            await (self.app(scope, receive, send) if scope["type"] == "lifespan" else refuse_socket(receive, send))
+            return
+        request, path = Request(scope), path_in(scope)
+        is_static = path.startswith(STATIC)
+        visitor = None if is_static else self.door.visitor(request)
+        scope.setdefault("state", {})["visitor"] = visitor
+        protected = _Protected(send, is_static)
+        began = time.monotonic()
+        answer = self._refused(request, path, visitor)
+        await (self.app if answer is None else answer)(scope, receive, protected)
+        if not is_static:
+            _note(request, path, visitor, protected.status, time.monotonic() - began)
+
+    def _refused(self, request: Request, path: str, visitor: Visitor | None) -> Response | None:
+        if (fault := refusal(request_head(request.scope), self.door.settings.hosts)) is not None:
+            return PlainTextResponse(fault.reason, fault.status)
+        if visitor is not None or path in OPEN or path.startswith(STATIC):
+            return None
+        login = f"{request.scope.get('root_path', '')}/login"
+        if request.method != "GET" or "hx-request" in request.headers:
+            return PlainTextResponse("your session has ended; sign in again", 401, {"HX-Redirect": login})
+        back = quote(path + (f"?{request.url.query}" if request.url.query else ""), safe="")
+        return RedirectResponse(f"{login}?to={back}", 303)
+
+
+class _Protected:
+    """Sends a response with the headers that protect it, and keeps its status."""
+
+    def __init__(self, send: Send, is_static: bool) -> None:
+        self._send, self._is_static = send, is_static
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            protect(MutableHeaders(scope=message), self._is_static)
+        await self._send(message)
+
+
+async def refuse_socket(receive: Receive, send: Send) -> None:
+    """Close a WebSocket, of which the desk has none."""
+    await receive()
+    await send({"type": "websocket.close", "code": 1008})
+
+
+def path_in(scope: Scope) -> str:
+    """Return the path within the desk, wherever it is mounted."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path.removeprefix(root) if root and path.startswith(root) else path
+
+
+def _note(request: Request, path: str, visitor: Visitor | None, status: int, took_s: float) -> None:
+    """Log who looked at what, without tokens and without what was written into forms."""
+    seen: dict[str, Any] = {
+        name: request.query_params[name] for name in ("run", "step") if name in request.query_params
+    }
+    about = "".join(f" {name}={escaped(value)}" for name, value in seen.items())
+    who = "-" if visitor is None else escaped(visitor.name or "local")
+    log.info("%s %s %s%s %s %.0fms", who, request.method, escaped(path), about, status, took_s * 1000)

@@ -1,0 +1,40 @@
+"""Who looks at the desk."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from graph.record.person import Person
+
+LOCAL = ""
+"""Name of whoever opened the link of a desk on this machine: the record then names the user of the process."""
+
+
+class Role(StrEnum):
+    """What a visitor may do: a reader looks, a reviewer decides too."""
+
+    READER = "reader"
+    REVIEWER = "reviewer"
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """A person with a session; `session` is its random id, to which the tokens of its forms belong."""
+
+    name: str
+    role: Role
+    session: str
+
+    @property
+    def decides(self) -> bool:
+        """Whether the person may change anything."""
+        return self.role is Role.REVIEWER
+
+    @property
+    def person(self) -> Person | None:
+        """The person whom the record names, None for the user of this process."""
+        return Person(self.name) if self.name != LOCAL else None
+
+
+def verified(person: Person | None) -> Person | None:
+    """Return a person whom the desk names: it has signed them in; see `graph.identity.Adapter`."""
+    return person

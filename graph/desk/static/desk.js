@@ -1,0 +1,159 @@
+// The review desk's own behaviour: times in the reader's zone, keys, and what the stream of changes tells.
+"use strict";
+(() => {
+  const find = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const MARKS = {pending: "○", running: "►", succeeded: "✓", failed: "✗", blocked: "⊘", skipped: "»", interrupted: "‖", uncertain: "?", planning: "…", waiting: "!", paused: "‖", partial: "◐", rejected: "✗", budget_exhausted: "✗", cancelled: "»", damaged: "✗"};
+  const FEED = 60;
+
+  // Times
+  const times = (within = document) => {
+    for (const element of all("time[datetime]:not([data-local])", within)) {
+      const at = new Date(element.dateTime);
+      if (isNaN(at)) continue;
+      const today = at.toDateString() === new Date().toDateString();
+      element.textContent = at.toLocaleString(undefined, today ? {hour: "2-digit", minute: "2-digit", second: "2-digit"} : {dateStyle: "medium", timeStyle: "short"});
+      element.title = at.toLocaleString(undefined, {dateStyle: "full", timeStyle: "long"});
+      element.dataset.local = "";
+    }
+  };
+
+  // What is told to screen readers
+  const say = (words) => { const place = find("#announce"); if (place) place.textContent = words; };
+
+  // The stream
+  const connection = (state, words) => {
+    const place = find("#connection");
+    if (place) { place.dataset.state = state; place.textContent = words; }
+  };
+  const setStatus = (element, status) => {
+    element.dataset.status = status;
+    element.replaceChildren(Object.assign(document.createElement("span"), {ariaHidden: "true", textContent: MARKS[status] || "○"}), ` ${status.replaceAll("_", " ")}`);
+  };
+  const step = (name, status) => {
+    for (const element of all(`[data-step="${CSS.escape(name)}"]`)) {
+      if (element.classList.contains("node")) {
+        element.dataset.status = status;
+        const mark = find(".mark", element);
+        if (mark) mark.textContent = MARKS[status] || "";
+      } else {
+        const badge = find(".status", element);
+        if (badge) setStatus(badge, status);
+      }
+    }
+  };
+  const feed = (events, leftOut) => {
+    const list = find("#feed");
+    if (!list) return;
+    if (leftOut) list.prepend(Object.assign(document.createElement("li"), {textContent: `${leftOut} more events: see the audit`}));
+    for (const [seq, at, words] of events) {
+      if (find(`[data-seq="${seq}"]`, list)) continue;
+      const item = document.createElement("li"), time = document.createElement("time"), text = document.createElement("span");
+      item.dataset.seq = seq;
+      time.dateTime = new Date(at * 1000).toISOString();
+      text.dir = "auto";
+      text.textContent = words;
+      item.append(Object.assign(document.createElement("span"), {className: "seq", textContent: seq}), " ", time, " ", text);
+      list.prepend(item);
+    }
+    while (list.children.length > FEED) list.lastElementChild.remove();
+    times(list);
+  };
+  const onRun = (live, message) => {
+    for (const [name, status] of Object.entries(message.steps)) step(name, status);
+    feed(message.events, message.left_out);
+    const was = live.dataset.status, head = find("#run-status .status");
+    if (was !== message.status) {
+      live.dataset.status = message.status;
+      if (head) setStatus(head, message.status);
+      say(`The run is ${message.status.replaceAll("_", " ")}`);
+    }
+    const revised = live.dataset.revision !== String(message.revision);
+    live.dataset.revision = message.revision;
+    const form = find("#review");
+    if (form) {
+      const decided = message.events.some(([seq]) => seq > Number(find("[name=seen]", form).value));
+      if (decided) find("#moved").hidden = false;
+      return;
+    }
+    if (message.events.length) htmx.trigger(live, "desk:changed");
+    if (revised) htmx.trigger(live, "desk:revised");
+    if (was !== message.status || revised) refreshHead();
+  };
+  let headTimer = 0;
+  const refreshHead = () => {
+    clearTimeout(headTimer);
+    headTimer = setTimeout(async () => {
+      const answer = await fetch(location.href, {headers: {"HX-Request": "true"}});
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const selector of ["#run-head", ".tabs"]) {
+        const now = find(selector), then = find(selector, page);
+        if (now && then && !now.contains(document.activeElement)) now.replaceWith(document.importNode(then, true));
+      }
+      times();
+    }, 400);
+  };
+  document.addEventListener("desk:run", (event) => {
+    connection("live", "live");
+    onRun(event.target, JSON.parse(event.detail.data));
+  });
+  document.addEventListener("htmx:sse:after:connection", () => connection("live", "live"));
+  document.addEventListener("htmx:sse:error", () => connection("lost", "connection lost"));
+  document.addEventListener("htmx:sse:close", () => connection("off", ""));
+
+  // A tab that nobody sees opens no stream; htmx closes that of a tab that is hidden later.
+  const open = () => { if (!document.hidden) for (const live of all("#live")) if (!live.dataset.open) { live.dataset.open = ""; htmx.trigger(live, "desk:visible"); } };
+  document.addEventListener("visibilitychange", () => { if (document.hidden) connection("off", "paused"); else open(); });
+
+  // Keys
+  const on = () => localStorage.getItem("keys") !== "off";
+  const rows = () => all("[data-row]").filter((row) => row.offsetParent !== null);
+  const focusable = (row) => find("a, button", row) || row;
+  const move = (by) => {
+    const list = rows(), now = list.findIndex((row) => row.contains(document.activeElement));
+    const next = list[now < 0 ? (by > 0 ? 0 : list.length - 1) : Math.min(list.length - 1, Math.max(0, now + by))];
+    if (next) { (next.matches(".action") ? next : focusable(next)).focus(); next.scrollIntoView({block: "nearest"}); }
+  };
+  const help = () => { const dialog = find("#help"); if (!dialog.open) dialog.showModal(); };
+  let before = "";
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, dialog");
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || !on()) return;
+    const keys = {
+      j: () => move(1), k: () => move(-1), "?": help,
+      a: () => find("#approve")?.focus(),
+      r: () => find("#message")?.focus(),
+      e: () => { const edit = find("#edit"); if (edit) { edit.open = true; find("textarea:not([disabled]), input", edit).focus(); } },
+      i: () => { if (before === "g") find(".brand").click(); },
+    };
+    if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+    before = event.key;
+  });
+
+  // Forms: a question before what cannot be undone, and one click is enough
+  document.addEventListener("submit", (event) => {
+    const words = event.submitter?.dataset.confirm || event.target.dataset.confirm;
+    if (words && !confirm(words)) { event.preventDefault(); return; }
+    if (event.target.method === "post") setTimeout(() => all("button", event.target).forEach((button) => { button.disabled = true; }), 0);
+  });
+  // Each fault of an edited plan stands at its step.
+  document.addEventListener("htmx:after:swap", () => {
+    times();
+    for (const place of all(".step-faults")) {
+      const found = all(`#faults [data-fault-step="${CSS.escape(place.dataset.faultsOf)}"]`).map((one) => one.textContent.trim());
+      place.textContent = found.join("; ");
+      place.closest(".step-form").classList.toggle("faulty", found.length > 0);
+    }
+  });
+
+  const start = () => {
+    times();
+    const keysOn = find("#keys-on");
+    if (keysOn) { keysOn.checked = on(); keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off")); }
+    find("#help-button")?.addEventListener("click", help);
+    find("#wrong")?.focus();
+    setTimeout(open, 0);
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start); else start();
+})();

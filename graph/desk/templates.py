@@ -1,0 +1,88 @@
+"""The templates: everything in them is escaped, first what cannot be seen, then markup."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import sha256
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from pydantic import JsonValue
+
+from graph.record.events import Event
+from graph.sanitize import document, escaped, one_line, visible_json
+from graph.text.drawing.statuses import LOOKS
+from graph.text.event_text import event_text
+
+LINE_CHARACTERS = 400
+MARKS: Mapping[str, str] = {
+    **{status: look.mark for status, look in LOOKS.items()},
+    "planning": "…",
+    "waiting": "!",
+    "paused": "‖",
+    "partial": "◐",
+    "rejected": "✗",
+    "budget_exhausted": "✗",
+    "cancelled": "»",
+    "damaged": "✗",
+}
+
+
+def environment() -> Environment:
+    """Return the templates of the desk."""
+    made = Environment(
+        loader=PackageLoader("graph.desk", "pages/html"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
+        "line": escaped,
+        "doc": document,
+        "short": lambda text, most=LINE_CHARACTERS: one_line(str(text), most),
+        "moment": moment,
+        "took": took,
+        "json": json.dumps,
+    }
+    made.globals |= {"marks": MARKS, "version": version, "sentence": _sentence, "answer_text": _answer_text}
+    return made
+
+
+def _sentence(event: Event) -> str:
+    return event_text(event).sentence
+
+
+def _answer_text(answer: JsonValue) -> str:
+    return document(answer) if isinstance(answer, str) else visible_json(answer)
+
+
+def moment(unix_s: float) -> Markup:
+    """Return a time as an element that the browser shows in its reader's zone; until then, in UTC."""
+    at = datetime.fromtimestamp(unix_s, UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        at.isoformat(timespec="seconds"), at.strftime("%Y-%m-%d %H:%M UTC")
+    )
+
+
+def took(seconds: float) -> str:
+    """Return a span of time in two units at most.
+
+    >>> took(0.0421), took(75), took(7200)
+    ('42 ms', '1 min 15 s', '2 h 0 min')
+    """
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+
+
+@lru_cache
+def version(name: str) -> str:
+    """Return a digest of a static file, so that a browser asks for a changed one."""
+    return sha256((files("graph.desk") / "static" / name).read_bytes()).hexdigest()[:12]

@@ -1,0 +1,51 @@
+"""The calls of a run that may have changed something, and how each ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.desk.records import ShownRun
+from graph.record.call import Call
+from graph.record.events import CallStarted
+from graph.sanitize import visible_json
+
+
+@dataclass(frozen=True)
+class EffectRow:
+    """One call: its effect as declared, its arguments, and the state that a person needs to know."""
+
+    step: str
+    tool: str
+    effect: str
+    args: str
+    state: str
+    at: float
+    attempt: int
+    error: str
+
+
+def effect_rows(shown: ShownRun) -> Sequence[EffectRow]:
+    """Return the calls that are more than reading from this machine, the latest first."""
+    effects = {data.key: data.effect for event in shown.events if isinstance(data := event.data_if_known, CallStarted)}
+    rows = []
+    for call in shown.record.calls.by_key.values():
+        effect = effects.get(call.key) or "external"
+        if effect == "read":
+            continue
+        error = (call.result.error or "") if call.result is not None else ""
+        args = visible_json(call.args)
+        state = state_of(call, executing=shown.executing)
+        rows.append(EffectRow(call.step, call.tool, effect, args, state, call.begun_at or 0.0, call.attempt, error))
+    return sorted(rows, key=lambda row: row.at, reverse=True)
+
+
+def state_of(call: Call, *, executing: bool) -> str:
+    """Return how a call stands, in one word."""
+    if call.nothing_happened:
+        return "nothing happened"
+    if call.result is None and executing:
+        return "running"
+    if call.is_uncertain:
+        return "uncertain"
+    if call.settled:
+        return "settled by a person"
+    return "happened" if call.result is not None and call.result.status == "succeeded" else "failed"

@@ -1,0 +1,163 @@
+"""The edit of a plan: its fields in a form, or its text; and the faults of either, each at its step."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.desk.records import ShownRun
+from graph.errors import InputError
+from graph.plan.catalog import ToolSpec
+from graph.plan.issues import Issue
+from graph.plan.reading import ParsedPlan, read_plan
+from graph.plan.revision import difference, read_revision
+from graph.plan.schema import Plan
+from graph.sanitize import visible, visible_json
+from graph.text.plan_yaml import YamlFault, plan_from_yaml, plan_to_yaml
+
+
+@dataclass(frozen=True)
+class StepForm:
+    """A step of a plan in the form; `extra` names fields that only the text of the plan can change.
+
+    These are rare fields, and texts with characters that cannot be seen, which are None here.
+    """
+
+    id: str
+    objective: str | None
+    does: str
+    args: str
+    depends_on: str
+    success_criteria: str | None
+    question: str | None
+    done: bool
+    extra: tuple[str, ...]
+
+
+EDITED = {"id", "objective", "tool", "tools", "args", "depends_on", "success_criteria", "ask", "gate"}
+
+
+def step_forms(plan: Mapping[str, Any], succeeded: frozenset[str]) -> list[StepForm]:
+    """Return the steps of a plan as forms; one that has succeeded cannot change."""
+    return [_form(step, succeeded) for step in plan.get("steps", ()) if isinstance(step, Mapping)]
+
+
+def plan_as_text(shown: ShownRun, plan: Mapping[str, Any]) -> str:
+    """Return a plan as the text that a person edits."""
+    statuses = shown.run.step_status if shown.run.results else {}
+    return plan_to_yaml(plan, shown.run.id, shown.run.revision, shown.run.goal, statuses)
+
+
+def plan_of_text(text: str) -> Any:
+    """Return the plan of an edited text.
+
+    Raises:
+        InputError: It cannot be read; names the line.
+    """
+    try:
+        plan = plan_from_yaml(text).plan
+    except YamlFault as fault:
+        raise InputError("plan", f"line {fault.line + 1}: {fault}") from fault
+    if not isinstance(plan, dict | list) or not plan:
+        raise InputError("plan", "the text holds no plan; a plan begins with steps:")
+    return plan
+
+
+def plan_of_form(plan: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return a plan with the fields of the form; steps that are marked as removed are left out.
+
+    Args:
+        plan: The plan shown.
+        fields: `<step id>:<field>` -> text.
+
+    Raises:
+        InputError: The arguments of a step cannot be read.
+    """
+    steps = []
+    for step in plan["steps"]:
+        name = step["id"]
+        if fields.get(f"{name}:remove"):
+            continue
+        steps.append(_changed(step, {key: fields[f"{name}:{key}"] for key in FIELDS if f"{name}:{key}" in fields}))
+    return {**plan, "steps": steps}
+
+
+FIELDS = ("objective", "does", "args", "depends_on", "success_criteria", "question")
+
+
+def read_edit(shown: ShownRun, plan: Any, tools: Mapping[str, ToolSpec]) -> ParsedPlan:
+    """Read an edited plan with the validator of the review; steps that succeeded cannot change."""
+    current, succeeded = shown.run.plan, shown.record.steps.succeeded
+    if current is None or not succeeded:
+        return read_plan(plan, tools)
+    return read_revision(plan, current, succeeded, tools)
+
+
+def changes_of(before: Plan | None, parsed: ParsedPlan) -> str:
+    """Return what an edit changes, in a few words."""
+    return str(difference(before, parsed.plan)) if parsed.plan is not None else ""
+
+
+def by_step(issues: Sequence[Issue]) -> dict[str, list[Issue]]:
+    """Return the faults of each step; those of the plan itself have the key ""."""
+    found: dict[str, list[Issue]] = {}
+    for issue in issues:
+        found.setdefault(issue.step or "", []).append(issue)
+    return found
+
+
+def _form(step: Mapping[str, Any], succeeded: frozenset[str]) -> StepForm:
+    tools = step.get("tools") or ()
+    args = step.get("args") or {}
+    texts = {name: str(step.get(name) or "") for name in ("objective", "success_criteria", "ask", "gate")}
+    hidden = [name for name, text in texts.items() if visible(text) != text]
+    shown = {name: None if name in hidden else text for name, text in texts.items()}
+    return StepForm(
+        id=str(step.get("id", "")),
+        objective=shown["objective"],
+        does=str(step["tool"]) if step.get("tool") else ", ".join(map(str, tools)),
+        args=visible_json(args) if args else "",
+        depends_on=", ".join(map(str, step.get("depends_on") or ())),
+        success_criteria=shown["success_criteria"],
+        question=shown["gate"] if step.get("gate") else shown["ask"],
+        done=step.get("id") in succeeded,
+        extra=(*hidden, *(name for name in step if name not in EDITED)),
+    )
+
+
+def _changed(step: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+    changed = dict(step)
+    for name in ("objective", "success_criteria"):
+        if name in fields:
+            _set(changed, name, fields[name])
+    if "question" in fields:
+        _set(changed, "gate" if step.get("gate") else "ask", fields["question"])
+    if "depends_on" in fields:
+        _set(changed, "depends_on", _words(fields["depends_on"]))
+    if "does" in fields and "tool" in step:
+        _set(changed, "tool", fields["does"])
+    elif "does" in fields:
+        _set(changed, "tools", _words(fields["does"]))
+    if "args" in fields:
+        _set(changed, "args", _args(str(step["id"]), fields["args"]))
+    return changed
+
+
+def _set(step: dict[str, Any], name: str, value: Any) -> None:
+    """Set a field, or leave it out if it is empty."""
+    if value:
+        step[name] = value
+    else:
+        step.pop(name, None)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _args(step: str, text: str) -> Any:
+    if not text:
+        return {}
+    try:
+        return plan_from_yaml(text).plan
+    except YamlFault as fault:
+        raise InputError(f"{step}.args", f"line {fault.line + 1}: {fault}") from fault

@@ -1,0 +1,93 @@
+"""Two revisions of a plan side by side: what each field of a step was, and what it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graph.plan.revision import PlanDiff, difference
+from graph.plan.schema import Plan
+from graph.record.events import Event, PlanRevised
+from graph.sanitize import visible_json
+
+
+@dataclass(frozen=True)
+class RevisionRow:
+    """A revision in the list; `seq` is the number of its event."""
+
+    seq: int
+    number: int
+    at: float
+    author: str
+    reason: str
+    digest: str
+    diff: str
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """A field of a step before and after; None if it is not there."""
+
+    field: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class StepChange:
+    """A step that differs: `added`, `removed` or `changed`."""
+
+    step: str
+    how: str
+    fields: Sequence[FieldChange]
+
+
+def revision_rows(events: Sequence[Event]) -> list[RevisionRow]:
+    """Return the revisions of a run, in order."""
+    found = [(event, event.data_if_known) for event in events if event.kind == "plan_revised"]
+    return [
+        RevisionRow(event.seq, data.revision, event.at, data.author, data.reason or "", data.digest, str(data.diff))
+        for event, data in found
+        if isinstance(data, PlanRevised)
+    ]
+
+
+def plan_of_revision(events: Sequence[Event], number: int) -> Plan | None:
+    """Return the plan of a revision, None if there is none."""
+    for event in events:
+        data = event.data_if_known
+        if isinstance(data, PlanRevised) and data.revision == number:
+            return Plan.model_validate(data.plan)
+    return None
+
+
+def step_changes(before: Plan | None, after: Plan) -> list[StepChange]:
+    """Return the steps that differ, in the order of the later plan, and the answer."""
+    diff: PlanDiff = difference(before, after)
+    was: Mapping[str, Any] = before.by_id if before is not None else {}
+    found = [
+        *(StepChange(step, "added", list(_fields({}, after.by_id[step].to_json()))) for step in diff.added),
+        *(
+            StepChange(step, "changed", list(_fields(was[step].to_json(), after.by_id[step].to_json())))
+            for step in diff.changed
+        ),
+        *(StepChange(step, "removed", list(_fields(was[step].to_json(), {}))) for step in diff.removed),
+    ]
+    if diff.answer:
+        old = {} if before is None or before.answer is None else {"answer": before.answer}
+        new = {} if after.answer is None else {"answer": after.answer}
+        found.append(StepChange("answer", "changed", list(_fields(old, new))))
+    return found
+
+
+def _fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:
+    was, now = _flat(before), _flat(after)
+    for name in dict.fromkeys((*was, *now)):
+        if was.get(name) != now.get(name):
+            yield FieldChange(name, was.get(name), now.get(name))
+
+
+def _flat(step: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of a step as text, its arguments one by one."""
+    fields = {name: value for name, value in step.items() if name not in ("args", "id")}
+    fields |= {f"args.{name}": value for name, value in step.get("args", {}).items()}
+    return {name: value if isinstance(value, str) else visible_json(value) for name, value in fields.items()}

@@ -1,0 +1,38 @@
+"""The steps of a plan as rows of a list."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graph.desk.records import ShownRun
+from graph.plan.kinds.table import kind_spec
+from graph.record.results import StepResult
+from graph.record.stream_event import preview_of
+from graph.text.drawing.labels import waits_within
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """One step, for a list."""
+
+    id: str
+    status: str
+    objective: str
+    doer: str
+    waits: tuple[str, ...]
+    result: StepResult | None
+    preview: str
+
+
+def step_rows(shown: ShownRun) -> Sequence[StepRow]:
+    """Return the steps of the plan in force, in plan order."""
+    plan = shown.run.plan
+    if plan is None:
+        return ()
+    waits, statuses = waits_within(plan), shown.run.step_status
+    rows = []
+    for step in plan.steps:
+        result = shown.run.results.get(step.id)
+        preview = str(preview_of(result) or "") if result is not None else ""
+        doer = kind_spec(step.kind).doer(step, str)
+        rows.append(StepRow(step.id, statuses[step.id], step.objective, doer, waits[step.id], result, preview))
+    return rows

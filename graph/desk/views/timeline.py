@@ -1,0 +1,70 @@
+"""When each step ran, against the chain of steps that sets the run's shortest time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graph.plan.schedule import critical_path
+from graph.plan.schema import Plan
+from graph.record.results import StepResult
+from graph.text.drawing.labels import waits_within
+
+UNITS = 1000
+"""Width of the drawing in its own units."""
+MOST_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A step: when it ran, from `left` over `width` units; `critical` if the run cannot be shorter than its chain."""
+
+    step: str
+    status: str
+    left: float
+    width: float
+    started_at: float | None
+    took_s: float | None
+    critical: bool
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The bars in plan order, and the times: of the whole, and of the critical path. Times are in seconds."""
+
+    bars: Sequence[Bar]
+    began_at: float
+    span_s: float
+    critical_s: float
+    left_out: int = 0
+
+    @property
+    def ticks(self) -> list[tuple[float, float]]:
+        """Return (units, seconds) of the marks along the time."""
+        return [(UNITS * part / 4, self.span_s * part / 4) for part in range(5)]
+
+
+def timeline(plan: Plan, statuses: Mapping[str, str], results: Mapping[str, StepResult], now: float) -> Timeline:
+    """Return the timeline of a plan; a step that is running lasts until `now` (Unix seconds)."""
+    times = {step: _times(result, statuses.get(step, ""), now) for step, result in results.items()}
+    known = {step: span for step, span in times.items() if span is not None}
+    began_at = min((start for start, _ in known.values()), default=0.0)
+    span_s = max((end for _, end in known.values()), default=began_at) - began_at
+    waits = waits_within(plan)
+    took = {step: known[step][1] - known[step][0] if step in known else 0.0 for step in waits}
+    critical_s, chain = critical_path(waits, took) if waits else (0.0, ())
+    bars = []
+    for step in plan.steps[:MOST_ROWS]:
+        span = known.get(step.id)
+        left = UNITS * (span[0] - began_at) / max(span_s, 1e-6) if span else 0.0
+        width = max(2.0, UNITS * (span[1] - span[0]) / max(span_s, 1e-6)) if span else 0.0
+        is_critical = step.id in chain and span is not None
+        started_at = span[0] if span else None
+        took_s = took[step.id] if span else None
+        bars.append(Bar(step.id, statuses.get(step.id, "pending"), left, width, started_at, took_s, is_critical))
+    return Timeline(bars, began_at, span_s, critical_s, max(0, len(plan.steps) - MOST_ROWS))
+
+
+def _times(result: StepResult, status: str, now: float) -> tuple[float, float] | None:
+    if result.started_at is None:
+        return None
+    ended = result.ended_at if result.ended_at is not None else (now if status == "running" else result.started_at)
+    return result.started_at, max(ended, result.started_at)

@@ -1,0 +1,64 @@
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from typer.testing import Result
+
+Cli = Callable[..., Result]
+
+
+@pytest.mark.slow
+def test_a_run_that_the_command_line_started_is_decided_at_the_desk_with_the_folders_that_it_recorded(
+    command: Callable[..., list[str]], cli: Cli, waiting: str, folder: Path
+) -> None:
+    elsewhere = folder / "elsewhere"
+    elsewhere.mkdir()
+    words = command("serve", "--port", "0", "--db", str(folder / "planner-executor.db"))
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=elsewhere) as serving:
+        assert serving.stdout is not None
+        try:
+            link = serving.stdout.readline().split()[-1]
+            origin = re.match(r"http://[^/]+", link)[0]  # type: ignore[index]
+            with httpx.Client(base_url=origin, headers={"Origin": origin}, timeout=30) as browser:
+                browser.get(link)
+                page = browser.get("/run/review", params={"run": waiting}).text
+                hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
+                browser.post("/run/decide", params={"run": waiting}, data={**hidden, "decision": "approve"})
+                until = time.monotonic() + 30
+                while "waiting" in (shown := cli("show", waiting).stdout) or "running" in shown:
+                    assert time.monotonic() < until, shown
+                policy = browser.get("/policy").text
+        finally:
+            serving.terminate()
+
+    assert "succeeded" in shown
+    assert list((folder / "workspace").iterdir()) and not (elsewhere / "workspace").exists()
+    assert "every plan, and every revision beyond what was approved" in policy
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--address", "0.0.0.0"], "--user-header"),
+        (["--user-header", "X-User"], "--proxy"),
+        (["--user-header", "X-User", "--proxy", "nowhere"], "--proxy"),
+        (["--reviewer", "ann"], "--user-header"),
+        (["--host-name", "a b/"], "--host-name"),
+    ],
+)
+def test_a_desk_that_others_could_reach_without_signing_in_does_not_start(
+    cli: Cli, options: list[str], why: str
+) -> None:
+    result = cli("serve", "--port", "0", *options)
+
+    assert result.exit_code == 2 and why in result.output
+
+
+def test_a_secret_that_can_be_guessed_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLANNER_EXECUTOR_DESK_SECRET", "short")
+
+    assert "32 characters" in cli("serve", "--port", "0").output

@@ -1,0 +1,112 @@
+"""A desk on a port of its own, in this process, and visitors with a session."""
+
+import html
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from graph.agent import Agent
+from graph.desk.application import desk_application
+from graph.desk.drives import agents_with
+from graph.testing import LoggedTools, ScriptedModel, step
+
+HOSTILE = "<script>alert(1)</script><svg onload=alert(2)><style>*{display:none}</style>\u202eevil"
+PLAN = {
+    "steps": [
+        step("look", "read", what="wind"),
+        step("send", "mail", after=["look"], to="ann@example.com", text="{look_result}"),
+    ]
+}
+
+
+@dataclass
+class Visit:
+    """A browser's requests, without the browser."""
+
+    client: httpx.Client
+
+    def get(self, path: str, **more: Any) -> httpx.Response:
+        return self.client.get(path, **more)
+
+    def hidden(self, path: str) -> dict[str, str]:
+        """The hidden fields of the forms on a page."""
+        found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', self.get(path).text)
+        return {name: html.unescape(value) for name, value in found}
+
+    def send(self, page: str, to: str, **fields: str) -> httpx.Response:
+        """Send a form with the hidden fields of a page."""
+        return self.post(to, {**self.hidden(page), **fields})
+
+    def post(self, to: str, fields: dict[str, str]) -> httpx.Response:
+        return self.client.post(to, data=fields, headers={"Origin": str(self.client.base_url).rstrip("/")})
+
+
+@dataclass
+class DeskServer:
+    """A running desk; `tools` keeps what was called."""
+
+    app: Starlette
+    url: str
+    database: Path | str
+    tools: LoggedTools
+    options: dict[str, Any]
+    at: str = ""
+
+    @property
+    def desk(self) -> Any:
+        return self.app.state.desk
+
+    @contextmanager
+    def visit(self, **headers: str) -> Iterator[Visit]:
+        """A visitor who has opened a link, or whom headers name."""
+        with httpx.Client(base_url=self.url, headers=headers, timeout=20) as client:
+            if not headers:
+                opened = client.get(f"{self.at}/login", params={"token": self.desk.door.links.issue()})
+                assert opened.status_code == 303
+            yield Visit(client)
+
+    @contextmanager
+    def agent(self, *answers: Any, **options: Any) -> Iterator[Agent]:
+        """An agent of another owner over the same database."""
+        planner = ScriptedModel(answers)
+        with Agent.open(self.database, **{**self.options, "planner": planner, **options}) as agent:
+            yield agent
+
+
+@contextmanager
+def served(database: Path | str, *answers: Any, at: str = "", tools: Any = None, **desk: Any) -> Iterator[DeskServer]:
+    """Serve a desk whose planner answers from a script; `at` mounts it in another application."""
+    log = LoggedTools()
+    own = tools(log) if tools else [log.tool("read", lambda **_: "calm", effect="read"), log.tool("mail")]
+    options = {"tools": own}
+    agents = desk.pop("agents", agents_with(database, planner=ScriptedModel(answers), **options))
+    app = desk_application(database, agents=agents, **desk)
+    outer = Starlette(routes=[Mount(at, app)]) if at else app
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(outer, log_config=None, proxy_headers=False, timeout_graceful_shutdown=1, ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        try:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield DeskServer(app, url, database, log, options, at)
+        finally:
+            server.should_exit = True
+            thread.join(20)
+
+
+def query(page: str, run: str, **more: str) -> str:
+    """The address of a page of a run."""
+    return str(httpx.URL(f"/run{page}", params={"run": run, **more}))

@@ -1,0 +1,102 @@
+from pathlib import Path
+
+from desk_server import PLAN, DeskServer, Visit, query, served
+
+from graph.testing import step
+
+
+def act(visit: Visit, run: str, name: str, **fields: str) -> str:
+    """Do something to a run, and return the page that the desk leads to."""
+    answer = visit.post(query("/control", run), {"token": visit.hidden("/")["token"], "act": name, **fields})
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def done(server: DeskServer) -> None:
+    for future in list(server.desk.drives._going.values()):
+        future.result(20)
+
+
+def test_a_goal_becomes_a_run_that_waits_for_its_review(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", PLAN) as server, server.visit() as visit:
+        token = visit.hidden("/start")["token"]
+        fields = {"token": token, "goal": "send the news", "constraints": "be kind\nbe short", "tags": "a b"}
+        answer = visit.post("/start", fields)
+        done(server)
+        page = visit.get(answer.headers["location"]).text
+        (run,) = visit.get("/").text.split("data-row>")[1:]
+
+    assert answer.status_code == 303 and "be kind" in page and "be short" in page
+    assert "send the news" in run and ">b</span>" in run
+
+
+def test_a_start_without_a_goal_says_what_is_missing_and_keeps_the_form(visit: Visit) -> None:
+    fields = {"token": visit.hidden("/start")["token"], "goal": " ", "constraints": "be short"}
+
+    answer = visit.post("/start", fields)
+
+    assert answer.status_code == 422 and "say what is to be done" in answer.text and "be short" in answer.text
+
+
+def test_a_waiting_run_is_cancelled(server: DeskServer, visit: Visit, waiting: str) -> None:
+    act(visit, waiting, "cancel")
+
+    with server.agent() as agent:
+        assert agent.show(waiting).status == "cancelled"
+
+
+def test_a_waiting_run_is_steered_and_asks_again(tmp_path: Path) -> None:
+    other = {"steps": [step("other", "read", what="sun")]}
+    with served(tmp_path / "runs.db", other) as server:
+        with server.agent() as agent:
+            run = agent.start("send", constraints=["old"], plan=PLAN, thread="t").id
+        with server.visit() as visit:
+            act(visit, run, "steer", add="only look", withdraw="0")
+            done(server)
+            page = visit.get(query("/review", run)).text
+
+    assert "only look" in page and "other" in page
+    assert '<li dir="auto">old</li>' not in page
+
+
+def test_a_step_is_skipped_or_its_result_given(server: DeskServer, visit: Visit, waiting: str) -> None:
+    act(visit, waiting, "supply", step="look", value='"stormy"')
+    act(visit, waiting, "skip", step="send", why="nobody reads it")
+
+    with server.agent() as agent:
+        run = agent.show(waiting)
+    assert run.step_status == {"look": "succeeded", "send": "skipped"} and run.results["look"].value == "stormy"
+
+
+def test_a_finished_run_is_forked_with_a_result_of_ones_own(server: DeskServer, visit: Visit) -> None:
+    plan = {"steps": [step("look", "read", what="wind"), step("more", "read", after=["look"], what="{look_result}")]}
+    with server.agent() as agent:
+        agent.start("look", plan=plan, thread="t")
+        run = agent.resume("t", "approve").id
+
+    there = act(visit, run, "fork", step="more", value='"mine"')
+    done(server)
+    fork = visit.get(there).text
+
+    assert "fork of" in fork and "mine" in visit.get(there.replace("/run?", "/run/results?")).text
+
+
+def test_what_the_desk_does_not_do_is_refused_in_a_sentence(visit: Visit, waiting: str) -> None:
+    answer = visit.post(query("/control", waiting), {"token": visit.hidden("/")["token"], "act": "explode"})
+
+    assert answer.status_code == 400 and "explode" in answer.text
+
+
+def test_runs_are_filtered_and_paged_without_losing_the_filter(server: DeskServer, visit: Visit) -> None:
+    with server.agent() as agent:
+        for number in range(52):
+            agent.start(f"goal {number}", tags=["many"], plan={"steps": [], "answer": number}, thread=f"t{number}")
+        agent.start("another", plan={"steps": [], "answer": 1}, thread="other")
+
+    first = visit.get("/runs?tag=many").text
+    second = visit.get("/runs?tag=many&before=t2.1").text
+
+    assert first.count("data-row") == 50 and "tag=many&amp;before=t2.1" in first and "another" not in first
+    assert second.count("data-row") == 2 and "goal 0" in second
+    assert visit.get("/runs?status=strange").status_code == 400
+    assert "No run matches" in visit.get("/runs?text=nowhere").text

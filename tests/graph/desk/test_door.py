@@ -1,0 +1,233 @@
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import pytest
+from desk_server import HOSTILE, PLAN, DeskServer, Visit, query, served
+
+from graph.desk.security.headers import POLICY
+from graph.desk.security.identity import proxy_identity
+from graph.desk.security.links import LINK_S, Links
+from graph.desk.security.rate import ATTEMPTS, WINDOW_S, Attempts
+from graph.desk.security.sessions import Sessions
+from graph.desk.security.visitor import Role
+from graph.desk.settings import DeskSettings
+from graph.errors import ConfigError
+from graph.testing import step
+
+PAGES = ("/", "/runs", "/start", "/policy")
+OF_A_RUN = ("", "/review", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit", "/more")
+
+
+class Inline(HTMLParser):
+    """Finds what a page must not have: scripts and styles of its own, and attributes that act."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("style", "iframe", "object", "embed", "base") or (tag == "script" and "src" not in given):
+            self.found.append(tag)
+        for name, value in given.items():
+            if name == "style" or name.startswith(("on", "hx-on")) or (value or "").startswith("javascript:"):
+                self.found.append(f"{tag} {name}")
+
+
+def inline_in(page: str) -> list[str]:
+    parser = Inline()
+    parser.feed(page)
+    return parser.found
+
+
+def test_without_a_session_pages_lead_to_the_login_and_forms_do_nothing(server: DeskServer, waiting: str) -> None:
+    with httpx.Client(base_url=server.url) as stranger:
+        page = stranger.get(query("", waiting))
+        sent = stranger.post(query("/decide", waiting), data={"decision": "approve"}, headers={"Origin": server.url})
+
+    assert page.status_code == 303 and page.headers["location"].startswith("/login?to=%2Frun")
+    assert sent.status_code == 401
+    assert server.tools.calls == []
+
+
+def test_a_link_opens_one_session_and_goes_on_to_the_page_that_was_asked_for(server: DeskServer) -> None:
+    token = server.desk.door.links.issue()
+    with httpx.Client(base_url=server.url) as first, httpx.Client(base_url=server.url) as second:
+        opened = first.get("/login", params={"token": token, "to": "/runs"})
+        again = second.get("/login", params={"token": token})
+
+        assert opened.headers["location"] == "/runs" and first.get("/runs").status_code == 200
+        assert again.status_code == 401 and "used before" in again.text
+    for word in ("HttpOnly", "SameSite=strict"):
+        assert word in opened.headers["set-cookie"]
+
+
+def test_a_link_too_old_or_unknown_opens_nothing() -> None:
+    moment = [0.0]
+    links = Links(now=lambda: moment[0])
+    token = links.issue()
+    moment[0] = LINK_S + 1
+
+    assert not links.take(token) and not links.take("guess") and not links.take("")
+
+
+def test_a_session_ends_in_time_and_none_can_be_forged() -> None:
+    sessions = Sessions("a secret of a test", lasts_s=-1)
+    cookie = sessions.begin("ann", Role.REVIEWER)
+
+    assert sessions.read(cookie) is None
+    assert Sessions("a secret of a test").read(cookie) is not None
+    assert Sessions("another secret").read(cookie) is None
+    assert Sessions("a secret of a test").read(cookie[:-2]) is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "null"}, 403),
+        ({}, 403),
+    ],
+)
+def test_a_form_from_anywhere_else_decides_nothing(
+    server: DeskServer, visit: Visit, waiting: str, headers: dict[str, str], status: int
+) -> None:
+    fields = {**visit.hidden(query("/review", waiting)), "decision": "approve"}
+
+    sent = visit.client.post(query("/decide", waiting), data=fields, headers=headers)
+
+    assert sent.status_code == status and server.tools.calls == []
+
+
+def test_a_form_without_the_token_of_its_session_decides_nothing(
+    server: DeskServer, visit: Visit, waiting: str
+) -> None:
+    fields = {**visit.hidden(query("/review", waiting)), "decision": "approve"}
+    with server.visit() as other:
+        sent = other.post(query("/decide", waiting), fields)
+
+    assert sent.status_code == 403 and server.tools.calls == []
+
+
+def test_nothing_is_decided_by_an_address_alone(visit: Visit, waiting: str) -> None:
+    for path in ("/decide", "/control", "/check"):
+        assert visit.get(query(path, waiting, decision="approve", act="cancel")).status_code == 404
+
+
+def test_every_page_has_its_headers_and_nothing_inline_and_no_word_from_outside_as_markup(
+    server: DeskServer, visit: Visit
+) -> None:
+    hostile = {"id": "a", "objective": HOSTILE, "tool": "read", "args": {HOSTILE: HOSTILE}, "success_criteria": HOSTILE}
+    asks = {"id": "b", "objective": HOSTILE, "ask": HOSTILE, "depends_on": ["a"]}
+    with server.agent() as agent:
+        plan = {"steps": [hostile, asks], "answer": {HOSTILE: "{a_result}"}}
+        run = agent.start(HOSTILE, constraints=[HOSTILE], plan=plan, thread=f"x/{HOSTILE}?&#").id
+    paths = [*PAGES, *(query(page, run) for page in OF_A_RUN), query("/step", run, step="a"), "/nowhere"]
+
+    for path in paths:
+        answer = visit.get(path)
+        assert answer.headers["content-security-policy"] == POLICY, path
+        assert answer.headers["cache-control"] == "no-store"
+        assert inline_in(answer.text) == [], path
+        assert "\u202e" not in re.sub(r'<input type="hidden"[^>]*>', "", answer.text), path
+        assert answer.status_code in (200, 404), path
+
+
+def test_a_result_is_downloaded_and_never_opened(server: DeskServer, visit: Visit) -> None:
+    with server.agent() as agent:
+        agent.start("look", plan={"steps": [step("look", "read", what=HOSTILE)]}, thread="t")
+        run = agent.resume("t", "approve").id
+
+    sent = visit.get(query("/download", run, step="look"))
+
+    assert sent.text == "calm"
+    assert sent.headers["content-disposition"].startswith("attachment")
+    assert sent.headers["content-type"].startswith("application/octet-stream")
+
+
+def test_a_proxys_header_names_who_decides_and_the_record_keeps_it(tmp_path: Path) -> None:
+    proxy = proxy_identity("X-User", ["127.0.0.1"], ["ann"])
+    with served(tmp_path / "runs.db", settings=DeskSettings(proxy=proxy)) as server:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        with server.visit(**{"X-User": "bob"}) as reader:
+            looked = reader.get(query("/review", run))
+            refused = reader.send(query("/review", run), query("/decide", run), decision="approve")
+        with server.visit(**{"X-User": "ann"}) as reviewer:
+            hidden = reviewer.hidden(query("/review", run))
+            reviewer.post(query("/decide", run), {**hidden, "decision": "approve"})
+        for future in list(server.desk.drives._going.values()):
+            future.result(20)
+        with server.agent() as agent:
+            (decided,) = [event for event in agent.log(run).events if event.kind == "decided"]
+
+    assert looked.status_code == 200 and 'name="decision"' not in looked.text
+    assert refused.status_code == 403
+    assert decided.payload["approver"] == "server:ann"
+
+
+def test_a_name_counts_only_from_the_proxy_itself(tmp_path: Path) -> None:
+    settings = DeskSettings(proxy=proxy_identity("X-User", ["10.0.0.0/24"], []))
+    with served(tmp_path / "runs.db", settings=settings) as server, server.visit(**{"X-User": "ann"}) as visit:
+        answer = visit.get("/")
+
+    assert answer.status_code == 303
+
+
+def test_a_proxy_without_an_address_is_refused() -> None:
+    with pytest.raises(ConfigError, match="--proxy"):
+        proxy_identity("X-User", [], [])
+
+
+def test_a_desk_that_only_shows_decides_nothing(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", settings=DeskSettings(read_only=True)) as server:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        with server.visit() as visit:
+            token = visit.hidden("/")["token"]
+            answer = visit.post(query("/control", run), {"token": token, "act": "cancel"})
+            page = visit.get(query("/review", run)).text
+
+    assert answer.status_code == 403 and 'name="decision"' not in page
+
+
+def test_logins_are_limited_by_address() -> None:
+    moment = [0.0]
+    attempts = Attempts(now=lambda: moment[0])
+
+    tried = [attempts.allows("10.0.0.1") for _ in range(ATTEMPTS + 1)]
+    other = attempts.allows("10.0.0.2")
+    moment[0] = WINDOW_S + 1
+
+    assert tried == [True] * ATTEMPTS + [False] and other
+    assert attempts.allows("10.0.0.1")
+
+
+def test_the_access_log_says_who_looked_at_what_without_tokens(
+    server: DeskServer, visit: Visit, waiting: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level("INFO", "planner_executor.desk.access"):
+        visit.get(query("/step", waiting, step="look", token="secret"))
+        visit.get("/runs")  # the line is written after the page is sent
+
+    assert caplog.messages[0].startswith(f"local GET /run/step run={waiting} step=look 200")
+    assert "secret" not in caplog.text
+
+
+def test_a_desk_works_below_a_path_of_another_application(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", at="/desk") as server:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        with server.visit() as visit:
+            page = visit.get(f"/desk{query('/review', run)}")
+            style = visit.get("/desk/static/desk.css")
+            hidden = visit.hidden(f"/desk{query('/review', run)}")
+            decided = visit.post(f"/desk{query('/decide', run)}", {**hidden, "decision": "stop"})
+
+    assert page.status_code == 200 and 'href="/desk/run' in page.text and 'href="/run' not in page.text
+    assert style.status_code == 200
+    assert decided.headers["location"].startswith("/desk/run")

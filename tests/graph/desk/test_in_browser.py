@@ -1,0 +1,199 @@
+"""The desk in a browser: whatever its content policy refuses, and every error of its scripts, fails the test."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from desk_server import HOSTILE, PLAN, DeskServer, query, served
+
+from graph.desk.settings import DeskSettings
+from graph.testing import LoggedTools, step
+
+pytestmark = pytest.mark.e2e
+
+OF_A_RUN = ("", "/review", "/timeline", "/results", "/revisions", "/effects", "/budget", "/audit", "/more")
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+PHONE = {"width": 360, "height": 740}
+
+
+@contextmanager
+def page_on(browser: Any, server: DeskServer, **context: Any) -> Iterator[Any]:
+    """A page with a session; an answer such as 404 is no error of the page."""
+    opened = browser.new_context(**context)
+    opened.set_default_timeout(15_000)
+    page = opened.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{server.url}/login?token={server.desk.door.links.issue()}")
+    yield page
+    opened.close()
+    assert [error for error in errors if "Failed to load resource" not in error] == []
+
+
+def faults_of(page: Any) -> list[str]:
+    """What axe finds wrong with a page."""
+    from axe_playwright_python.base import AXE_SCRIPT
+
+    page.evaluate(AXE_SCRIPT)
+    found = page.evaluate("rules => axe.run({runOnly: rules})", list(RULES))
+    return [f"{page.url} {one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"]]
+
+
+def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: Any, tmp_path: Path) -> None:
+    """Started, edited, replanned with feedback, approved, watched and read in one tab."""
+    other = {"steps": [step("second", "read", what="sun"), step("send", "mail", after=["second"], to="ann")]}
+    with served(tmp_path / "runs.db", PLAN, other) as server, page_on(chat_browser, server) as page:
+        page.get_by_role("link", name="Start", exact=True).click()
+        page.get_by_label("Goal").fill("send the news")
+        page.get_by_role("button", name="Plan it").click()
+        page.get_by_role("link", name="Review", exact=True).first.click()
+        page.get_by_label("What to change").fill("look at the sun")
+        page.get_by_role("button", name="Reject, and plan again").click()
+        page.get_by_role("link", name="Review", exact=True).first.click()
+        page.get_by_text("Edit the plan", exact=True).click()
+        objective = page.locator("[data-edit-step=send]").get_by_label("Objective")
+        objective.fill("tell Ann")
+        page.get_by_text("The plan is valid. Changes: changed: send").wait_for()
+        page.get_by_role("button", name="Run the plan as edited").click()
+        page.locator("#run-status [data-status=succeeded]").wait_for()
+        page.locator(".node[data-step=send][data-status=succeeded]").wait_for()
+        page.get_by_role("link", name="Revisions").click()
+
+        assert page.locator("tbody tr").count() >= 3
+        assert server.tools.named("mail") == [{"to": "ann"}]
+
+
+def test_a_run_of_another_owner_is_seen_live(chat_browser: Any, tmp_path: Path) -> None:
+    going = threading.Event()
+
+    def slow(**_: Any) -> str:
+        going.wait(30)
+        return "calm"
+
+    def tools(log: LoggedTools) -> list[Any]:
+        return [log.tool("read", slow, effect="read"), log.tool("mail")]
+
+    with served(tmp_path / "runs.db", tools=tools) as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        page.goto(server.url + query("", run))
+        with server.agent() as agent:
+            owner = threading.Thread(target=agent.resume, args=(run, "approve"))
+            owner.start()
+            page.locator(".node[data-step=look][data-status=running]").wait_for()
+            going.set()
+            page.locator(".node[data-step=send][data-status=succeeded]").wait_for()
+            page.locator("#run-status [data-status=succeeded]").wait_for()
+            owner.join()
+        numbers = [int(one) for one in page.locator("#feed .seq").all_inner_texts()]
+        assert numbers == list(range(numbers[0], 0, -1))
+
+
+def test_hostile_results_stay_text(chat_browser: Any, tmp_path: Path) -> None:
+    def tools(log: LoggedTools) -> list[Any]:
+        return [log.tool("read", lambda **_: {HOSTILE: HOSTILE}, effect="read")]
+
+    with served(tmp_path / "runs.db", tools=tools) as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            agent.start(HOSTILE, plan={"steps": [step("a", "read", what=HOSTILE)]}, thread=HOSTILE)
+            run = agent.resume(HOSTILE, "approve").id
+        for path in (*OF_A_RUN, "/value"):
+            page.goto(server.url + query(path, run))
+            assert page.locator("main script, main style, main [onload]").count() == 0
+        page.goto(server.url + query("/step", run, step="a"))
+        assert "<script>alert(1)</script>" in page.locator("pre.data").inner_text()
+
+
+def test_a_page_whose_request_was_decided_meanwhile_says_so_and_sends_no_decision(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+            page.goto(server.url + query("/review", run))
+            agent.resume(run, "reject")
+        page.locator("#moved").wait_for()
+        page.get_by_role("button", name="Approve").click()
+        page.get_by_text("Nothing was decided").wait_for()
+
+        assert server.tools.calls == []
+
+
+def test_a_session_that_has_ended_leads_back_to_the_login(chat_browser: Any, tmp_path: Path) -> None:
+    settings = DeskSettings(session_s=1)
+    with served(tmp_path / "runs.db", settings=settings) as server, page_on(chat_browser, server) as page:
+        page.wait_for_timeout(2_200)
+        page.goto(f"{server.url}/runs")
+
+        assert page.get_by_role("heading", name="Sign in").is_visible()
+
+
+def test_a_run_is_found_read_and_approved_by_keys_alone(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            agent.start("send", plan=PLAN, thread="t")
+        page.goto(server.url)
+        page.keyboard.press("?")
+        page.get_by_role("heading", name="Keys").wait_for()
+        page.keyboard.press("Escape")
+        page.keyboard.press("j")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="Plan, revision 1").wait_for()
+        page.keyboard.press("r")
+        assert page.evaluate("document.activeElement.name") == "message"
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("a")
+        page.keyboard.press("Enter")
+        page.locator("#run-status [data-status=succeeded]").wait_for()
+
+
+def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            run = agent.start("send", plan=PLAN, thread="t").id
+        hide = "Object.defineProperty(document, 'hidden', {get: () => true})"
+        for _ in range(7):
+            tab = page.context.new_page()
+            tab.add_init_script(hide)
+            tab.goto(server.url + query("", run))
+            tab.get_by_role("heading", name="Steps").wait_for()
+        page.goto(server.url + query("", run))
+        page.locator("#connection[data-state=live]").wait_for()
+
+        assert sum(server.desk.watch.readers.values()) == 1
+
+
+@pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}])
+def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path, look: dict[str, Any]) -> None:
+    long = "n" * 200
+    plan = {
+        "steps": [
+            {**step("look", "read", what="wind"), "success_criteria": "a result", "checks": [{"non_empty": True}]},
+            {"id": long, "objective": "ابحث عن الرياح", "ask": "من؟", "output": {"type": "string", "enum": ["a", "b"]}},
+            step("send", "mail", after=["look", long], to="ann", text="{look_result}"),
+        ]
+    }
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server, **look) as page:
+        with server.agent(budget={"tool_calls": 5}) as agent:
+            run = agent.start("send the news", constraints=["be short"], tags=["news"], plan=plan, thread="t").id
+            agent.start("look", plan={"steps": [step("look", "read", what="wind")]}, thread="done")
+            ended = agent.resume("done", "approve").id
+        paths = ["/", "/runs", "/runs?status=failed", "/start", "/policy", "/nowhere", query("/step", run, step="look")]
+        paths += [query(path, name) for path in OF_A_RUN for name in (run, ended)]
+        faults = []
+        for path in paths:
+            page.goto(server.url + path)
+            faults += faults_of(page)
+            if "viewport" in look:
+                wide = page.evaluate("document.documentElement.scrollWidth")
+                faults += [f"{path} is {wide} pixels wide"] if wide > PHONE["width"] else []
+        page.goto(server.url + query("/review", run))
+        page.get_by_text("Edit the plan", exact=True).click()
+        faults += faults_of(page)
+
+    assert faults == []

@@ -1,0 +1,109 @@
+import asyncio
+import json
+from typing import Any
+
+import httpx
+from desk_server import DeskServer, Visit, query
+
+from graph.desk.records import ShownRun, open_records
+from graph.desk.watch import Watch
+from graph.testing import drafted
+
+
+def messages(visit: Visit, path: str, until: str, **headers: str) -> list[tuple[int, dict[str, Any]]]:
+    """Read a stream until the run has that status; return the number and the content of each message."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    number = 0
+    with visit.client.stream("GET", path, headers=headers) as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        for line in stream.iter_lines():
+            name, _, rest = line.partition(": ")
+            number = int(rest) if name == "id" else number
+            if name == "data":
+                found.append((number, json.loads(rest)))
+                if found[-1][1]["status"] == until:
+                    return found
+    return found
+
+
+def test_a_stream_tells_each_event_once_and_goes_on_after_a_lost_connection(
+    server: DeskServer, visit: Visit, waiting: str
+) -> None:
+    first = messages(visit, query("/live", waiting, seq="0"), "waiting")
+    seen = first[-1][0]
+    with server.agent() as agent:
+        agent.resume(waiting, "approve")
+    later = messages(visit, query("/live", waiting, seq="0"), "succeeded", **{"Last-Event-ID": str(seen)})
+
+    numbers = [event[0] for _, message in [*first, *later] for event in message["events"]]
+    assert numbers == list(range(1, later[-1][0] + 1))
+    assert first[0][1]["steps"] == {"look": "pending", "send": "pending"}
+    assert later[-1][1]["steps"] == {"look": "succeeded", "send": "succeeded"}
+
+
+def test_a_stream_of_a_run_that_does_not_exist_is_an_error(visit: Visit) -> None:
+    assert visit.get(query("/live", "nowhere.1")).status_code == 404
+
+
+def test_a_stream_needs_a_session(server: DeskServer, waiting: str) -> None:
+    with httpx.Client(base_url=server.url) as stranger:
+        assert stranger.get(query("/live", waiting)).status_code == 303
+
+
+def test_streams_of_a_run_share_one_watch_that_ends_with_the_last_of_them(server: DeskServer, waiting: str) -> None:
+    async def read() -> tuple[list[tuple[int, bool]], list[tuple[int, bool]], int]:
+        async with open_records(server.database) as records:
+            watch, key = Watch(records, every_s=0.01), await records.runs.find(waiting)
+            streams = [watch.follow(key) for _ in range(3)]
+            first = [await anext(stream) for stream in streams]
+            await records.runs.cancel(waiting)
+            later = [await anext(stream) for stream in streams]
+            for stream in streams:
+                await stream.aclose()
+            assert watch._task is None
+            return first, later, len(watch.readers)
+
+    first, later, left = asyncio.run(read())
+
+    assert len(set(first)) == len(set(later)) == 1 and later[0][0] > first[0][0] and left == 0
+
+
+def test_a_stream_ends_after_a_while_so_that_its_session_is_checked_again(server: DeskServer, waiting: str) -> None:
+    async def read() -> list[tuple[int, bool]]:
+        async with open_records(server.database) as records:
+            watch = Watch(records, every_s=0.01, lasts_s=0.05)
+            return [seen async for seen in watch.follow(await records.runs.find(waiting))]
+
+    assert len(asyncio.run(read())) == 1
+
+
+def test_a_list_is_told_of_a_run_that_another_owner_starts(server: DeskServer) -> None:
+    async def read() -> int:
+        async with open_records(server.database) as records, open_records(server.database) as other:
+            watch = Watch(records, every_s=0.01)
+            changes = watch.follow_list()
+            told = asyncio.ensure_future(anext(changes))
+            await asyncio.sleep(0.2)
+            assert not told.done()
+            await other.runs.ledger.open_run(
+                "new", [drafted("run_started", {"goal": "x", "constraints": [], "thread": "new", "n": 1})]
+            )
+            number = await asyncio.wait_for(told, 20)
+            await changes.aclose()
+            return number
+
+    assert asyncio.run(read()) == 1
+
+
+def test_what_is_kept_of_a_run_grows_by_its_news(server: DeskServer, waiting: str) -> None:
+    async def read() -> tuple[ShownRun, ShownRun]:
+        async with open_records(server.database) as records:
+            before = await records.show(waiting)
+            await records.runs.cancel(waiting)
+            return before, await records.show(waiting)
+
+    before, after = asyncio.run(read())
+
+    assert (before.run.status, after.run.status) == ("waiting", "cancelled")
+    assert [event.seq for event in after.events] == list(range(1, after.seq + 1))
+    assert before.run.request is not None and before.run.request["run"] == waiting

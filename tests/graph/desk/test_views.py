@@ -1,0 +1,106 @@
+from desk_server import HOSTILE
+
+from graph.desk.views.plan_form import plan_of_form, step_forms
+from graph.desk.views.plan_graph import plan_graph
+from graph.desk.views.request import parts_of
+from graph.desk.views.revisions import step_changes
+from graph.desk.views.schema_form import fields_of, value_in
+from graph.desk.views.timeline import UNITS, timeline
+from graph.plan.schema import Plan
+from graph.record.results import StepResult
+from graph.testing import step
+
+
+def plan_of(*steps: dict[str, object], **more: object) -> Plan:
+    return Plan.model_validate({"steps": steps, **more})
+
+
+def test_a_graph_has_each_step_once_with_its_status_and_no_markup_from_outside() -> None:
+    hostile = {"id": "a", "objective": HOSTILE, "tool": HOSTILE}
+    plan = plan_of(hostile, step("b", "read", after=["a"]))
+
+    drawing = str(plan_graph(plan, {"a": "failed", "b": "blocked"}, "/step?run=x&step="))
+
+    assert drawing.count("data-step=") == 2 and 'data-status="blocked"' in drawing
+    assert "<script" not in drawing and " style=" not in drawing and "\u202e" not in drawing
+
+
+def test_a_plan_of_500_steps_is_folded_and_has_all_of_them() -> None:
+    plan = plan_of(step("s0", "read"), *(step(f"s{n}", "read", after=[f"s{(n - 1) // 3}"]) for n in range(1, 500)))
+
+    assert str(plan_graph(plan, {}, "/")).count('class="node') == 500
+
+
+def test_the_timeline_marks_the_chain_that_sets_the_time() -> None:
+    plan = plan_of(step("slow", "read"), step("fast", "read"), step("last", "read", after=["slow", "fast"]))
+    results = {
+        "slow": StepResult("succeeded", started_at=10.0, ended_at=14.0),
+        "fast": StepResult("succeeded", started_at=10.0, ended_at=11.0),
+        "last": StepResult("running", started_at=14.0),
+    }
+
+    drawn = timeline(plan, {step: result.status for step, result in results.items()}, results, now=20.0)
+
+    assert [bar.critical for bar in drawn.bars] == [True, False, True]
+    assert drawn.span_s == 10.0 and drawn.critical_s == 10.0
+    assert drawn.bars[2].left == UNITS * 0.4 and drawn.bars[2].width == UNITS * 0.6
+
+
+def test_revisions_side_by_side_name_each_field_that_differs() -> None:
+    before = plan_of(step("a", "read", what="wind"), step("b", "mail"))
+    after = plan_of(step("a", "read", what="sun"), step("c", "read"), answer="{a_result}")
+
+    found = {change.step: change for change in step_changes(before, after)}
+
+    assert {name: change.how for name, change in found.items()} == {
+        "c": "added",
+        "a": "changed",
+        "b": "removed",
+        "answer": "changed",
+    }
+    (field,) = found["a"].fields
+    assert (field.field, field.before, field.after) == ("args.what", "wind", "sun")
+
+
+def test_an_untouched_form_leaves_the_plan_as_it_is() -> None:
+    plan = plan_of(
+        {"id": "a", "objective": "x", "tools": ["read", "mail"], "output": "json", "max_calls": 2},
+        {"id": "b", "objective": "y", "gate": "Go?", "depends_on": ["a"]},
+        {"id": "c", "objective": "z", "tool": "mail", "args": {"n": 1, "text": "{a_result}"}},
+    ).to_json()
+    fields = {}
+    for one in step_forms(plan, frozenset()):
+        shown = {"objective": one.objective, "depends_on": one.depends_on, "success_criteria": one.success_criteria}
+        shown |= {"question": one.question} if one.question else {"does": one.does, "args": one.args}
+        fields |= {f"{one.id}:{name}": text for name, text in shown.items()}
+
+    assert plan_of_form(plan, fields) == plan
+
+
+def test_a_schema_becomes_fields_and_the_fields_its_value() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "agree": {"type": "boolean"},
+            "many": {"type": "integer"},
+            "list": {"type": "array"},
+            "left": {"type": "string"},
+        },
+        "required": ["name"],
+    }
+
+    value = value_in(fields_of(schema), {"name": "7", "agree": "true", "many": "3", "list": "[1]", "left": ""})
+
+    assert value == {"name": "7", "agree": True, "many": 3, "list": [1]}
+    assert value_in(fields_of(None), {"": "12:30"}) == "12:30"
+
+
+def test_a_description_keeps_words_from_outside_as_code() -> None:
+    text = f"Say `{HOSTILE}` to [me](https://x) and **you**\n\n- an item\n\n```text\n{HOSTILE}\n```"
+
+    prose, item, data = parts_of(text)
+
+    assert prose.text is not None and "<script" not in prose.text and "<a " not in prose.text
+    assert "<code>&lt;script&gt;" in prose.text
+    assert item.is_item and data.data is not None and "\u202e" not in data.data
