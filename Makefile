@@ -54,11 +54,13 @@ test: static ## Formatting, lint, types, layers, and all tests that need no prog
 	$(BIN)/pytest -n auto --dist worksteal -m "not e2e"
 
 check: static ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
-	$(BIN)/pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
+	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
 
 coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
-	$(BIN)/coverage run -m pytest -q --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(PURE_TESTS)
+	$(BIN)/coverage combine -q
 	$(BIN)/coverage report
 
 e2e: $(VENV)/.dev $(NODE_PACKAGES) $(CHAT_PAGE) $(AEGRA)/.installed ## The tests with programs from outside: langgraph dev, Aegra, node, Chromium, a kernel

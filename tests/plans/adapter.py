@@ -32,9 +32,13 @@ def escape_literal(text: str) -> str:
 async def execute(goal: str, steps: list[dict[str, Any]], tools: dict[str, Any]) -> dict[str, Any]:
     """Plan, approve and run; the checker's own tools note what they are called with."""
     saver = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-    planner = ScriptedModel([json.dumps({"steps": steps})] * 2)
+    planner = ScriptedModel([json.dumps({"steps": steps})])
     app = build_graph(
-        planner, tools=[_tool(name, tool) for name, tool in tools.items()], checkpointer=saver, replan="never"
+        planner,
+        tools=[_tool(name, tool) for name, tool in tools.items()],
+        checkpointer=saver,
+        replan="never",
+        max_repairs=0,  # the planner has nothing better
     )
     config: Any = {"configurable": {"thread_id": "case"}}
     state = await app.ainvoke({"goal": goal}, config)

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Command
 from rich.console import Console
 
@@ -133,16 +135,27 @@ def own_tools() -> list[Any]:
     ]
 
 
-@pytest.fixture(params=CASES)
-def case(request: pytest.FixtureRequest, saver: Any) -> tuple[str, Run, str]:
+@pytest.fixture(scope="module", params=CASES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def saver(name: str) -> InMemorySaver:
+    """Return the checkpointer of a case, whose run all tests of it read."""
+    return InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+
+
+@pytest.fixture(scope="module")
+def case(name: str, saver: InMemorySaver) -> tuple[str, Run, str]:
     """Return the name of a case, the run that waits, and the last message of its chat."""
-    told = CASES[request.param]
+    told = CASES[name]
     graph: Any = build_graph(ScriptedModel(told.plans), tools=own_tools(), checkpointer=saver, **{**dict(told.options)})
     state = graph.invoke({"goal": told.goal}, on_thread("demo"))
     for answer in told.answers:
         state = graph.invoke(Command(resume=answer), on_thread("demo"))
     run = asyncio.run(recorded(saver)).with_request(asked(state))
-    return request.param, run, str(state["messages"][-1].text)
+    return name, run, str(state["messages"][-1].text)
 
 
 async def recorded(saver: Any) -> Run:

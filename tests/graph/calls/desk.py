@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
-from graph.calls.model_gate import ModelGate
+from graph.calls.model_gate import CLOCK, ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.retry import Clock
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
 from graph.plan.schema import Plan, Step
@@ -47,6 +48,12 @@ class Desk:
         models = ModelGate(self.ledger, self.lease, record, meter, turns, record_prompts=record_prompts)
         return CallGate(self.ledger, self.lease, record, self.toolbox, meter, turns, models, **options)
 
+    async def models(self, clock: Clock = CLOCK) -> ModelGate:
+        """Return a gate of model calls, as the next process would get it."""
+        record = await self.record()
+        meter, turns = Meter(NO_BUDGET, record.spending.usage, {}), RateLimiter(NO_RATES, lambda: 0.0)
+        return ModelGate(self.ledger, self.lease, record, meter, turns, clock=clock)
+
     async def kinds(self) -> list[str]:
         return [event.kind for event in await self.ledger.events(self.run)][1:]
 
@@ -71,7 +78,11 @@ class Desk:
         await self.ledger.append(self.lease, [drafted("plan_revised", revised)])
 
 
-def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
+def at_desk(
+    work: Callable[[Desk], Awaitable[Result]],
+    *tools: Any,
+    loop: Callable[[], asyncio.AbstractEventLoop] = asyncio.new_event_loop,
+) -> Result:
     async def main() -> Result:
         ledger = MemoryLedger()
         run = await ledger.open_run("t", [drafted("run_started", {"goal": "g", "constraints": []})])
@@ -81,4 +92,5 @@ def at_desk(work: Callable[[Desk], Awaitable[Result]], *tools: Any) -> Result:
         finally:
             await ledger.close()
 
-    return asyncio.run(main())
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(main())

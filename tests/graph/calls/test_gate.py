@@ -7,12 +7,13 @@ from collections.abc import Awaitable
 from typing import Any
 
 import pytest
+from clocked_loop import ClockedLoop
 from desk import Desk, at_desk
 from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool, ToolException
 
 from graph.calls.gate import CallGate
-from graph.calls.model_gate import ModelCall
+from graph.calls.model_call import ModelCall
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model
@@ -36,7 +37,7 @@ async def admit(gate: CallGate, step: Step, tool: str, args: Any) -> ToolCall:
     return admitted
 
 
-def perform(tool: Any, **args: Any) -> Finished:
+def perform(tool: Any, loop: Any = asyncio.new_event_loop, **args: Any) -> Finished:
     """Make one call of a tool through the gate."""
 
     async def work(desk: Desk) -> Finished:
@@ -44,7 +45,7 @@ def perform(tool: Any, **args: Any) -> Finished:
         name = next(iter(desk.toolbox))
         return await gate.perform(await admit(gate, Step(id="a", objective="o", tools=(name,)), name, args))
 
-    return at_desk(work, tool)
+    return at_desk(work, tool, loop=loop)
 
 
 def raising(error: BaseException, is_async: bool = False, **metadata: Any) -> Any:
@@ -179,7 +180,7 @@ def test_an_async_tool_that_takes_too_long_is_really_cancelled() -> None:
     given = StructuredTool(
         name="send", description="d", coroutine=forever, args_schema=schema, metadata={"timeout_s": 0.01}
     )
-    finished = perform(given)
+    finished = perform(given, ClockedLoop)  # on which the time begins after the tool
 
     assert ended == ["cancelled"]
     assert finished.result.error == "TimeoutError: no answer within 0.01 s"

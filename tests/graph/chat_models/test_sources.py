@@ -138,3 +138,11 @@ def test_a_file_that_cannot_be_is_named_with_the_place_and_without_values(
 def test_a_file_that_was_named_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
         from_file(tmp_path / "none.toml")
+
+
+def test_the_case_of_a_variable_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("planner_executor_judge_timeout_s", "5")
+
+    found = sources(None)[0]["judge"]
+
+    assert isinstance(found, ModelSettings) and found.timeout_s == 5

@@ -64,9 +64,11 @@ def test_a_server_that_is_back_at_its_address_is_reached_again(small: Small) -> 
             assert call(servers, "echo", text="back") == "back"
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(60)  # the server never answers when its session is to be ended
-def test_a_server_that_does_not_end_its_session_does_not_hold_us_up(small: Small) -> None:
+def test_a_server_that_does_not_end_its_session_does_not_hold_us_up(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.mcp.session.END_TIMEOUT_S", 0.5)
     small.behave("clingy")
 
     with small.over_http() as url, McpServers({"small": {"url": url}}) as servers:
