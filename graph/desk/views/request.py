@@ -16,7 +16,8 @@ from graph.review.human_steps import GATE
 from graph.review.request import asked_again, digest_of_all
 from graph.review.response import call_names
 from graph.sanitize import visible, visible_json
-from graph.text.review.frame import ITEM, Data, is_plan, to_blocks
+from graph.text.review.frame import Data, is_plan, to_blocks
+from graph.text.review.layout import ITEM
 
 INLINE = MarkdownIt("zero", {"html": False}).enable(["backticks", "escape", "entity"])
 """Descriptions quote words from outside as code; nothing else of Markdown is drawn."""
