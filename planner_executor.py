@@ -3,22 +3,27 @@
 `graph` and `tools` are common names: a `graph.py` or `tools.py` of the user's own that comes first on the
 import path would be loaded instead of ours. This module is looked up first and says so in one sentence.
 
-Imports take seconds, and the end of the process may too: Ctrl-C is one sentence and code 130 then as well.
+Imports take seconds, and the end of the process may too: Ctrl-C is one sentence and code 130 then as well. So this
+module itself imports only what Python has loaded at its start, or nearly so.
 """
 
-import contextlib
-import importlib.util
 import os
 import signal
 import sys
-from pathlib import Path
-from types import FrameType
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import FrameType
 
 INTERRUPTED = 130
 
 
-def shadowing_file(package: str) -> Path | None:
+def shadowing_file(package: str) -> "Path | None":
     """Return the file that `import package` would load instead of ours, or None if ours is found."""
+    import importlib.util
+    from pathlib import Path
+
     ours = Path(__file__).resolve().parent / package / "__init__.py"
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
@@ -27,13 +32,15 @@ def shadowing_file(package: str) -> Path | None:
     return None if found == ours else found
 
 
-def stop_at_once(_number: int, _frame: FrameType | None) -> None:
+def stop_at_once(_number: int, _frame: "FrameType | None") -> None:
     """End the process while no command is at work, so that there is nothing to undo.
 
     An exception would not do: it can be raised within an import, which may take it for its own.
     """
-    with contextlib.suppress(Exception):  # the stream may be closed, or in the middle of a write
+    try:  # noqa: SIM105  (contextlib takes long to import)
         sys.stdout.flush()
+    except (OSError, ValueError, RuntimeError):  # the stream is closed, or in the middle of a write
+        pass
     os.write(2, b"\ninterrupted\n" if os.isatty(2) else b"interrupted\n")
     os._exit(INTERRUPTED)
 

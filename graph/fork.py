@@ -11,9 +11,13 @@ from graph.state import int_or_zero
 
 
 def is_fork(run: RunContext, state: Mapping[str, Any]) -> bool:
-    """Whether the state is older than the last closed decision, and so starts a run of its own."""
+    """Whether the state is older than the last closed decision, and so starts a run of its own.
+
+    Within the invocation of a graph server that began the run it does not: checkpoints may be lost by a crash, and no
+    client can name that invocation (docs/decisions/0071-repeated-invocations.md).
+    """
     seen = int_or_zero(state["run"].get("seq"))
-    closed = not run.here_before and run.record.review_state.last_decision_seq > seen
+    closed = not run.here_before and not run.is_repeated and run.record.review_state.last_decision_seq > seen
     return closed and not _passes_again(run, state, seen)
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from graph.calls.model_gate import ModelCall, ModelGate
+from graph.calls.model_call import ModelCall
+from graph.calls.model_gate import ModelGate
 from graph.chat_models.answer import Flaw, flaw_of, is_explanation
-from graph.chat_models.json_text import NoJson, Piece, pieces_from
+from graph.chat_models.json_scan import Piece
+from graph.chat_models.json_text import NoJson, pieces_from
 from graph.chat_models.role_model import RoleModel
 from graph.plan.issues import Issue
 from graph.plan.normalization import PLAN_KEYS, looks_like_plan

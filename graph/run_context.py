@@ -38,7 +38,7 @@ class RunContext:
     """The context of a run; `RunWriter` writes its events and updates `record`.
 
     `checkpoint` is the id of the node's checkpoint, `shown` the plan in the state there, `named` the run named in the
-    state.
+    state, `invocation` a graph server's id of the invocation.
     """
 
     services: Services
@@ -48,6 +48,7 @@ class RunContext:
     checkpoint: str
     shown: Any = None
     named: Any = None
+    invocation: str | None = None
     _terms: ExecutionTerms | None = field(default=None, init=False, repr=False)
     _plans: dict[int, tuple[Mapping[str, Any], Plan]] = field(default_factory=dict, init=False, repr=False)
 
@@ -58,6 +59,11 @@ class RunContext:
         A fork runs at an old checkpoint too, but in a run of its own (docs/decisions/0003-fork-or-crash.md).
         """
         return self.checkpoint in self.record.checkpoints
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether this is the invocation of a graph server that began or reopened the run, perhaps after a crash."""
+        return self.invocation is not None and self.invocation == self.record.assignment.invocation
 
     @property
     def terms(self) -> ExecutionTerms:

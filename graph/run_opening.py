@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.config import get_config
 from langgraph.runtime import get_runtime
 
 from graph.caller import caller_on
@@ -82,7 +83,10 @@ async def start_run(services: Services, state: Mapping[str, Any], config: Runnab
 def _run_context(
     services: Services, ledger: Ledger, key: RunKey, events: Sequence[Event], named: Any, shown: Any = None
 ) -> RunContext:
-    return RunContext(services, ledger, key, project(events), checkpoint_id(), shown, named=named)
+    invocation = invocation_of(get_config())
+    return RunContext(
+        services, ledger, key, project(events), checkpoint_id(), shown, named=named, invocation=invocation
+    )
 
 
 def _started(

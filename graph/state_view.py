@@ -47,11 +47,13 @@ def state_at_end(run: RunContext, **keys: Any) -> StateUpdate:
     end, record = run.record.ended, run.record
     assert end is not None
     answer = end.answer.shown
-    message = AIMessage(ending_text(end.status, end.reason, answer), id=f"{record.id}{END}")
+    plan = run.recorded_plan()
+    unjudged = record.steps.unjudged(plan) if plan is not None else []
+    message = AIMessage(ending_text(end.status, end.reason, answer, unjudged), id=f"{record.id}{END}")
     outcome = {"status": end.status, "reason": end.reason, "answer": answer, "plan": record.plan_state.plan}
     issues = [issue.to_json() for issue in record.plan_state.issues]
     shown = {
-        **state_while_waiting(run, run.recorded_plan()),
+        **state_while_waiting(run, plan),
         **outcome,
         "issues": issues,
         "messages": [message],

@@ -8,19 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tools.declaration import tool
-    from tools.errors import NothingHappened, ToolError
+    from tools.errors import NothingHappened, ToolError, Transient
     from tools.idempotency import idempotency_key
     from tools.mcp.servers import McpServers
     from tools.registry import default_tools
     from tools.web.allowed_hosts import AllowedHost
 
-__all__ = ["AllowedHost", "McpServers", "NothingHappened", "ToolError", "default_tools", "idempotency_key", "tool"]
+__all__ = [
+    "AllowedHost",
+    "McpServers",
+    "NothingHappened",
+    "ToolError",
+    "Transient",
+    "default_tools",
+    "idempotency_key",
+    "tool",
+]
 
 _HOME = {
     "AllowedHost": "tools.web.allowed_hosts",
     "McpServers": "tools.mcp.servers",
     "NothingHappened": "tools.errors",
     "ToolError": "tools.errors",
+    "Transient": "tools.errors",
     "default_tools": "tools.registry",
     "idempotency_key": "tools.idempotency",
     "tool": "tools.declaration",

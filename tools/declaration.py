@@ -26,6 +26,8 @@ def declare(
     trusted: bool | None,
     free_args: tuple[str, ...] = (),
     folder: Path | None = None,
+    attempts: int | None = None,
+    backoff_s: float | None = None,
 ) -> dict[str, Any]:
     """Return the `metadata` of a tool.
 
@@ -39,6 +41,8 @@ def declare(
         free_args: Arguments that may be taken from untrusted results.
         folder: The folder in which it changes files, absolute. An approval is bound to that folder; the ledger and the
             policy may not be inside it.
+        attempts: How often a call may be made in all, if it fails for a reason that may pass.
+        backoff_s: Seconds before the second attempt; they double with each further one.
 
     >>> declare("read", idempotent=True, timeout_s=5, trusted=True)["effect"]
     'read'
@@ -50,7 +54,8 @@ def declare(
         "trusted": trusted,
         "free_args": free_args,
     }
-    return declared if folder is None else {**declared, "folder": str(folder)}
+    more = {"folder": folder and str(folder), "attempts": attempts, "backoff_s": backoff_s}
+    return {**declared, **{name: value for name, value in more.items() if value is not None}}
 
 
 def tool(
@@ -61,6 +66,8 @@ def tool(
     trusted: bool | None = None,
     free_args: tuple[str, ...] = (),
     folder: Path | None = None,
+    attempts: int | None = None,
+    backoff_s: float | None = None,
 ) -> Callable[[Callable[..., Any]], "BaseTool"]:
     """Decorate a function with a docstring as a tool; the arguments are those of `declare`.
 
@@ -76,7 +83,14 @@ def tool(
     def made(function: Callable[..., Any]) -> "BaseTool":
         wrapped = as_tool(function)
         wrapped.metadata = declare(
-            effect, idempotent=idempotent, timeout_s=timeout_s, trusted=trusted, free_args=free_args, folder=folder
+            effect,
+            idempotent=idempotent,
+            timeout_s=timeout_s,
+            trusted=trusted,
+            free_args=free_args,
+            folder=folder,
+            attempts=attempts,
+            backoff_s=backoff_s,
         )
         return wrapped
 

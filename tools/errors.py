@@ -8,11 +8,14 @@ ToolException                (LangChain's)
     │   ├── FileNotReadable      .path .reason
     │   ├── FileNotWritten       .path .reason
     │   ├── UrlRefused           .url .reason
-    │   ├── NotConnected         .url .reason
+    │   ├── NotConnected         .url .reason             (Transient too)
     │   └── McpUnavailable       .server .reason
+    │       └── McpUnreachable                            (Transient too)
     ├── Transient
     ├── McpCallFailed            .server .tool .reason
+    │   └── McpConnectionLost                             (Transient too)
     ├── RequestFailed            .url .reason
+    │   └── ServerBusy                                    (Transient too)
     ├── SourceNotReadable        .source .reason
     ├── NothingFound
     ├── InputRefused             .reason
@@ -100,7 +103,7 @@ class UrlRefused(NothingHappened):
         super().__init__(f"{display_url(url)} is refused: {reason}")
 
 
-class NotConnected(NothingHappened):
+class NotConnected(NothingHappened, Transient):
     """No connection to a host; nothing was sent."""
 
     def __init__(self, url: str, reason: str) -> None:
@@ -118,6 +121,10 @@ class McpUnavailable(NothingHappened):
         super().__init__(f"MCP server {server!r} cannot be used: {reason}")
 
 
+class McpUnreachable(McpUnavailable, Transient):
+    """An MCP server does not answer, or has died; nothing was called."""
+
+
 class McpCallFailed(ToolError):
     """An MCP server reported a failure, ended during the call, or sent an unreadable result."""
 
@@ -128,6 +135,10 @@ class McpCallFailed(ToolError):
         super().__init__(f"{tool!r} of MCP server {server!r} failed: {reason}")
 
 
+class McpConnectionLost(McpCallFailed, Transient):
+    """An MCP server ended during the call."""
+
+
 class RequestFailed(ToolError):
     """A request was sent, at least in part, and the response is an error or unusable."""
 
@@ -135,6 +146,10 @@ class RequestFailed(ToolError):
         self.url = url
         self.reason = reason
         super().__init__(f"{display_url(url)} gave no usable answer: {reason}")
+
+
+class ServerBusy(RequestFailed, Transient):
+    """The server answered that it cannot serve the request now: 408, 425, 429 or 5xx."""
 
 
 class SourceNotReadable(ToolError):

@@ -8,13 +8,13 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import RequestFailed, SourceNotReadable
+from tools.errors import SourceNotReadable
 from tools.web.blocking import blocking
 from tools.web.exchange import WebResponse, within
 from tools.web.guard import Guard
 from tools.web.readable import EXTRACTION_S, Page, read_page
 from tools.web.redirects import follow
-from tools.web.statuses import advice
+from tools.web.statuses import advice, refused
 from tools.web.transport import guarded, request_for
 from tools.web.urls import LONGEST_URL, checked_url
 
@@ -79,7 +79,8 @@ async def _fetched(url: str, guard: Guard, bounds: FetchBounds) -> WebResponse:
             send = transport.handle_async_request
             answer = await follow(send, target, lambda place: request_for("GET", place, _ACCEPT), bounds.most_bytes)
     if not answer.is_success:
-        raise RequestFailed(str(answer.url), f"it answered {answer.phrase}; {advice(answer.status, answer.headers)}")
+        reason = f"it answered {answer.phrase}; {advice(answer.status, answer.headers)}"
+        raise refused(str(answer.url), answer.status, reason)
     return answer
 
 

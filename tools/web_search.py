@@ -6,7 +6,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
 
 from tools.declaration import ToolArgs, declare
-from tools.errors import NothingFound, ToolError
+from tools.errors import NothingFound, ToolError, Transient
 from tools.web.public_engines import ask_public_engines
 from tools.web.searching import Engine, Found, NoAnswerError
 from tools.web.tavily import Tavily
@@ -36,7 +36,8 @@ def web_search(engine: Engine | None = None) -> BaseTool:
         try:
             found = ask(query, limit)
         except NoAnswerError as error:
-            raise ToolError(f"web search for {query!r} did not answer ({error.reason}); {error.advice}") from error
+            failure = Transient if error.may_pass else ToolError
+            raise failure(f"web search for {query!r} did not answer ({error.reason}); {error.advice}") from error
         results = [_to_json(each) for each in found if _is_page(each)][:limit]
         if not results:
             raise NothingFound(

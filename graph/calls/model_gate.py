@@ -2,20 +2,18 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool
 
 from graph.calls.failures import error_of, failure_words
 from graph.calls.meter import LimitReached, Meter, Reservation
-from graph.calls.prompt import Asked, PromptMessages, Prompts, prompt_of
+from graph.calls.model_call import ModelCall, Prompted
+from graph.calls.prompt import Asked, Prompts
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.tally import Tally
-from graph.chat_models.chat import ModelRequest
 from graph.chat_models.failures import REPEATABLE
 from graph.chat_models.retry import Clock
 from graph.chat_models.role_model import RoleModel
@@ -23,8 +21,6 @@ from graph.errors import ModelCallError, ResultError
 from graph.ledger.protocol import Lease, Ledger
 from graph.observing.observed import around
 from graph.pictures import is_picture, without_bytes
-from graph.plan.attempts import NO_LIMITS, AttemptLimits
-from graph.plan.canonical import digest
 from graph.record.events import Draft, FailedAttempt, ModelFinished, ModelStarted, Tokens
 from graph.record.run_state import RunState
 from graph.record.values import Kept, normalise
@@ -42,60 +38,6 @@ KEPT_OF_AN_ANSWER = {
     "id",
     "name",
 }
-
-
-@dataclass(frozen=True)
-class ModelCall:
-    """A role's call of its model; `label` distinguishes calls with equal prompts, such as two rounds of replanning.
-
-    `tools` are the LangChain tools offered to the model, `schema` is the JSON Schema of its answer, with a title.
-    `limits` are those of the step that the call belongs to.
-    """
-
-    role: str
-    label: str
-    messages: Sequence[BaseMessage]
-    step: str | None = None
-    tools: Sequence[BaseTool] = ()
-    schema: Mapping[str, Any] | None = None
-    limits: AttemptLimits = NO_LIMITS
-
-    @property
-    def conversation(self) -> str:
-        """Name of the conversation: the label without the number of the turn."""
-        return self.label.rpartition(":")[0]
-
-    def request(self, about: Mapping[str, Any]) -> ModelRequest:
-        """Return the call for the chat model, named for tracers; `about` is metadata for them.
-
-        Plans and revisions are JSON, which a chat client should not stream to its user.
-        """
-        quiet = [] if self.role == "executor" else ["nostream"]
-        metadata = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
-        name = f"{self.role} {self.step}" if self.step else self.role
-        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": metadata}
-        return ModelRequest(self.messages, self.tools, self.schema, config)
-
-
-@dataclass(frozen=True)
-class Prompted:
-    """A call of a model with its prompt as plain data, and the digest of that."""
-
-    model: RoleModel
-    call: ModelCall
-    prompt: PromptMessages
-    digest: str
-
-    @classmethod
-    def of(cls, model: RoleModel, call: ModelCall) -> "Prompted":
-        """Return a call with its prompt."""
-        prompt = prompt_of(call.messages)
-        return cls(model, call, prompt, digest(prompt))
-
-    def key(self, run: str, attempt: int) -> str:
-        """Return the name of an attempt, equal if the run asks again after a crash."""
-        label = self.call.label if attempt == 1 else f"{self.call.label} attempt {attempt}"
-        return digest([run, self.call.role, label, self.digest])
 
 
 class ModelGate:

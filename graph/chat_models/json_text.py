@@ -1,86 +1,19 @@
-"""JSON in a model's text: fenced, between words, next to thoughts, or almost JSON (decision 0015).
+"""The JSON of a model's answer, if it has one: of several different values none is picked (decision 0015)."""
 
-The text is scanned once, front to back. Values inside thoughts or inside unreadable JSON never count as the answer, and
-if an answer has several different values, none is picked.
-"""
-
-import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
-from graph.chat_models.brackets import ONE_TOO_MANY, Brackets, extra_at, repair_brackets, walk
-from graph.chat_models.lenient_json import MAX_DEPTH, TOO_DEEP, Lenient, LenientError, lenient_json, read_lenient
-from graph.chat_models.thoughts import (
-    CHANNEL,
-    TAG,
-    TURN,
-    after_thoughts,
-    bare_final,
-    channel_end,
-    is_end,
-    thoughts_end,
-)
-from graph.plan.unique_keys import unique_keys
-
-NEAR_CHARACTERS = 20
-"""Characters quoted on each side of a fault."""
-
-MAX_STRICT_FAULTS = 50
-"""Failures of Python's parser per text, at most: each one counts the lines before the fault, which is quadratic."""
+from graph.chat_models.json_scan import Broken, Piece, ScanResult, distinct, scan
+from graph.chat_models.lenient_json import lenient_json
+from graph.chat_models.thoughts import after_thoughts
 
 _FENCED = re.compile(r"```\w*\s(.*)```", re.DOTALL)
-_OBJECT = r"\{(?=\s*(?:[\"'}]|//|/\*|\#|[A-Za-z_]\w*\s*[:：]))"  # noqa: RUF001  (full-width signs are meant)
-_LIST = r"\[(?=\s*(?:[\"'{\[\](]|//|/\*|\#|-?\d|(?:true|false|null|True|False|None)\b))"
-_MARK = re.compile(
-    rf"(?P<tag>{TAG})|(?P<head>{CHANNEL})|(?P<speaker>{TURN})|(?P<json>{_OBJECT}|{_LIST})", re.IGNORECASE
-)
-_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=unique_keys)
-_SKETCH = re.compile(r"[\[,:]\s*(?:\.\.\.|…)")
 
 
 class NoJson(ValueError):
     """The text contains no JSON value, several, or one that is truncated or unreadable, as the message states."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A JSON value in a text, with notes on its deviations from JSON."""
-
-    value: Any
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A part of a text that looks like JSON but cannot be parsed, and why."""
-
-    text: str
-    fault: str
-
-    def mentions(self, keys: Sequence[str]) -> bool:
-        """Whether it has one of the keys and is not just a format example with ellipses."""
-        key = rf"""["'{{,\s](?:{"|".join(keys)})["']?\s*[:：]"""  # noqa: RUF001
-        return bool(re.search(key, self.text)) and not _SKETCH.search(self.text)
-
-
-@dataclass
-class ScanResult:
-    """JSON values of a text outside thoughts, in order."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    broken: list[Broken] = field(default_factory=list)
-    thoughts: bool = False
-    strict_faults: int = 0
-
-    @property
-    def missing(self) -> NoJson:
-        """The error to raise if there is no value."""
-        if self.broken:
-            return NoJson(f"the JSON in the answer {self.broken[0].fault}")
-        return NoJson("the answer holds no JSON object" + (" beside its thoughts" if self.thoughts else ""))
 
 
 def value_from(text: str) -> Any:
@@ -113,7 +46,7 @@ def json_from(text: str) -> Any:
     found = scan(text)
     pieces = distinct([piece for piece in found.pieces if not _is_aside(piece.value)] or found.pieces)
     if found.broken or not pieces:
-        raise found.missing
+        raise _missing(found)
     if len(pieces) > 1:
         raise NoJson(f"the answer holds {len(pieces)} differing JSON values; give one")
     return pieces[0].value
@@ -140,7 +73,7 @@ def pieces_from(text: str, wanted: Callable[[Any], bool], keys: Sequence[str]) -
         return pieces
     others = distinct([piece for piece in found.pieces if not _is_aside(piece.value)] or found.pieces)
     if not others:
-        raise found.missing
+        raise _missing(found)
     if len(others) > 1:
         raise NoJson(f"the answer holds {len(others)} differing JSON values, and none of them is what is asked for")
     return others
@@ -160,83 +93,8 @@ def objects_with(key: str, text: str) -> list[dict[str, Any]]:
     return [piece.value for piece in found.pieces if isinstance(piece.value, dict) and key in piece.value]
 
 
-def scan(text: str) -> ScanResult:
-    """Return the objects and lists of a text outside thoughts, and the unreadable ones.
-
-    An end of thoughts without a beginning, and the first final channel, turn all text before them into thoughts.
-    """
-    position = bare_final(text)
-    found, final = ScanResult(thoughts=position > 0), False
-    while mark := _MARK.search(text, position):
-        if mark["json"]:
-            position = _take(text, mark.start(), found)
-            continue
-        position = mark.end()
-        if mark["tag"] and not is_end(mark):
-            position, found.thoughts = thoughts_end(text, mark), True
-        elif mark["tag"] or (mark["head"] and mark["channel"].lower() == "final" and not final):
-            # Everything before was thought: start over (decision 0027).
-            found, final = ScanResult(thoughts=True, strict_faults=found.strict_faults), final or not mark["tag"]
-        elif (mark["head"] and mark["channel"].lower() != "final") or _is_other(mark["turn"]):
-            position, found.thoughts = channel_end(text, position), True
-    return found
-
-
-def distinct(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return the pieces without duplicates."""
-    return list({json.dumps(piece.value, sort_keys=True): piece for piece in reversed(pieces)}.values())[::-1]
-
-
-def _take(text: str, start: int, found: ScanResult) -> int:
-    """Parse the value at `start` into `found`, and return the index to continue from."""
-    try:
-        read = _read(text, start, found)
-    except LenientError as error:
-        met = walk(text, start)
-        # Repair only an unclosed value; a closed one with a fault inside stays broken (decision 0015).
-        if not met.closed and (better := repair_brackets(text, start, met, lenient_json)):
-            found.pieces.append(Piece(better[0], (better[1],)))
-            return _fence(text, met.end)
-        end = met.end if met.closed else _fence(text, met.end)
-        found.broken.append(Broken(text[start:end], _fault(text, error, met)))
-        return end
-    notes = [f"the JSON was written with {note}" for note in read.notes]
-    notes += [ONE_TOO_MANY] if extra_at(text, read.end) else []
-    found.pieces.append(Piece(read.value, tuple(notes)))
-    return read.end
-
-
-def _read(text: str, start: int, found: ScanResult) -> Lenient:
-    if found.strict_faults < MAX_STRICT_FAULTS:
-        with suppress(ValueError, RecursionError):
-            value, end = _DECODER.raw_decode(text, start)
-            if _depth(value) <= MAX_DEPTH:
-                return Lenient(value, end, ())
-        found.strict_faults += 1
-    return read_lenient(text, start)  # its errors name the fault
-
-
-def _fault(text: str, error: LenientError, met: Brackets) -> str:
-    if str(error) == TOO_DEEP:
-        return TOO_DEEP
-    if error.at_end and met.end >= len(text):
-        return "is not closed; it may be cut off"
-    near = text[max(0, error.position - NEAR_CHARACTERS) : error.position + NEAR_CHARACTERS]
-    return f"cannot be read: {error}, near {near!r}"
-
-
 def _most_relevant(broken: Sequence[Broken], keys: Sequence[str]) -> Broken:
     return next((part for part in broken if part.mentions(keys)), broken[0])
-
-
-def _fence(text: str, position: int) -> int:
-    """Return the index of the next fence, after which scanning can resume."""
-    fence = text.find("```", position)
-    return len(text) if fence < 0 else fence
-
-
-def _is_other(turn: str | None) -> bool:
-    return bool(turn) and turn != "assistant"
 
 
 def _is_aside(value: Any) -> bool:
@@ -244,16 +102,8 @@ def _is_aside(value: Any) -> bool:
     return not value or (isinstance(value, list) and all(isinstance(item, int) for item in value))
 
 
-def _depth(value: Any) -> int:
-    """Return the nesting depth of a value, counted up to one more than allowed."""
-    level, depth = [value], 0
-    while depth <= MAX_DEPTH:
-        level = [part for item in level if isinstance(item, dict | list) for part in _parts(item)]
-        if not level:
-            break
-        depth += 1
-    return depth
-
-
-def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value
+def _missing(found: ScanResult) -> NoJson:
+    """Return the error to raise if there is no value."""
+    if found.broken:
+        return NoJson(f"the JSON in the answer {found.broken[0].fault}")
+    return NoJson("the answer holds no JSON object" + (" beside its thoughts" if found.thoughts else ""))

@@ -11,7 +11,10 @@ from graph.review.request import asked_again, digest_of_all
 from graph.review.response import RequestJson, asked, call_names
 from graph.runs import Run
 from graph.text.review.drawing import plan_drawing, settled
-from graph.text.review.frame import plain_description, redrawn, to_blocks, to_text
+from graph.text.review.frame import plain_description, redrawn, to_blocks, to_text, widened
+
+READING_COLUMNS = 100
+"""How wide text is at most: longer lines are hard to read."""
 
 
 def show_request(screen: Screen, run: Run) -> None:
@@ -70,8 +73,8 @@ def _strip_error(description: str, error: str | None) -> str:
 
 
 def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:
-    """Return a description as plain text, its prose wrapped and its plan drawn as wide as the screen."""
-    blocks = to_blocks(description)
+    """Return a description as plain text: its lines fit the screen, and its plan is drawn as wide as that."""
+    blocks = widened(to_blocks(description), min(screen.columns, READING_COLUMNS))
     if run.plan is not None:
         blocks = redrawn(blocks, plan_drawing(run.plan, settled(run.plan, run.results), screen.columns))
     return to_text(blocks, _width(screen))
@@ -79,4 +82,4 @@ def _fit_to_screen(screen: Screen, run: Run, description: str) -> str:
 
 def _width(screen: Screen) -> int | None:
     """Return how wide prose is; without a terminal it is not broken, so that programs find its sentences."""
-    return screen.columns if screen.out.is_terminal else None
+    return min(screen.columns, READING_COLUMNS) if screen.out.is_terminal else None

@@ -74,6 +74,9 @@ def setup_to_resume(screen: Screen, run: Run, options: Mapping[str, Any], own_se
     """
     current = Setup.default().changed(**options)
     known = run.setup or run.unproven_setup
+    if not known and options.get("documents") is None and options.get("workspace") is None:
+        screen.say(f"{run.id} has no recorded settings, as it was started by a server or a graph of your own.")
+        screen.say(f"documents: {current.documents}; workspace: {current.workspace} (--docs, --workspace: others)")
     if own_settings or not known:
         return current
     recorded = _read(run, known)

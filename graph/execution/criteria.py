@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage
 from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
-from graph.calls.model_gate import ModelCall
+from graph.calls.model_call import ModelCall
 from graph.calls.threads import run_sync
 from graph.calls.tool_call import Finished
 from graph.chat_models.json_text import objects_with

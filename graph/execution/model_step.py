@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from pydantic import JsonValue
 
 from graph.calls.gate import CallGate
-from graph.calls.model_gate import ModelCall
+from graph.calls.model_call import ModelCall
 from graph.calls.tool_call import Finished
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.answer import Flaw, flaw_of

@@ -7,27 +7,23 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from graph.calls.meter import LimitReached
-from graph.calls.model_gate import ModelCall
+from graph.calls.model_call import ModelCall
 from graph.context import Services
 from graph.errors import InputError
-from graph.fork import is_fork
 from graph.ledger.values import content_value
 from graph.nodes.fork_source import fork_source
 from graph.nodes.planner_input import (
-    Operation,
     brought_plan,
-    check_named,
     goal_stated,
     goal_to_begin,
-    is_repeated,
-    operation_of,
     steering,
     wants_to_go_on,
     wants_to_retry,
 )
 from graph.nodes.retry import reopen, retry_hint
 from graph.nodes.review_message import message_about, message_without_plan
-from graph.nodes.step_changes import change_in_words, take_changes
+from graph.nodes.run_to_continue import is_announced, run_to_continue, was_here
+from graph.nodes.step_changes import take_changes
 from graph.pictures import pictures_of
 from graph.plan.canonical import digest
 from graph.plan.json_schema import plan_schema, revision_schema
@@ -42,14 +38,12 @@ from graph.record.amendment import Amendment
 from graph.record.ending import Ending, ending_of
 from graph.record.events import Content, Draft
 from graph.record.goal import Goal
-from graph.record.reopening import is_retryable, retry_fault
 from graph.record.values import keep_anything
-from graph.route import route_of
 from graph.run_context import RunContext
 from graph.run_events import budget_reached, revision
-from graph.run_opening import begin_run, invocation_of, latest_run, open_run, thread_of
+from graph.run_opening import begin_run, thread_of
 from graph.run_writer import RunWriter
-from graph.state import State, StateUpdate, goal_of, last_words, stated_goal
+from graph.state import State, StateUpdate
 from graph.state_view import state_at_end, state_update, state_while_waiting, state_with_plan
 
 
@@ -70,7 +64,7 @@ class Planner:
         source = await fork_source(self.services, state, thread)
         if source.goal is not None and brought_plan(state, source.goal) is None:
             state = {**state, "plan": source.plan, "digest": None}
-        run = await self._run_to_continue(state, config)
+        run = await run_to_continue(self.services, state, config)
         if run is not None and (words := steering(state)):
             await RunWriter(run).write(
                 Amendment(add=(words,), by=str(run.approver)).draft(run.record.assignment.constraints)
@@ -79,9 +73,8 @@ class Planner:
             await take_changes(run, state, words=True)
             writer = RunWriter(run)
             async with writer.owned():
-                if wants_to_retry(state) and run.record.ended and not _was_here(run, state, config):
-                    brings_plan, invocation = _brings_plan(run, state), invocation_of(config)
-                    await reopen(writer, brings_plan=brings_plan, invocation=invocation)
+                if wants_to_retry(state) and run.record.ended and not was_here(run, state):
+                    await reopen(writer, brings_plan=_brings_plan(run, state))
                 return await self._continue(writer, state)
         goal = source.goal or goal_to_begin(state, thread)
         if brought_plan(state, goal) is None:
@@ -106,7 +99,7 @@ class Planner:
         run = writer.run
         if run.record.ended:
             return state_at_end(run, **(retry_hint(run) if wants_to_go_on(state) else {}))
-        if _is_announced(run, state):
+        if is_announced(run, state):
             return state_update(run, "review", reason=None)
         if not run.record.plan_state.awaits_plan and not run.record.plan_state.steered:
             is_proposed = wants_to_retry(state) and _brings_plan(run, state)
@@ -126,22 +119,6 @@ class Planner:
         message = message_without_plan(run)
         update = {"goal": run.record.assignment.goal, "reason": None, "messages": [message], "doubts": []}
         return state_update(run, "review", **update, **shown)
-
-    async def _run_to_continue(self, state: State, config: RunnableConfig) -> RunContext | None:
-        """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
-        latest = await latest_run(self.services, thread_of(state, config), state.get("run"))
-        if latest is not None and _was_here(latest, state, config):
-            return latest
-        if (wanted := operation_of(state)) is not None:
-            return _operated_on(latest, wanted, state)
-        if latest is not None and (_is_begun(latest, state) or _is_meant_by_words(latest, state)):
-            return latest
-        named = await open_run(self.services, state, config)
-        if named is not None and _is_sent_back(named, state):
-            return named
-        if not (wants_to_go_on(state) or steering(state) or change_in_words(state)):
-            return None
-        return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
 
     async def _plan(self, writer: RunWriter, state: State) -> StateUpdate:
         run = writer.run
@@ -219,35 +196,6 @@ class Planner:
         return state_with_plan(run, plan, "review", messages=[message_about(run, plan)], **keys)
 
 
-def _was_here(run: RunContext, state: State, config: RunnableConfig) -> bool:
-    """Whether this node has worked on just this input before: at this checkpoint, or in this invocation of a server."""
-    return run.here_before or is_repeated(state, run.record, invocation_of(config))
-
-
-def _operated_on(run: RunContext | None, wanted: Operation, state: State) -> RunContext:
-    """Return the thread's latest run, which an operation in the input takes up.
-
-    Raises:
-        InputError: The thread has no run, its run is not the one named, or it has ended and is to be continued.
-    """
-    if run is None:
-        raise InputError("operation", f"there is no run to {wanted} on this thread; give a goal")
-    check_named(state, run.record.id, run.key.thread)
-    if wanted == "continue" and run.record.ended is not None:
-        next_move = "retry it instead" if is_retryable(run.record) else "start a new run"
-        raise InputError("operation", f"{run.record.id} has ended as {run.record.ended.status}; {next_move}")
-    if wanted == "retry" and run.record.ended is None:
-        raise InputError("operation", f"{run.record.id} {retry_fault(run.record, changed=False)}")
-    return run
-
-
-def _is_meant_by_words(run: RunContext, state: State) -> bool:
-    """Whether `retry`, `continue` or `resume` in a chat is about this run, and so no goal."""
-    if run.record.ended is None:
-        return wants_to_retry(state)
-    return is_retryable(run.record) and (wants_to_retry(state) or wants_to_go_on(state))
-
-
 def _brings_plan(run: RunContext, state: State) -> bool:
     """Whether the input brings a plan that is not the run's."""
     return brought_plan(state, Goal(run.record.assignment.goal, run.record.assignment.constraints)) is not None
@@ -256,46 +204,6 @@ def _brings_plan(run: RunContext, state: State) -> bool:
 def _proposed(run: RunContext) -> StateUpdate:
     """Return the state of a retried run whose caller brings another plan: review reads that from the state."""
     return state_update(run, "review", **state_while_waiting(run, run.recorded_plan()), doubts=[])
-
-
-def _is_begun(run: RunContext, state: State) -> bool:
-    """Whether the run was begun for just this input, by a process that died before the checkpoint was kept.
-
-    Once something of it was asked or decided, the same input is a fork, or the wish to begin anew.
-    """
-    record = run.record
-    if record.ended or record.review_state.requests or record.review_state.last_decision_seq:
-        return False
-    try:
-        goal = goal_of(state)
-    except InputError:
-        return False
-    is_same = (goal.goal, goal.constraints) == (record.assignment.goal, record.assignment.constraints)
-    return is_same and (record.plan_state.plan is None or brought_plan(state, goal) is None)
-
-
-def _is_sent_back(run: RunContext, state: State) -> bool:
-    """Whether review sent the run here: after a decision that wants a plan, or on its way round to itself.
-
-    It may have been cancelled by another process since, and is then shown as it ended.
-    """
-    if route_of(state) not in ("plan", "revise", "announce") or last_words(state.get("messages") or ()) is not None:
-        return False
-    told = bool(run.record.plan_state.steered) or (
-        run.record.review_state.last_decision_seq > 0 and run.record.plan_state.awaits_plan
-    )
-    return (
-        stated_goal(state).goal in ("", run.record.assignment.goal)
-        and not is_fork(run, state)
-        and (told or _is_announced(run, state))
-    )
-
-
-def _is_announced(run: RunContext, state: State) -> bool:
-    """Whether review routed here only to announce its request in the chat (see `graph.nodes.review_message`)."""
-    named = state.get("run")
-    is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
-    return is_this and route_of(state) == "announce"
 
 
 def _why(run: RunContext, brought: Any) -> str:

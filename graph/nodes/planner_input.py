@@ -51,13 +51,11 @@ def wants_to_retry(state: State) -> bool:
     return operation_of(state) == RETRY or (last_words(state.get("messages") or ()) or "").lower() == RETRY
 
 
-def is_repeated(state: State, record: RunState, invocation: str | None) -> bool:
-    """Whether a graph server executes an invocation again, after the process that began or reopened the run died.
+def is_same_input(state: State, record: RunState) -> bool:
+    """Whether the input of a repeated invocation is that of the run.
 
     One invocation of a server may invoke this graph with several goals, as a part of another graph.
     """
-    if invocation is None or invocation != record.assignment.invocation:
-        return False
     if operation_of(state) is not None or wants_to_retry(state) or wants_to_go_on(state):
         return True
     try:

@@ -1,6 +1,7 @@
 """Expansion of due `refine` steps: a planner plans each of them (docs/decisions/0019-refined-steps.md)."""
 
-from graph.calls.model_gate import ModelCall, ModelGate
+from graph.calls.model_call import ModelCall
+from graph.calls.model_gate import ModelGate
 from graph.execution.step_limit import StepLimit, StepTimedOut
 from graph.plan.json_schema import plan_schema
 from graph.plan.schema import Plan, Step

@@ -7,7 +7,7 @@ from functools import partial
 from langchain_core.runnables import RunnableConfig
 
 from graph.calls.meter import LimitReached
-from graph.calls.model_gate import ModelCall
+from graph.calls.model_call import ModelCall
 from graph.context import Services
 from graph.fork import is_fork
 from graph.nodes.refinement import refined

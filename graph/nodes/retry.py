@@ -17,13 +17,12 @@ from graph.run_context import RunContext
 from graph.run_writer import RunWriter
 
 
-async def reopen(writer: RunWriter, *, brings_plan: bool, invocation: str | None) -> None:
+async def reopen(writer: RunWriter, *, brings_plan: bool) -> None:
     """Reopen the run, which is owned, with the changes that its caller makes.
 
     Args:
         writer: The run's writer.
         brings_plan: Whether the caller brings another plan.
-        invocation: A graph server's id of this invocation.
 
     Raises:
         InputError: The run cannot be retried, or a changed limit is invalid.
@@ -35,7 +34,7 @@ async def reopen(writer: RunWriter, *, brings_plan: bool, invocation: str | None
     budget = _raised(run, changes.limits)
     bound = None if budget is None else rebind(record, run.terms, replace(run.terms, budget=budget))
     again = steps_to_retry(record)
-    reopened = RunReopened(again=again, approver=by, budget=budget, binding=bound, invocation=invocation)
+    reopened = RunReopened(again=again, approver=by, budget=budget, binding=bound, invocation=run.invocation)
     said = (
         [Amendment(feedback=changes.feedback, by=by).draft(record.assignment.constraints)] if changes.feedback else []
     )

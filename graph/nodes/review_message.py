@@ -10,20 +10,27 @@ Once there is a decision, review leaves a message that says what was decided, an
 
 from collections.abc import Sequence
 from hashlib import sha256
+from shlex import quote
 
 from langchain_core.messages import AIMessage
 
+from graph.markdown import code
 from graph.nodes.review_calls import calls_for
 from graph.nodes.review_request import request_about
 from graph.nodes.review_subject import Subject, uncertain_calls
 from graph.plan.schema import Plan
 from graph.review.request import ReviewRequest
 from graph.run_context import RunContext
+from graph.sanitize import escaped
 from graph.state import REVIEW, State, StateUpdate
 from graph.text.decision import decision_text
 from graph.text.review.drawing import settled
 from graph.text.review.plan import plan_message
 
+HOW_TO_DECIDE = (
+    "Decide with the buttons of this chat or, if it has none, with {command}. A message here decides nothing: it is a "
+    "new goal."
+)
 HOW_TO_REJECT = "To reject, write a reason: some chat clients send an empty rejection as an approval."
 
 
@@ -84,7 +91,8 @@ def _name(request: ReviewRequest) -> str:
 def _words(request: ReviewRequest) -> str:
     descriptions: list[str] = [action["description"] for action in request.to_json()["action_requests"]]
     can_approve = any("approve" in action.allowed for action in request.actions)
-    return "\n\n".join(["Your decision is needed.", *descriptions, *([HOW_TO_REJECT] if can_approve else [])])
+    how = HOW_TO_DECIDE.format(command=code(escaped(f"planner-executor resume {quote(request.run)}")))
+    return "\n\n".join(["Your decision is needed.", *descriptions, how, *([HOW_TO_REJECT] if can_approve else [])])
 
 
 def _kept(text: str) -> bytes:

@@ -28,6 +28,8 @@ def change_in_words(state: Mapping[str, Any]) -> StepChange | None:
 async def take_changes(run: RunContext, state: Mapping[str, Any], *, words: bool = False) -> None:
     """Write the changes in the state, and with `words` that of the chat, to a run that nobody executes; once.
 
+    A server that executes an invocation again does so at another checkpoint, so that what is made already is left out.
+
     Raises:
         InputError: A step is unknown or cannot change, or a result does not fit.
         RunOwnedError: Another process executes the run.
@@ -39,7 +41,8 @@ async def take_changes(run: RunContext, state: Mapping[str, Any], *, words: bool
     changes = changes_from(state["changes"]) if state.get("changes") else []
     by = str(run.approver)
     _check_people(run, [*changes, *([said] if said else [])])
-    drafted = [change.drafted(run.record, by) for change in (*changes, *([said] if said else []))]
+    asked = [change for change in (*changes, *([said] if said else [])) if not change.is_made(run.record)]
+    drafted = [change.drafted(run.record, by) for change in asked]
     if drafted:
         await RunWriter(run).write(
             *(one.draft for one in drafted), artifacts=[kept for one in drafted for kept in one.kept]

@@ -41,7 +41,8 @@ def stall_of(record: RunState, current: Plan, revised: Plan | None) -> str | Non
     again = [step for step, mark in failures.items() if mark in record.plan_state.failures]
     if again:
         errors = "; ".join(f"{step}: {record.steps.results[step].error}" for step in again[:3])
-        return f"the same failure came again after {record.plan_state.replans} revision(s): {errors}"
+        count = record.plan_state.replans
+        return f"the same failure came again after {count} revision{'s' if count > 1 else ''}: {errors}"
     if revised is None:
         return "the replanner found no revision that can run"
     if failures and revised.digest in record.plan_state.digests[:-1]:

@@ -90,6 +90,7 @@ class Divergence:
 NONE: frozenset[str] = frozenset()
 OF_WORDING = {
     "run_started": frozenset({"wording"}),
+    "plan_revised": frozenset({"stalled"}),
     "plan_refused": frozenset({"issues", "stays"}),
     "review_requested": frozenset({"shown", "subject", "error", "issues"}),
     "call_refused": frozenset({"why"}),

@@ -49,9 +49,9 @@ def staged(
         return ledger
 
     tools = RecordedTools(specs, cues.outcome_of_call, transcript.artifacts, ledger.recording.file_seen)
-    turns = RateLimiter({}, ledger.clock)
-    clock = Clock(ledger.now, _at_once, step_over=cues.step_over)
-    return compiled(Services(settings, tools, models, opened, turns, ledger.clock, clock), saver)
+    turns = RateLimiter({}, ledger.time.seconds)
+    clock = Clock(ledger.time.now, _at_once, step_over=cues.step_over)
+    return compiled(Services(settings, tools, models, opened, turns, ledger.time.seconds, clock), saver)
 
 
 def _budget(first: Event) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from graph.ledger.transcript import Transcript
 from graph.record.artifacts import with_values
 from graph.record.call import Call
 from graph.record.events import (
-    BudgetReached,
     CallStarted,
     Draft,
     Event,
@@ -26,12 +25,10 @@ from graph.record.other_runs import other_calls
 from graph.record.standing_approval import StandingApproval, StandingCall, StandingUse
 from graph.record.values import Kept
 from graph.replay.comparison import WORLD, Divergence
+from graph.replay.recorded_clock import RecordedClock
 from graph.replay.recording import Recording
 
 NAME = "(replay)"
-LONG_S = 1e9
-LATE = 1e12
-"""A time, in Unix seconds, after the deadline of every run."""
 
 
 class ReplayStopped(LedgerError):
@@ -61,7 +58,7 @@ class ReplayLedger:
     name = NAME
 
     def __init__(self, transcript: Transcript, recording: Recording, *, may_differ: bool = False) -> None:
-        self.recording = recording
+        self.recording, self.time = recording, RecordedClock(recording)
         self.stopped: Divergence | None = None
         self.dead = False
         self.first: Divergence | None = None
@@ -76,7 +73,6 @@ class ReplayLedger:
         self._artifacts = dict(transcript.artifacts)
         self._events: list[Event] = []
         self._tokens = 0
-        self._begins = False
 
     @property
     def free(self) -> bool:
@@ -100,7 +96,7 @@ class ReplayLedger:
         """Own the run: a replay has no other owner."""
         self._alive()
         self._tokens += 1
-        self._begins = True
+        self.time.begin()
         yield Lease(run, 1, self._tokens)
 
     @asynccontextmanager
@@ -221,24 +217,6 @@ class ReplayLedger:
         assert event is not None
         self._keep(event, event.payload)
         self.recording.play([self.recording.front])
-
-    def clock(self) -> float:
-        """Return seconds: the clock stands still until the record reaches a time limit."""
-        if self._begins:
-            self._begins = False
-            return 0.0
-        return LONG_S if self._is_over("wall_s") else 0.0
-
-    def now(self) -> float:
-        """Return Unix seconds: no deadline is near until the record reaches it."""
-        return LATE if self._is_over("elapsed_s") else 0.0
-
-    def _is_over(self, limit: str) -> bool:
-        """Whether the record reaches this limit of time next."""
-        barrier = self.recording.barrier
-        reached = barrier.data_if_known if barrier is not None else None
-        is_over = isinstance(reached, BudgetReached) and reached.limit == limit
-        return is_over and not self.recording.is_for(("call_started", "model_started"))
 
     def _alive(self) -> None:
         if self.dead:

@@ -32,6 +32,10 @@ class Skip:
     step: str
     why: str = ""
 
+    def is_made(self, record: RunState) -> bool:
+        """Whether the run has been changed in this way already."""
+        return record.steps.is_skipped(self.step)
+
     def drafted(self, record: RunState, by: str) -> Drafted:
         """Return the event; `by` is the user.
 
@@ -52,6 +56,11 @@ class Supply:
 
     step: str
     value: Any
+
+    def is_made(self, record: RunState) -> bool:
+        """Whether the run has been changed in this way already; a large result is not compared."""
+        result = record.steps.results.get(self.step)
+        return self.step in record.steps.supplied and result is not None and result.value == self.value
 
     def drafted(self, record: RunState, by: str) -> Drafted:
         """Return the event; `by` is the user.

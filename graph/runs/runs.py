@@ -57,11 +57,12 @@ class Runs:
         """Return the latest run of the thread of exactly that name.
 
         Raises:
+            PrunedRunError: The thread was removed.
             UnknownRunError: The thread has no run.
         """
         found = await self.ledger.last_run(thread)
         if found is None:
-            raise UnknownRunError(thread, self.ledger.name)
+            raise await self._unknown(thread)
         return found
 
     async def show(self, run: RunKey | str) -> Run:

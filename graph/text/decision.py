@@ -6,7 +6,8 @@ from graph.record.budget import unit_in_words
 from graph.record.call import Call
 from graph.record.events import Decided
 from graph.record.values import to_text
-from graph.text.review.frame import ITEM, Prose, limit_name, name, to_markdown, words
+from graph.text.review.frame import Prose, limit_name, name, to_markdown, words
+from graph.text.review.layout import ITEM
 
 
 def decision_text(decided: Decided, revision: int, calls: Mapping[str, Call]) -> str:

@@ -1,9 +1,11 @@
 """The ending of a run as a chat message."""
 
 import json
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
+from graph.errors import listed
 from graph.markdown import answer_markdown, fenced, text_markdown
 from graph.sanitize import escaped
 
@@ -13,11 +15,14 @@ LISTED = 20
 """Largest object that is shown as a list."""
 
 
-def ending_text(status: str, reason: str, answer: JsonValue) -> str:
-    """Return the ending of a run as text: the answer, with the reason unless the run succeeded."""
+def ending_text(status: str, reason: str, answer: JsonValue, unjudged: Sequence[str] = ()) -> str:
+    """Return the ending of a run as text: the answer, with the reason unless the run succeeded.
+
+    A reason names the steps `unjudged`, whose success criteria nobody judged; a success names them after its answer.
+    """
     answer_text = _answer_in_words(answer)
     if status == "succeeded":
-        return answer_text
+        return f"{answer_text}\n\nSuccess criteria that nobody judged: {listed(unjudged)}." if unjudged else answer_text
     end = fenced(f"{status}: {escaped(reason)}")
     return end if answer is None else f"{end}\n\n{answer_text}"
 

@@ -72,6 +72,15 @@ def test_what_a_client_says_of_a_run_is_not_used(cli: Cli, folder: Path, small: 
     assert "elsewhere" not in done.stdout
 
 
+def test_a_run_of_a_server_is_resumed_in_the_folders_that_are_named_before(cli: Cli, folder: Path) -> None:
+    run = begun(folder, "t")
+
+    done = cli("resume", run, "--reject")
+
+    assert f"{run} has no recorded settings" in done.stdout
+    assert f"documents: {folder / 'docs'}; workspace: {folder / 'workspace'}" in done.stdout
+
+
 def test_an_older_record_is_used_only_as_far_as_options_name_it(cli: Cli, folder: Path, small: Any) -> None:
     run = begun(folder, "t", record=hostile(folder, small))
 

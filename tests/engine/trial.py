@@ -34,7 +34,8 @@ PAID = 10
 """One of this many runs pays."""
 SENDERS = 8
 APPROVE = {"decisions": [{"type": "approve"}]}
-ABANDONED_S = 40.0
+SETTLED_S = 3.0
+ABANDONED_S = 60.0
 """A run without an owner and without a new event for that long is continued by hand: no server works on it."""
 
 
@@ -104,6 +105,7 @@ class Client:
         """Begin a run; what a server that died may have accepted is not sent a second time."""
         thread = (await self.ask("POST", "/threads", {}))["thread_id"]
         while not await self.invoke(thread, input={"goal": label(n), "plan": plan(n)}):
+            await asyncio.sleep(SETTLED_S)  # a commit of the server that died may still be under way
             if await self.ask("GET", f"/threads/{thread}/runs"):
                 return
 
@@ -122,6 +124,7 @@ async def tried(
         trial = Trial(at, client, ledger, numbers, found, began + limit_s)
         if end is not None:
             await trial.until_ended(runs // 3)
+            await trial.until_paying(at.servers[0])
             await asyncio.to_thread(end, at.servers[0])
             await trial.until_ended(runs // 3 + runs // 20)
             await asyncio.to_thread(at.servers[0].start)
@@ -138,7 +141,7 @@ async def tried(
 
 @asynccontextmanager
 async def connected(at: Engine) -> AsyncIterator[Client]:
-    async with httpx.AsyncClient(headers={"x-api-key": TOKEN}, timeout=60) as http:
+    async with httpx.AsyncClient(headers={"x-api-key": TOKEN}, timeout=None) as http:
         yield Client(at.servers, http)
 
 
@@ -172,10 +175,27 @@ class Trial:
         while time.monotonic() < self.until:
             known = await self.known()
             open_ones = [run for run in known if run.ended_at is None]
-            if len(known) - len(open_ones) >= ended:
+            if len({run.goal for run in known if run.ended_at is not None}) >= ended:
                 return
             await asyncio.gather(*(self._look_after(run) for run in open_ones))
             await asyncio.sleep(0.5)
+
+    async def until_paying(self, server: Server) -> None:
+        """Look after the runs until a server has begun another payment."""
+        before = after = self._payments(server)
+        while after == before and time.monotonic() < self.until and after < sum(map(pays, self.numbers)):
+            runs = [run for run in await self.known() if run.ended_at is None]
+            if not runs:
+                return
+            await asyncio.gather(*map(self._look_after, runs))
+            deadline = time.monotonic() + 1
+            while after == before and time.monotonic() < deadline:
+                await asyncio.sleep(0.05)
+                after = self._payments(server)
+
+    def _payments(self, server: Server) -> int:
+        paid = {label(n) for n in self.numbers if pays(n)}
+        return sum(name in paid and step == "s2" and pid == str(server.pids[-1]) for name, step, pid in self.at.calls)
 
     async def _look_after(self, run: RunSummary) -> None:
         key = (run.thread, ",".join(run.asks), run.waiting_since or 0.0)

@@ -31,7 +31,7 @@ async def look(label: str, step: str) -> str:
 
 async def pay(label: str, step: str) -> str:
     """Pay; may not be repeated, and takes long enough for the kill to meet some of them."""
-    return await _work(label, step, 10 * WAIT_S)
+    return await _work(label, step, 30 * WAIT_S)
 
 
 graph = build_graph(tools=[look, pay], ledger=database(), approval="side_effects", replan="never")

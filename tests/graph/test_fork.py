@@ -15,15 +15,15 @@ PLAN = {"steps": [step("a", "look")]}
 OTHER = {"steps": [step("b", "look")]}
 
 
-def run_at(checkpoint: str, *events: tuple[str, dict[str, Any]]) -> RunContext:
+def run_at(checkpoint: str, *events: tuple[str, dict[str, Any]], invocation: str | None = None) -> RunContext:
     """Return a run with these events after its plan, as a node at a checkpoint reads it."""
     first: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("run_started", {"thread": "t", "n": 1, "goal": "g", "constraints": []}),
+        ("run_started", {"thread": "t", "n": 1, "goal": "g", "constraints": [], "invocation": "i1"}),
         ("plan_revised", {"revision": 1, "plan": PLAN, "digest": "d", "author": "planner", "checkpoint": "c1"}),
     )
     told = enumerate((*first, *events), 1)
     record = project([Event(seq, kind, None, 1.0, whole_payload(kind, payload)) for seq, (kind, payload) in told])
-    return RunContext(None, None, RunKey("t", 1), record, checkpoint)  # type: ignore[arg-type]
+    return RunContext(None, None, RunKey("t", 1), record, checkpoint, invocation=invocation)  # type: ignore[arg-type]
 
 
 def decided(by: str, checkpoint: str = "c2") -> tuple[str, dict[str, Any]]:
@@ -78,6 +78,11 @@ def test_what_only_the_policy_let_pass_since_passes_again(
     more: tuple[Any, ...], seen: int, plan: Any, forks: bool
 ) -> None:
     assert is_fork(run_at("made anew", decided("policy"), *more), state(seen, plan)) is forks
+
+
+@pytest.mark.parametrize(("invocation", "forks"), [("i1", False), ("i2", True)])
+def test_an_invocation_that_a_server_repeats_forks_nothing_however_old_its_state(invocation: str, forks: bool) -> None:
+    assert is_fork(run_at("new", decided("policy"), ENDED, invocation=invocation), state(2)) is forks
 
 
 def test_another_plan_in_a_finished_thread_is_a_run_of_its_own() -> None:

@@ -16,7 +16,7 @@ PLAN = {"steps": [A, B]}
 OTHER = {"steps": [A, step("b", "write", text="shorter"), step("c", "search", query="sun")]}
 DIFF = {"added": ["c"], "changed": ["b"], "removed": [], "answer": False}
 WORDS = "Changes since revision 1, which was shown last: added: c; changed: b."
-SINCE = 'b (changed)\n    args.text was "{a_result.items[0]}"\n      now "shorter"\n'
+SINCE = 'b (changed)\n    args.text\n      was "{a_result.items[0]}"\n      now "shorter"\n'
 
 
 def last_words(graph: Any) -> str:

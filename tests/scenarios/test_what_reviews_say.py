@@ -112,8 +112,11 @@ def test_a_revision_says_what_it_adds_changes_and_removes_and_what_that_was(star
     text = words(request)
     changed = "added: new; changed: b; removed: z; answer changed."
     assert f"Changes since revision 1, which was shown last: {changed}" in text
-    assert '    tool was "broken"\n      now "search"\n' in text and '    checks was [{"non_empty":true}]\n' in text
-    assert '    args.query was not given\n      now "instead"\n' in text
+    assert (
+        '    tool\n      was "broken"\n      now "search"\n' in text
+        and '    checks\n      was [{"non_empty":true}]\n' in text
+    )
+    assert '    args.query\n      was not given\n      now "instead"\n' in text
     assert "- z (removed): notes, after b (do z)\n" in text
     assert request["diff"] == {"added": ["new"], "changed": ["b"], "removed": ["z"], "answer": True}
 

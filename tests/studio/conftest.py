@@ -51,7 +51,7 @@ class Server:
         command += ["--port", str(self.port), "--config", str(self.config)]
         with (self.home / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                command, cwd=self.home, env=self._environment(), stdout=log, stderr=subprocess.STDOUT
+                command, cwd=self.home, env=self.environment(), stdout=log, stderr=subprocess.STDOUT
             )
         self.until(self._answers, "the server answers", START_S)
 
@@ -103,8 +103,8 @@ class Server:
             except TimeoutError:
                 return False
 
-    def _environment(self) -> dict[str, str]:
-        """Nothing of the environment but what finds programs: no key, no proxy, no tracing."""
+    def environment(self) -> dict[str, str]:
+        """Return nothing of the environment but what finds programs: no key, no proxy, no tracing."""
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "SYSTEMROOT") if name in os.environ}
         return kept | {
             "HOME": str(self.home),
@@ -198,8 +198,9 @@ def thread(client: Any) -> Thread:
 
 @pytest.fixture(scope="session")
 def waiting_server(serve: Callable[..., Server]) -> Server:
-    """A server of the graph whose tools wait."""
-    return serve({"waiting": f"{Path(__file__).with_name('waiting_graph.py')}:graph"})
+    """A server of the graphs whose tools wait: one that asks a person, and one that does not."""
+    file = Path(__file__).with_name("waiting_graph.py")
+    return serve({"waiting": f"{file}:graph", "unasked": f"{file}:unasked"})
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """agent-chat-ui in a browser, read by its visible text as a person reads it.
 
-The page is built from the template that npm holds. Its buttons are of an older kind than our requests, so decisions are
-sent from the page as its newer versions send them.
+The page is built from the template that npm holds. It draws buttons only for requests of an older kind
+(`action_request` and `config`), and a message is a new goal, so a person decides with the command that the page names.
 """
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,27 +16,14 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 GOAL = "Audit why the checkout service is failing and draft a fix"
-APPROVE = {"decisions": [{"type": "approve"}]}
-REJECT = {"decisions": [{"type": "reject", "message": "stop"}]}
 WAIT_MS = 60_000
 ENDED = re.compile(r"^14$|^rejected", re.MULTILINE)
 """How the run of two reviewers may have ended."""
 CALL = re.compile("review_[0-9a-f]{24}")
-WAITS = {
-    "steps": [
-        {"id": "look_around", "objective": "look", "tool": "look"},
-        {"id": "ask_first", "objective": "wait", "tool": "ask", "depends_on": ["look_around"]},
-        {"id": "ask_again", "objective": "wait", "tool": "ask", "depends_on": ["ask_first"]},
-    ]
-}
-DECIDE = """async ([url, assistant, command, waits]) => {
-    const body = JSON.stringify({assistant_id: assistant, command, on_disconnect: "cancel"});
-    const request = fetch(url, {method: "POST", headers: {"Content-Type": "application/json"}, body});
-    if (!waits) return null;
-    const answer = await request;
-    await answer.text();
-    return answer.status;
-}"""
+COMMAND = re.compile(r"planner-executor (resume [0-9a-f-]+\.\d+)")
+COLUMN_PX = 768
+WAITS = 3
+"""Exit code of a command whose run waits for a decision."""
 
 
 @dataclass
@@ -73,11 +62,16 @@ class Chat:
     def asks(self) -> bool:
         return bool(self.page.get_by_text("Human Interrupt").count())
 
-    def decide(self, answer: Any, *, waits: bool = True) -> int | None:
-        """Answer the open request; return the status once the server is done, or None at once."""
-        url = f"{self.server.url}/threads/{self.thread}/runs/wait"
-        status: int | None = self.page.evaluate(DECIDE, [url, self.graph, {"resume": answer}, waits])
-        return status
+    def decide(self, *answer: str) -> "subprocess.Popen[str]":
+        """Start the command that the page names for a decision, with this answer, on the server's machine."""
+        named = COMMAND.search(self.text)
+        assert named is not None, self.text
+        variables = self.server.environment()
+        folders = ["--docs", variables["PLANNER_EXECUTOR_DOCS"], "--workspace", "workspace", "--db", "runs.db"]
+        return subprocess.Popen(
+            [sys.executable, "-m", "planner_executor", *named[1].split(), *answer, *folders],
+            cwd=self.server.home, env=variables, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
 
     def reload(self) -> None:
         self.page.reload()
@@ -111,25 +105,44 @@ def incident(serve: Callable[..., Any]) -> Any:
     return serve(PLANNER_EXECUTOR_DOCS=str(REPOSITORY / "examples" / "incident"))
 
 
+def ended(command: "subprocess.Popen[str]") -> tuple[int, str]:
+    said, _ = command.communicate(timeout=WAIT_MS / 1000)
+    return command.returncode, said
+
+
 def test_the_incident_from_goal_to_end(chat: Callable[..., Chat], incident: Any) -> None:
     tab = chat(incident)
 
     tab.write(GOAL)
     tab.reads("Your decision is needed")
     tab.reads("Human Interrupt")
-    first = tab.text
-    assert tab.decide(APPROVE) == 200
+    first, widths = tab.text, [tab.widest()]
+    waits, _ = ended(tab.decide("--approve"))
     tab.reload()
     tab.reads("step_7")
-    revised = tab.text
-    assert tab.decide(APPROVE) == 200
+    revised, widths = tab.text, [*widths, tab.widest()]
+    done, _ = ended(tab.decide("--approve"))
     tab.reload()
     tab.reads("service/delivery.py:25")
 
+    assert (waits, done) == (WAITS, 0)
     assert GOAL in first and "write_report" in first and "run_plan" in first
     assert "step_2" in revised and len(CALL.findall(revised)) == 1
     assert "workspace/fix-draft.md" in tab.text and not tab.asks and not CALL.search(tab.text)
     assert (incident.home / "workspace" / "fix-draft.md").exists()
+    assert max(*widths, tab.widest()) <= COLUMN_PX
+
+
+def test_a_message_decides_nothing_while_a_request_is_open(chat: Callable[..., Chat], incident: Any) -> None:
+    tab = chat(incident)
+    tab.write(GOAL)
+    tab.reads("Human Interrupt")
+    assert "A message here decides nothing: it is a new goal." in tab.text
+
+    tab.write("approve")
+
+    tab.reads("No rule fits this goal")
+    assert not tab.asks and not re.search("^Approved by", tab.text, re.MULTILINE)
 
 
 def test_of_two_reviewers_one_wins_and_both_see_what_was_decided(chat: Callable[..., Chat], incident: Any) -> None:
@@ -139,29 +152,26 @@ def test_of_two_reviewers_one_wins_and_both_see_what_was_decided(chat: Callable[
     bob = chat(incident, thread=ann.thread)
     bob.reads("Human Interrupt")
 
-    bob.decide(APPROVE, waits=False)
-    ann.decide(REJECT)
-    bob.decide(REJECT)
+    said = [ended(one) for one in [bob.decide("--approve"), ann.decide("--reject")]]
     for tab in (ann, bob):
         tab.reload()
         tab.page.get_by_text(ENDED).wait_for(timeout=WAIT_MS)
 
     assert not ann.asks and not bob.asks
-    assert ENDED.findall(ann.text) == ENDED.findall(bob.text) and len(set(ENDED.findall(bob.text))) == 1
+    assert ENDED.findall(ann.text) == ENDED.findall(bob.text) and len(set(ENDED.findall(bob.text))) == 1, said
 
 
 def test_a_reload_in_mid_run_stops_it_and_continue_takes_it_up(
     chat: Callable[..., Chat], waiting_server: Any, waiting: Callable[..., Any]
 ) -> None:
-    thread = waiting()
-    thread.run({"messages": [{"role": "user", "content": "wait for it"}], "plan": WAITS})
-    tab = chat(waiting_server, "waiting", thread.id)
-    tab.reads("Human Interrupt")
+    tab = chat(waiting_server, "unasked")
 
-    tab.decide(APPROVE, waits=False)
+    tab.write("wait for it")
+    tab.reads("1 of 3 steps done. Running: ask_first.")
     waiting_server.until(lambda: "ask" in waiting_server.effects(), "the tool is called")
     tab.reload()
-    waiting_server.until(lambda: thread.client.threads.get(thread.id)["status"] != "busy", "the run is cancelled")
+    threads = waiting(tab.thread).client.threads
+    waiting_server.until(lambda: threads.get(tab.thread)["status"] != "busy", "the run is cancelled")
     tab.write("continue")
     tab.reads("1 of 3 steps done. Running: ask_first.")
     waiting_server.open_gate("rain")

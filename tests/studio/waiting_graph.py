@@ -12,6 +12,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 
 from graph import build_graph
 from graph.checkpoint import database
+from graph.testing import ScriptedModel, step
 
 HOME = Path(os.environ.get("WAITING_GRAPH_HOME", "."))
 ANY = {"type": "object", "properties": {}, "additionalProperties": True}
@@ -28,3 +29,19 @@ def _tool(name: str, waits: bool, **metadata: Any) -> BaseTool:
 
 tools = [_tool("look", waits=False, effect="read"), _tool("ask", waits=True, effect="read"), _tool("pay", waits=True)]
 graph = build_graph(tools=tools, ledger=database())
+unasked = build_graph(
+    ScriptedModel(
+        [
+            {
+                "steps": [
+                    step("look_around", "look"),
+                    step("ask_first", "ask", after=["look_around"]),
+                    step("ask_again", "ask", after=["ask_first"]),
+                ]
+            }
+        ]
+    ),
+    tools=tools,
+    ledger=database(),
+    approval="never",
+)

@@ -10,6 +10,7 @@ def test_the_package_offers_these_names_and_no_others() -> None:
         "McpServers",
         "NothingHappened",
         "ToolError",
+        "Transient",
         "default_tools",
         "idempotency_key",
         "tool",

@@ -31,6 +31,8 @@ class Rules(BaseModel):
     idempotent: bool | None = None
     trusted: bool | None = None
     timeout_s: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    attempts: int | None = Field(default=None, ge=1, strict=True)
+    backoff_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     free_args: tuple[str, ...] | None = None
 
     def refined(self, rules: "Rules | None") -> "Rules":

@@ -6,7 +6,7 @@ from typing import Any
 
 from tools.call_progress import ProgressListener
 from tools.call_questions import CallReplies, InputNeeded
-from tools.errors import McpCallFailed, McpUnavailable
+from tools.errors import McpCallFailed, McpUnavailable, McpUnreachable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.offer import Offer
 from tools.mcp.session import NoListing, Session, StateRefused
@@ -74,7 +74,7 @@ class Connection:
             async with asyncio.timeout(before_s):
                 session = await self._session_with(offer)
         except TimeoutError:
-            raise McpUnavailable(self.server.name, f"it gave no answer within {before_s:g} s") from None
+            raise McpUnreachable(self.server.name, f"it gave no answer within {before_s:g} s") from None
         if replies is None:
             value = await session.call(offer.tool, args, listener)
         else:
@@ -115,7 +115,7 @@ class Connection:
         try:
             return await self._checked(session, offer)
         except NoListing as gone:
-            raise McpUnavailable(self.server.name, str(gone)) from None
+            raise McpUnreachable(self.server.name, str(gone)) from None
 
     async def _checked(self, session: Session, offer: Offer) -> Session:
         tool = (await session.tools()).get(offer.tool)
@@ -131,7 +131,7 @@ class Connection:
         async with self._restarting:
             if self._session is dead:
                 if self._restarted:
-                    raise McpUnavailable(self.server.name, f"it died again after it was started anew ({why})")
+                    raise McpUnreachable(self.server.name, f"it died again after it was started anew ({why})")
                 self._restarted = True
                 await dead.end()
                 self._session = Session(self.server, self._start_timeout_s)

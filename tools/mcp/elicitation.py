@@ -25,6 +25,7 @@ KEYWORDS = (
 )  # fmt: skip
 """What a field of a form may say; anything else, such as a pattern, is left for the server to check."""
 HOW_ELSE = "give what it asks for as an argument, or use another tool"
+HELD_OPEN = f"nobody can be asked while a call is held open, only by revision 2026-07-28 of the protocol; {HOW_ELSE}"
 
 
 class Unanswerable(ValueError):
@@ -34,11 +35,12 @@ class Unanswerable(ValueError):
 def declare_forms(session: "ClientSession") -> None:
     """Let servers of this revision know that people answer forms here.
 
-    Servers of earlier revisions ask while the call is held open, which no run waits in; they are told nothing. The
-    package declares the capability for both or none, so it is added once the revision is known.
+    Servers of earlier revisions ask while the call is held open, which no run waits in. They are told nothing, and one
+    that asks nevertheless gets the reason. The package declares the capability for both or none, so it is added once
+    the revision is known.
     """
+    session._elicitation_callback = _refuse
     if (discovered := session.discover_result) is not None:
-        session._elicitation_callback = _refuse
         session.adopt(discovered)
 
 
@@ -48,7 +50,7 @@ async def _refuse(
 ) -> "ElicitResult | ErrorData":
     from mcp.types import INVALID_REQUEST, ErrorData
 
-    return ErrorData(code=INVALID_REQUEST, message="questions are answered between calls, not while one is held open")
+    return ErrorData(code=INVALID_REQUEST, message=HELD_OPEN)
 
 
 def input_needed(result: "InputRequiredResult") -> InputNeeded:

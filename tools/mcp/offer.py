@@ -30,6 +30,8 @@ class Offer:
     free_args: tuple[str, ...]
     place: str
     as_task_only: bool = False
+    attempts: int | None = None
+    backoff_s: float | None = None
 
     @classmethod
     def of(cls, tool: "Tool", server: StdioServer | HttpServer) -> "Offer | None":
@@ -56,6 +58,8 @@ class Offer:
             free_args=rules.free_args or (),
             place=server.place,
             as_task_only=tool.execution is not None and tool.execution.task_support == "required",
+            attempts=rules.attempts,
+            backoff_s=rules.backoff_s,
         )
 
     @cached_property
@@ -72,5 +76,7 @@ class Offer:
             timeout_s=self.timeout_s,
             trusted=self.trusted,
             free_args=self.free_args,
+            attempts=self.attempts,
+            backoff_s=self.backoff_s,
         )
         return {**declared, "place": self.place}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tools.call_progress import CallProgress, ProgressListener
 from tools.call_questions import CallQuestion, CallReplies, InputNeeded
-from tools.errors import McpCallFailed, McpUnavailable
+from tools.errors import McpCallFailed, McpConnectionLost, McpUnavailable
 from tools.mcp.config import HttpServer, StdioServer
 from tools.mcp.content import error_of, size_fault, value_of
 from tools.mcp.elicitation import declare_forms, input_needed, responses
@@ -124,7 +124,7 @@ class Session:
                 raise self._asked(input_needed(answer))
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
-                raise McpCallFailed(self._server.name, tool, _LOST) from None
+                raise McpConnectionLost(self._server.name, tool, _LOST) from None
             if replies is not None and error.code == INVALID_PARAMS:
                 raise StateRefused(f"{_FORGOTTEN} ({self._words(error)})") from None
             raise McpCallFailed(self._server.name, tool, self._words(error)) from None

@@ -16,11 +16,11 @@ class Found:
 
 
 class NoAnswerError(Exception):
-    """A search engine gave no result; `advice` is the next move."""
+    """A search engine gave no result; `advice` is the next move, `may_pass` whether it may answer later."""
 
-    def __init__(self, reason: str, advice: str = LATER) -> None:
+    def __init__(self, reason: str, advice: str = LATER, *, may_pass: bool = True) -> None:
         self.reason = reason
-        self.advice = advice
+        self.advice, self.may_pass = advice, may_pass
         super().__init__(f"{reason}; {advice}")
 
 

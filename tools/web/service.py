@@ -14,7 +14,7 @@ from tools.web.charset import text_of
 from tools.web.exchange import WebResponse, exchange, within
 from tools.web.guard import Guard, Resolver, system_addresses
 from tools.web.redirects import follow
-from tools.web.statuses import advice
+from tools.web.statuses import advice, refused
 from tools.web.transport import guarded, request_for
 from tools.web.urls import checked_url
 
@@ -119,7 +119,7 @@ class Service:
     def _refusal(self, answer: WebResponse) -> RequestFailed:
         next_move, said = advice(answer.status, answer.headers), self._answer_text(answer)
         reason = f"it answered {answer.phrase}; {next_move}"
-        return RequestFailed(str(answer.url), f"{reason}; it said: {said}" if said else reason)
+        return refused(str(answer.url), answer.status, f"{reason}; it said: {said}" if said else reason)
 
 
 def _json(text: str) -> Any:

@@ -2,6 +2,8 @@
 
 import httpx
 
+from tools.errors import RequestFailed, ServerBusy
+
 _ADVICE = {
     401: "it wants a login; use another source",
     402: "it wants to be paid; use another source",
@@ -12,6 +14,11 @@ _ADVICE = {
     451: "it may not show this; use another source",
 }
 _LONGEST_WAIT = 6
+
+
+def refused(url: str, status: int, reason: str) -> RequestFailed:
+    """Return the error for a status of 300 or more; it says whether the same request may succeed later."""
+    return ServerBusy(url, reason) if status in (408, 425, 429) or status >= 500 else RequestFailed(url, reason)
 
 
 def advice(status: int, headers: httpx.Headers) -> str:

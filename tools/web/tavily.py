@@ -51,7 +51,7 @@ class Tavily:
         """
         key = self.key.get_secret_value()
         if not key.isascii() or not key.isprintable():
-            raise NoAnswerError(*_REASONS[401])
+            raise NoAnswerError(*_REASONS[401], may_pass=False)
         try:
             answer = blocking(self._asked)({"query": query, "max_results": limit})
         except (NotConnected, RequestFailed) as error:
@@ -78,7 +78,7 @@ class Tavily:
         if answer.is_success:
             return NoAnswerError(f"Tavily's answer is not whole: {answer.fault}")
         if answer.status in _REASONS:
-            return NoAnswerError(*_REASONS[answer.status])
+            return NoAnswerError(*_REASONS[answer.status], may_pass=False)
         if answer.status == httpx.codes.TOO_MANY_REQUESTS:
             return NoAnswerError("Tavily was asked too often", advice(answer.status, answer.headers))
         return NoAnswerError(f"Tavily answered {answer.phrase}: {self._saying(answer)}", LATER)

@@ -18,7 +18,7 @@ from graph.ledger.protocol import Message, RunKey
 from graph.ledger.run_store import Changes, Health, Redacted, Unfinished
 from graph.ledger.search import CANDIDATES, UNFINISHED, as_shown, matches, run_in
 from graph.ledger.tombstone import Tombstone, Tombstones
-from graph.ledger.transcript import Transcript
+from graph.ledger.transcript import Transcript, artifact_ids
 from graph.record.counters import Counters, Labels
 from graph.record.run_filter import RunFilter
 from graph.record.summary import RunSummary
@@ -183,7 +183,8 @@ class MemoryLedger(EventStore):
                 changed[run] = tuple(erasure.rows)
                 stored.rows[:] = [erasure.rows.get(row.seq, row) for row in stored.rows]
                 stored.fold = None
-                self._store.renew_uses(stored)
+                self._store.uses.forget(stored.number)
+                self._store.uses.note(stored.number, artifact_ids(stored.events()))
                 self._write(stored, [erasure.redacted(by, reason)])
         self._store.artifacts.update({artifact.id: text for artifact, text in found.artifacts.values()})
         self._store.remove_unused(found.artifacts)

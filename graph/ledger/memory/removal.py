@@ -24,8 +24,7 @@ def remove(
     made = tombstone_after(last, runs, at, by, key)
     for run in stored:
         store.carried.update(RunCounter().count(run.events()))
-        for name in artifact_ids(run.events()):
-            store.uses[name].discard(run.number)
+        store.uses.forget(run.number)
     store.runs[:] = [run for run in store.runs if run.key.thread != runs[0].thread]
     del store.threads[runs[0].thread]
     store.outbox.forget([run.key for run in stored])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
 from graph.ledger.lease import Holder, released, set_aside
+from graph.ledger.memory.artifact_uses import ArtifactUses
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
@@ -134,14 +135,13 @@ class StoredRun:
 class Store:
     """Everything that ledgers on one memory share; `runs` are in the order in which they were opened.
 
-    `opened` counts the runs that there ever were, `uses` has the numbers of the runs that name an artifact, `carried`
-    the counts of removed runs. `changes` counts the writes of events.
-    `standing` has the rows of the standing approvals that hold in any run, by name.
+    `opened` counts the runs that there ever were, `changes` the writes of events. `carried` has the counts of removed
+    runs, `standing` the rows of the standing approvals that hold in any run, by name.
     """
 
     runs: list[StoredRun] = field(default_factory=list)
     opened: int = 0
-    uses: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    uses: ArtifactUses = field(default_factory=ArtifactUses)
     tombstones: Tombstones = field(default_factory=Tombstones)
     carried: Counts = field(default_factory=Counter)
     threads: defaultdict[str, list[StoredRun]] = field(default_factory=lambda: defaultdict(list))
@@ -207,26 +207,13 @@ class Store:
         run.control_seq = next((row.seq for row in reversed(rows) if row.kind in CONTROL), run.control_seq)
         run.standing = standing_after(rows[-1].seq, rows[-1].link, key)
         self.artifacts.update({kept.artifact.id: kept.text for kept in artifacts if kept.artifact})
-        self.note_uses(run, artifacts_in(rows, events))
+        self.uses.note(run.number, artifacts_in(rows, events))
         return run.standing.events
-
-    def note_uses(self, run: StoredRun, named: Sequence[str]) -> None:
-        """Note artifacts that events of a run name."""
-        for name in named:
-            self.uses[name].add(run.number)
-
-    def renew_uses(self, run: StoredRun) -> None:
-        """Note the artifacts of a run whose events were changed."""
-        for runs in self.uses.values():
-            runs.discard(run.number)
-        self.note_uses(run, artifact_ids(run.events()))
 
     def remove_unused(self, artifacts: Iterable[str]) -> None:
         """Remove those of the artifacts that no run names."""
-        for name in artifacts:
-            if not self.uses.get(name):
-                self.uses.pop(name, None)
-                self.artifacts.pop(name, None)
+        for name in self.uses.unused(artifacts):
+            self.artifacts.pop(name, None)
 
     def adopt(self, database: str, runs: Sequence[Transcript]) -> None:
         """Store the runs of a thread as another database has them.
@@ -244,7 +231,7 @@ class Store:
             self.counts.update(stored.fold.apply(run.events()))
             stored.summary = stored.fold.summarizer.summary
             self.add(stored)
-            self.note_uses(stored, artifact_ids(run.events()))
+            self.uses.note(stored.number, artifact_ids(run.events()))
             self._changed(stored)
             self.artifacts.update(run.artifacts)
 

@@ -115,13 +115,19 @@ class EventStore:
         uses: Sequence[StandingCall] = (),
     ) -> int:
         """Write events, all or none."""
-        full = not all(draft.safe for draft in drafts)
+        full, may_guess = not all(draft.safe for draft in drafts), bool(drafts)
 
         def write(tx: Transaction) -> int:
-            head = locked(tx, self.name, lease.run)
-            self._held.check(self.name, head, lease, control_seq, require_empty_inbox)
+            nonlocal may_guess
+            head = self._held.guessed(tx, lease, control_seq, require_empty_inbox) if may_guess else None
+            may_guess = False
+            if head is None:
+                head = locked(tx, self.name, lease.run)
+                self._held.check(self.name, head, lease, control_seq, require_empty_inbox)
             count(tx, self.name, uses)
-            return self._writer.write(tx, head, drafts, artifacts)
+            head = self._writer.write(tx, head, drafts, artifacts)
+            self._held.leave(lease, head)
+            return head.seq
 
         seq = await self._file.do(write, lease.run.thread, full=full)
         self._held.note(lease, seq)
@@ -149,7 +155,9 @@ class EventStore:
             else:
                 head = head._replace(holder=Holder(ALONE, lease.token))
                 self._held.check(self.name, head, lease, control_seq)
-            self._writer.write(tx, head, drafts, artifacts)
+            left = self._writer.write(tx, head, drafts, artifacts)
+            if isinstance(by, Lease):
+                self._held.leave(by, left)
             if head.holder is not None and (and_release or isinstance(by, RunKey)):
                 release(tx, head, head.holder.token)
             return found_of(tx, head.run_id, after)
@@ -178,7 +186,7 @@ class EventStore:
             taken = tx.ask("DELETE FROM ledger_inbox WHERE run = %s RETURNING id, message", lease.run_id)
             messages: list[Message] = [message for _, message in sorted(taken)]
             if drafts := answer(messages):
-                self._writer.write(tx, head, drafts)
+                self._held.leave(lease, self._writer.write(tx, head, drafts))
             return messages
 
         thread = lease.run.thread

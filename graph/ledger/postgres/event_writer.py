@@ -13,7 +13,7 @@ from graph.ledger.refusals import check_end, standing_after
 from graph.ledger.seal import SealKey
 from graph.ledger.tombstone import thread_digest
 from graph.ledger.transcript import artifacts_in
-from graph.record.events import Draft
+from graph.record.events import CONTROL, Draft
 from graph.record.values import Kept
 
 OPEN = f"INSERT INTO ledger_runs (thread, n) SELECT %s, {NEXT_NUMBER} ON CONFLICT DO NOTHING RETURNING n"
@@ -38,8 +38,8 @@ class EventWriter:
         self.write(tx, head, of_run(run, drafts), artifacts)
         return head
 
-    def write(self, tx: Transaction, head: Head, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> int:
-        """Write events, the artifacts they name and the run's row in the index; return the last sequence number.
+    def write(self, tx: Transaction, head: Head, drafts: Sequence[Draft], artifacts: Sequence[Kept] = ()) -> Head:
+        """Write events, the artifacts they name and the run's row in the index; return the run as it is then.
 
         Raises:
             LedgerCorruptError: Events of the run are missing at its end.
@@ -47,7 +47,7 @@ class EventWriter:
         """
         check_end(self.database, head.run, head.seq, head.link, head.standing, self.key)
         if not drafts:
-            return head.seq
+            return head
         tx.changed.add(head.run_id)
         rows, events = chained(drafts, head.seq, head.link)
         seq, link = rows[-1].seq, rows[-1].link
@@ -58,4 +58,5 @@ class EventWriter:
         tx.tell_rows(PUT_ARTIFACTS, sorted(kept.items()))  # in one order, or two writers would wait for each other
         note_uses(tx, head.run_id, artifacts_in(rows, events))
         self.index.add(tx, head, events, link)
-        return seq
+        control_seq = max((row.seq for row in rows if row.kind in CONTROL), default=head.control_seq)
+        return head._replace(standing=standing, seq=seq, link=link, control_seq=control_seq)

@@ -5,17 +5,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from graph.errors import LeaseLostError
-from graph.ledger.postgres.queries import Head
+from graph.ledger.postgres.queries import Head, guess
+from graph.ledger.postgres.transaction import Transaction
 from graph.ledger.protocol import Lease
 from graph.ledger.refusals import check_control_seq, check_inbox, check_lease
 
 
 @dataclass
 class _Known:
-    """The owner's name, and the last event known to be committed."""
+    """The owner's name, the last event known to be committed, and the run as the last transaction left it."""
 
     owner: str
     seq: int = 0
+    left: Head | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,25 @@ class HeldLeases:
         """Note the last event of a run that is committed."""
         if (known := self.known.get(lease)) is not None:
             known.seq = max(known.seq, seq)
+
+    def leave(self, lease: Lease, head: Head) -> None:
+        """Note how a transaction leaves a run; called before its commit, on the thread of the run's transactions."""
+        if (known := self.known.get(lease)) is not None:
+            known.left = head
+
+    def guessed(self, tx: Transaction, lease: Lease, control_seq: int | None, require_empty_inbox: bool) -> Head | None:
+        """Return a run as the last transaction left it, checked with the commit; None if that is not known.
+
+        If the guess is wrong, the transaction fails and is done again; it must not guess then.
+        """
+        known = self.known.get(lease)
+        if known is None:
+            return None
+        left, known.left = known.left, None
+        if left is None or left.holder is None or control_seq not in (None, left.control_seq):
+            return None
+        guess(tx, left, require_empty_inbox)
+        return left
 
     @contextmanager
     def noted(self, lease: Lease, seq: int = 0) -> Iterator[None]:

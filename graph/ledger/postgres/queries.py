@@ -44,6 +44,14 @@ _FAILED = """(SELECT ended.kind != 'call_finished' OR ended.payload::json ->> 's
 """For a call's start: whether the call failed; null if it has no outcome."""
 
 
+_AS_GUESSED = """SELECT 1 / count(*) FROM ledger_runs AS runs JOIN ledger_leases ON ledger_leases.run = runs.id
+    JOIN ledger_events AS last ON last.run = runs.id AND last.seq = runs.events
+    WHERE runs.id = %s AND runs.events = %s AND runs.key IS NOT DISTINCT FROM %s AND runs.seal IS NOT DISTINCT FROM %s
+    AND last.link = %s AND owner = %s AND token = %s
+    AND NOT EXISTS (SELECT FROM ledger_events AS more WHERE more.run = runs.id AND more.seq > runs.events)"""
+_NO_MESSAGES = " AND NOT EXISTS (SELECT FROM ledger_inbox AS inbox WHERE inbox.run = runs.id)"
+
+
 class Head(NamedTuple):
     """A run as its writers need it; `seq` and `link` are those of its last event.
 
@@ -69,6 +77,14 @@ def locked(tx: Transaction, database: str, run: RunKey) -> Head:
     """
     tx.tell(f"{_RUN} FOR UPDATE", run.thread, run.n)  # a statement of its own: the next one sees what came before
     return head_of(tx, database, run)
+
+
+def guess(tx: Transaction, head: Head, require_empty_inbox: bool) -> None:
+    """Lock a run, and have the transaction fail (`workers.WRONG_GUESS`) unless it is as given; nothing is asked."""
+    assert head.holder is not None
+    tx.tell("SELECT FROM ledger_runs WHERE id = %s FOR UPDATE", head.run_id)
+    query = f"{_AS_GUESSED}{_NO_MESSAGES if require_empty_inbox else ''}"
+    tx.tell(query, head.run_id, *head.standing, head.link, head.holder.owner, head.holder.token)
 
 
 def head_of(tx: Transaction, database: str, run: RunKey) -> Head:

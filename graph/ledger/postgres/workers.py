@@ -35,6 +35,8 @@ ASIDE = LANES
 """The lane of work on no thread in particular: a list may take longer, and no run waits for it."""
 AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 """Errors of a transaction that the server ended in favour of another one."""
+WRONG_GUESS = psycopg.errors.DivisionByZero
+"""Error of a transaction that guessed how a run stands (`queries.guess`); it is done again at once."""
 
 
 @dataclass(eq=False)
@@ -158,6 +160,8 @@ class _Serving:
                 if work.is_open and self._is_committed(work):
                     return work.result
                 return self._transacted(work)
+            except WRONG_GUESS:
+                continue
             except psycopg.Error as error:
                 if is_lost(self._connection) and work.begun_s:
                     until_s = max(until_s, work.begun_s + PATIENCE_S)

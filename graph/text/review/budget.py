@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from graph.errors import listed
 from graph.record.budget import Budget, Usage, limit_in_words
 from graph.record.spending import BudgetExhausted
-from graph.text.review.frame import ITEM, Block, Prose, limit_name, name, to_markdown
+from graph.text.review.frame import Block, Prose, limit_name, name, to_markdown
+from graph.text.review.layout import ITEM
 
 ENDS = "Reject without a word to finish with what there is, with `stop` to reject the run, with a reason to plan again."
 

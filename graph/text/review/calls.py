@@ -11,7 +11,8 @@ from graph.record.call import Call, HeldCall
 from graph.sanitize import escaped
 from graph.text.literal_text import text_note
 from graph.text.review.criteria import criteria_blocks
-from graph.text.review.frame import ITEM, Block, Data, Prose, entry, name, sentence, to_markdown, words
+from graph.text.review.frame import Block, Data, Prose, name, sentence, to_markdown, words
+from graph.text.review.layout import ITEM, entry
 from graph.text.review.values import value_lines
 
 UNKNOWN = "the process ended in the middle of it"
@@ -84,5 +85,5 @@ def _call(step: str, tool: str, args: Mapping[str, JsonValue]) -> Data:
     values = dict(args)
     lines = [*entry(f"{step}: {escaped(tool)}"), *(value_lines(values) or ["    no arguments"])]
     if note := text_note(values):
-        lines += entry(note.strip(" ()"), first="    ")
+        lines += entry(note.strip(" ()"), lead="    ")
     return Data(tuple(lines))

@@ -11,7 +11,8 @@ from graph.record.values import to_text
 from graph.sanitize import visible
 from graph.text.drawing.labels import plain
 from graph.text.event_text import step_words
-from graph.text.review.frame import Block, Data, Prose, entry
+from graph.text.review.frame import Block, Data, Prose
+from graph.text.review.layout import entry
 from graph.text.review.values import cut, value_lines
 
 MAX_CHANGES = 30
@@ -56,8 +57,8 @@ def _changed(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
     was, now = _fields(before), _fields(after)
     for field in dict.fromkeys((*was, *now)):
         if was.get(field) != now.get(field) or to_text(was.get(field)) != to_text(now.get(field)):
-            lines += entry(f"{visible(plain(field))} was {_value(was, field)}", first="    ", indent="      ")
-            lines += entry(f"now {_value(now, field)}", first="      ", indent="        ")
+            lines += entry(visible(plain(field)), "    ")
+            lines += [*entry(f"was {_value(was, field)}", "      "), *entry(f"now {_value(now, field)}", "      ")]
     return lines
 
 

@@ -7,7 +7,8 @@ from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Step
 from graph.sanitize import escaped
 from graph.text.drawing.labels import plain
-from graph.text.review.frame import ITEM, Block, Data, Prose, entry, more
+from graph.text.review.frame import Block, Data, Prose, more
+from graph.text.review.layout import ITEM, entry
 from graph.text.review.values import cut
 
 MAX_STEPS = 60

@@ -9,7 +9,8 @@ from graph.text.drawing import plan_text
 from graph.text.drawing.labels import answer_text, columns, cut_middle, plain
 from graph.text.drawing.statuses import LOOKS
 from graph.text.drawing.step_words import doer, material
-from graph.text.review.frame import PLAN, WIDTH, Data
+from graph.text.review.frame import PLAN, Data
+from graph.text.review.layout import WIDTH
 
 MAX_LINES = 300
 """Limit of the drawing in a request, in lines."""

@@ -8,7 +8,8 @@ from graph.plan.catalog import UNDECLARED, ToolSpec, is_undeclared
 from graph.plan.kinds.table import kind_spec
 from graph.plan.schema import Plan, Step
 from graph.sanitize import escaped
-from graph.text.review.frame import Block, Data, Prose, entry, name, words
+from graph.text.review.frame import Block, Data, Prose, name, words
+from graph.text.review.layout import entry
 from graph.text.review.values import shown, value_lines
 
 PLAN_CHOICES = "Edit it, reject it with a reason to have it planned again, or reject it without one to end the run."
@@ -52,9 +53,9 @@ def _effect(step: Step, specs: Mapping[str, ToolSpec], fed: Collection[str]) -> 
     spec = kind_spec(step.kind)
     yield from entry(f"{step.id}: {spec.calls(step, lambda tool: f'{escaped(tool)} ({specs[tool].effect})')}")
     if step.for_each is not None:
-        yield from entry(f"once for each of {shown(step.for_each)}, {step.most_items} at most", first="    ")
+        yield from entry(f"once for each of {shown(step.for_each)}, {step.most_items} at most", lead="    ")
     if fed:
-        yield from entry(f"gets what {escaped(', '.join(sorted(fed)))} returns", first="    ")
+        yield from entry(f"gets what {escaped(', '.join(sorted(fed)))} returns", lead="    ")
     if step.args:
         yield from value_lines(step.args)
     else:

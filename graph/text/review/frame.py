@@ -2,7 +2,7 @@
 
 A description is Markdown that reads well as plain text (docs/decisions/0044-one-layout-of-a-review.md). Prose has one
 line for each paragraph, so that a client or a terminal wraps it at its own width; words from outside stand in it as
-code. Data are fenced and laid out for `WIDTH` columns, and each line begins with a mark or a margin of ours.
+code. Data are fenced and laid out for 60 columns, and each line begins with a mark or a margin of ours.
 """
 
 import re
@@ -11,13 +11,11 @@ from dataclasses import dataclass
 
 from graph.markdown import code, fenced, text_markdown
 from graph.sanitize import escaped, visible
-from graph.text.drawing.labels import columns, cut_middle, plain
+from graph.text.drawing.labels import cut_middle, plain
 from graph.text.drawing.lettering import filled
+from graph.text.review.layout import ITEM, relaid
 
-WIDTH = 60
-"""Columns of data: they fit into a narrow terminal, a chat and a panel of Studio."""
 NAME_CHARACTERS, WORDS_CHARACTERS = 60, 600
-ITEM = "- "
 PLAN, TEXT = "plan", "text"
 
 _PLAIN_NAME = re.compile(r"(?!www\.)[A-Za-z][A-Za-z0-9_-]*(?:\.\d+)?")
@@ -126,30 +124,18 @@ def redrawn(blocks: Iterable[Block], drawing: str) -> Iterator[Block]:
         yield Data(tuple(drawing.split("\n")), PLAN) if is_plan(block) else block
 
 
+def widened(blocks: Iterable[Block], width: int) -> Iterator[Block]:
+    """Yield the blocks with their data laid out for another width; a lone fence, of an earlier version, stays."""
+    told = list(blocks)
+    is_framed = any(isinstance(block, Prose) for block in told)
+    for block in told:
+        is_text = isinstance(block, Data) and block.kind == TEXT
+        yield Data(relaid(block.lines, width)) if is_framed and is_text and isinstance(block, Data) else block
+
+
 def is_plan(block: Block) -> bool:
     """Whether the block is the drawing of the plan."""
     return isinstance(block, Data) and block.kind == PLAN
-
-
-def entry(text: str, indent: str = "    ", first: str = ITEM) -> list[str]:
-    """Return a text of one line in lines of data; all but the first begin with the indent."""
-    lines = broken(text, WIDTH - len(indent))
-    return [first + lines[0], *(indent + line for line in lines[1:])]
-
-
-def broken(text: str, room: int) -> list[str]:
-    """Break a text between its words, so that no letter of it is lost; a longer word is broken with a mark.
-
-    >>> broken("at most ten", 8), broken("https://example.org/a/b", 14)
-    (['at most', 'ten'], ['https://↩', 'example.org/↩', 'a/b'])
-    """
-    lines: list[str] = []
-    for word in text.split(" "):
-        if lines and columns(lines[-1]) + 1 + columns(word) <= room:
-            lines[-1] += f" {word}"
-        else:
-            lines += _pieces(word, room)
-    return lines
 
 
 def more(shown: Sequence[str], most: int, what: str) -> list[str]:
@@ -158,23 +144,6 @@ def more(shown: Sequence[str], most: int, what: str) -> list[str]:
     if left <= 0:
         return list(shown)
     return [*shown[: most - most // 3], f"{ITEM}... and {left} more {what} here", *shown[len(shown) - most // 3 :]]
-
-
-def _pieces(word: str, room: int) -> Iterator[str]:
-    while columns(word) > room:
-        end = _fitting(word, room - 1)
-        best = max((word.rfind(mark, end // 2, end) for mark in "/,;:&?=.-_)}]"), default=-1)
-        end = best + 1 if best >= 0 else end
-        yield f"{word[:end]}↩"
-        word = word[end:]
-    yield word
-
-
-def _fitting(word: str, room: int) -> int:
-    end = min(len(word), room)
-    while end > 1 and columns(word[:end]) > room:
-        end -= 1
-    return max(1, end)
 
 
 def _wrapped(text: str, width: int | None) -> list[str]:

@@ -3,7 +3,8 @@
 from html import escape
 
 from graph.sanitize import visible
-from graph.text.review.frame import ITEM, Data, is_plan, to_blocks
+from graph.text.review.frame import Data, is_plan, to_blocks
+from graph.text.review.layout import ITEM
 
 _PROSE = "margin:6px 0;max-width:80ch;overflow-wrap:anywhere;text-align:left"
 _DATA = (

@@ -14,7 +14,8 @@ from graph.text.review.changes import change_blocks
 from graph.text.review.criteria import criteria_blocks
 from graph.text.review.drawing import PASSED_LINES, plan_data
 from graph.text.review.effects import counted, effect_blocks, outcome
-from graph.text.review.frame import Block, Data, Prose, entry, limit_name, sentences, to_markdown, words
+from graph.text.review.frame import Block, Data, Prose, limit_name, sentences, to_markdown, words
+from graph.text.review.layout import entry
 from graph.text.review.why import Reason, why_blocks
 
 FIRST = Reason()
@@ -78,7 +79,9 @@ def _blocks(review: PlanReview) -> Iterator[Block]:
         diff = difference(review.before, plan)
         yield from change_blocks(diff, review.before, plan, (review.before_revision, review.was_seen))
     yield outcome(left, bool(review.done), review.specs)
-    yield from sentences(review.warnings)
+    if review.warnings:
+        yield Prose("Before you decide:")
+        yield from sentences(review.warnings)
     yield from effect_blocks(left, plan, review.specs)
     if notes := text_lines(left, plan):
         yield Data(tuple(line for note in notes for line in entry(note.removeprefix("- "))))

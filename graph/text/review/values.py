@@ -9,12 +9,11 @@ from pydantic import JsonValue
 
 from graph.record.values import to_text
 from graph.sanitize import escaped, visible
-from graph.text.review.frame import WIDTH, broken
+from graph.text.review.layout import MARGIN, WIDTH, entry
 
 MAX_CHARACTERS = 4_000
 """Limit of all arguments of a call, or all results that a question shows, in characters."""
 DIGEST_CHARACTERS = 12
-MARGIN = "| "
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
@@ -30,12 +29,17 @@ def value_lines(values: Mapping[str, JsonValue], indent: str = "    ") -> list[s
       | yes
     """
     most = _most(values)
-    return [indent + line for key, value in values.items() for line in _named(key, value, most, WIDTH - len(indent))]
+    return [
+        line
+        for key, value in values.items()
+        for lead, text in _named(key, value, most, WIDTH - len(indent))
+        for line in entry(text, indent + lead)
+    ]
 
 
 def text_lines(text: str, indent: str = "  ") -> list[str]:
     """Return a text whose lines stay lines, behind a margin."""
-    return [indent + line for line in _text_lines(text, MAX_CHARACTERS, WIDTH - len(indent))]
+    return [line for lead, whole in _text_lines(text, MAX_CHARACTERS) for line in entry(whole, indent + lead)]
 
 
 def shown(value: JsonValue) -> str:
@@ -75,40 +79,29 @@ def _most(values: Mapping[str, JsonValue]) -> int:
     return (MAX_CHARACTERS - sum(short)) // (len(lengths) - len(short))
 
 
-def _named(key: str, value: JsonValue, most: int, room: int) -> Iterator[str]:
+def _named(key: str, value: JsonValue, most: int, room: int) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a named value: what each begins with, and its text."""
     label = key if _PLAIN_KEY.fullmatch(key) else visible(to_text(key))
     if isinstance(value, str) and "\n" in value:
-        yield from _filled(f"{label}:", room)
-        yield from _text_lines(value, most, room)
+        yield "", f"{label}:"
+        yield from _text_lines(value, most)
         return
     text = visible(to_text(value))
     if isinstance(value, dict | list) and len(label) + 2 + len(text) > room and len(text) <= most:
-        yield from _filled(f"{label}:", room)
+        yield "", f"{label}:"
         for line in visible(json.dumps(value, ensure_ascii=False, indent=2)).split("\n"):
             inner = line.lstrip(" ")
-            depth = " " * (2 + len(line) - len(inner))
-            yield from (depth + part for part in _filled(inner, max(20, room - len(depth))))
+            yield " " * (2 + len(line) - len(inner)), inner
         return
-    yield from _filled(f"{label}: {cut(text, most)}", room)
+    yield "", f"{label}: {cut(text, most)}"
 
 
-def _filled(text: str, room: int) -> list[str]:
-    """Return a text in lines, all but the first with an indent."""
-    first, *others = broken(text, room - 4)
-    return [first, *("    " + line for line in others)]
-
-
-def _text_lines(text: str, most: int, room: int) -> Iterator[str]:
+def _text_lines(text: str, most: int) -> Iterator[tuple[str, str]]:
     lines = _whole_lines(text) if len(text) <= most else [
         *_whole_lines(text[: most // 2]), None, *_whole_lines(text[len(text) - most // 2 :])
     ]  # fmt: skip
     for line in lines:
-        if line is None:
-            yield f"  {_left_out(text, len(text) - most)}"
-            continue
-        first, *others = broken(line, room - 2 - len(MARGIN))
-        yield f"  {MARGIN}{first}".rstrip()
-        yield from (f"  {' ' * len(MARGIN)}{other}" for other in others)
+        yield ("  ", _left_out(text, len(text) - most)) if line is None else (f"  {MARGIN}", line)
 
 
 def _whole_lines(text: str) -> list[str | None]:

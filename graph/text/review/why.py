@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from graph.errors import listed
 from graph.policy.approval_scope import ShownFor
 from graph.record.plan_state import PlanState
-from graph.text.review.frame import ITEM, Block, Prose, name, words
+from graph.text.review.frame import Block, Prose, name, words
+from graph.text.review.layout import ITEM
 
 MAX_FAILURES = 10
 STALLED = "No progress: "

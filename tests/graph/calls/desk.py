@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 from graph.calls.gate import CallGate
 from graph.calls.meter import Meter
-from graph.calls.model_gate import ModelGate
+from graph.calls.model_gate import CLOCK, ModelGate
 from graph.calls.rate_limit import RateLimiter
 from graph.calls.toolbox import Toolbox
+from graph.chat_models.retry import Clock
 from graph.ledger.memory.ledger import MemoryLedger
 from graph.ledger.protocol import Lease
 from graph.plan.schema import Plan, Step
@@ -46,6 +47,12 @@ class Desk:
         meter, turns = Meter(budget, record.spending.usage, {}), RateLimiter(rates, lambda: 0.0)
         models = ModelGate(self.ledger, self.lease, record, meter, turns, record_prompts=record_prompts)
         return CallGate(self.ledger, self.lease, record, self.toolbox, meter, turns, models, **options)
+
+    async def models(self, clock: Clock = CLOCK) -> ModelGate:
+        """Return a gate of model calls, as the next process would get it."""
+        record = await self.record()
+        meter, turns = Meter(NO_BUDGET, record.spending.usage, {}), RateLimiter(NO_RATES, lambda: 0.0)
+        return ModelGate(self.ledger, self.lease, record, meter, turns, clock=clock)
 
     async def kinds(self) -> list[str]:
         return [event.kind for event in await self.ledger.events(self.run)][1:]

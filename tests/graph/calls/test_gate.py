@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool, ToolException
 
 from graph.calls.gate import CallGate
-from graph.calls.model_gate import ModelCall
+from graph.calls.model_call import ModelCall
 from graph.calls.tool_call import CallHeld, CallUncertain, Finished, ToolCall
 from graph.calls.toolbox import Toolbox
 from graph.chat_models.roles import role_model

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,10 +11,13 @@ from desk import Desk, at_desk
 from langchain_core.messages import AIMessage, HumanMessage
 
 from graph.calls.meter import LimitReached, Meter
-from graph.calls.model_gate import ModelCall, ModelGate
+from graph.calls.model_call import ModelCall
+from graph.calls.model_gate import ModelGate
 from graph.calls.rate_limit import RateLimiter
+from graph.chat_models.retry import ONCE, Clock
 from graph.chat_models.role_model import RoleModel
 from graph.chat_models.roles import role_model
+from graph.plan.attempts import AttemptLimits
 from graph.plan.canonical import digest
 from graph.record.budget import NO_BUDGET, Budget, Price, Usage
 from graph.record.events import Event
@@ -188,3 +193,23 @@ def test_an_answer_costs_what_the_model_that_gave_it_costs() -> None:
         return (await desk.last()).payload["cost_usd"]
 
     assert at_desk(work) == pytest.approx(3e-6)
+
+
+def test_a_process_that_died_between_two_attempts_is_followed_by_those_that_are_left() -> None:
+    async def work(desk: Desk) -> tuple[int, list[bool]]:
+        died, model = asyncio.CancelledError(), ScriptedModel([ConnectionError("1"), ConnectionError("2"), "late"])
+        refused = RoleModel((replace(role_model(model).chats[0], retry_policy=ONCE),))
+        limits = AttemptLimits(attempts=2, backoff_s=0)
+        call = ModelCall("executor", "a:1", [HumanMessage("Do it")], "a", limits=limits)
+
+        async def die(_: float) -> None:
+            raise died
+
+        with suppress(asyncio.CancelledError):
+            await (await desk.models(Clock(sleep=die))).ask(refused, call)
+        answer = await (await desk.models()).ask(refused, call)
+        events = [event.payload for event in await desk.ledger.events(desk.run) if event.kind == "model_finished"]
+        assert isinstance(answer, str) and len({told["key"] for told in events}) == 2
+        return len(model.prompts), [told.get("again", False) for told in events]
+
+    assert at_desk(work) == (2, [True, False])

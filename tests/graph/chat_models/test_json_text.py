@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.chat_models.json_text import NoJson, Piece, json_from, objects_with, pieces_from, value_from
+from graph.chat_models.json_scan import Piece
+from graph.chat_models.json_text import NoJson, json_from, objects_with, pieces_from, value_from
 from graph.chat_models.lenient_json import MAX_DEPTH, lenient_json
 from graph.chat_models.thoughts import after_thoughts
 from graph.plan.normalization import PLAN_KEYS, looks_like_plan

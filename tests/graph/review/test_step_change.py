@@ -68,3 +68,12 @@ def test_a_step_is_skipped_once() -> None:
 def test_changes_of_another_shape_are_refused(raw: Any) -> None:
     with pytest.raises(InputError, match="changes"):
         changes_from(raw)
+
+
+def test_a_change_that_is_made_is_known() -> None:
+    assert not Skip("left").is_made(record()) and not Supply("left", 1).is_made(record())
+
+    skipped = record(Skip("left").drafted(record(), "os:ada").draft)
+    supplied = record(Supply("left", 1).drafted(record(), "os:ada").draft)
+    assert Skip("left", "why").is_made(skipped) and Supply("left", 1).is_made(supplied)
+    assert not Supply("left", 2).is_made(supplied)

@@ -23,6 +23,13 @@ def test_an_object_of_short_values_is_a_list_that_a_narrow_column_can_break() ->
     ]
 
 
+def test_a_success_names_the_criteria_that_nobody_judged_after_its_answer() -> None:
+    said = ending_text("succeeded", "done", ["Bergen"], ["find_it", "b"])
+
+    assert said.split("\n")[-2:] == ["", "Success criteria that nobody judged: find_it, b."]
+    assert blocks(said) == {"fence", "paragraph_open", "inline", "paragraph_close"}
+
+
 @pytest.mark.parametrize("answer", [{"a": {"b": 1}}, {"a": "two\nlines"}, [1, 2], {}, {str(n): n for n in range(21)}])
 def test_any_other_object_or_list_is_a_block(answer: Any) -> None:
     assert blocks(ending_text("succeeded", "done", answer)) == {"fence"}

@@ -28,10 +28,16 @@ PICTURE = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
 class SmallServer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._asks: Any = None
         self._write("starts", os.getpid())
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
         """Return what is said to a message, or None where nothing is."""
+        if message.get("id") == "asks":
+            said = message.get("error", {}).get("message", "answered")
+            return self._result(
+                self._asks, {"content": [{"type": "text", "text": said}], "isError": "error" in message}
+            )
         method, number = message["method"], message.get("id")
         if number is None or (self.folder / "deaf").exists():
             return None
@@ -55,6 +61,7 @@ class SmallServer:
             ("swap", NOTHING, LOOKS),
             ("picture", NOTHING, LOOKS),
             ("steady", NOTHING, STAYS),
+            ("survey", NOTHING, STAYS),
         ]
         if (self.folder / "tasks").exists():
             offered += [("research", NOTHING, STAYS)]
@@ -79,6 +86,10 @@ class SmallServer:
                 print(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": told}), flush=True)
         if tool == "swap":
             (self.folder / "swapped").touch()
+        if tool == "survey":
+            self._asks = number
+            told = {"message": "Which size?", "requestedSchema": TEXT}
+            return {"jsonrpc": "2.0", "id": "asks", "method": "elicitation/create", "params": told}
         if tool == "refuse":
             return {"jsonrpc": "2.0", "id": number, "error": {"code": -32603, "message": "it cannot be done"}}
         texts = {"environment": json.dumps(dict(os.environ)), "note": "noted"}

@@ -116,6 +116,7 @@ def test_variables_that_are_not_set_are_named_for_every_server(monkeypatch: pyte
         ({**FILES, "headers": {}}, "headers"),
         ({**FILES, "effect": "harmless"}, "effect"),
         ({**FILES, "timeout_s": 0}, "timeout_s"),
+        ({**FILES, "attempts": 0}, "attempts"),
         ({**FILES, "args": "-y"}, "args"),
         ({**FILES, "env": {"PORT": 8000}}, "env.PORT"),
         ({**FILES, "tools": {"read": {"command": "x"}}}, "tools.read.command"),

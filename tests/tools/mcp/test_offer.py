@@ -81,3 +81,10 @@ def test_a_tool_without_arguments_has_an_empty_schema() -> None:
 def test_a_description_is_bounded_and_never_empty() -> None:
     assert len(offer(description="x" * 100_000).description) == DESCRIPTION_CHARACTERS
     assert offer().description == "t"
+
+
+def test_attempts_are_declared_only_if_they_are_set() -> None:
+    told = offer(entry={"command": "x", "attempts": 3, "backoff_s": 0.5}).metadata
+
+    assert (told["attempts"], told["backoff_s"]) == (3, 0.5)
+    assert {"attempts", "backoff_s"}.isdisjoint(offer().metadata)

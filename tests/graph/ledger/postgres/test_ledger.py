@@ -17,7 +17,6 @@ from graph.ledger.postgres.schema import VERSION
 from graph.ledger.postgres.server import Server
 from graph.ledger.postgres.workers import Workers
 from graph.ledger.protocol import RunKey
-from graph.record.values import keep
 from graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
@@ -62,44 +61,6 @@ def test_a_newer_database_is_refused_and_left_as_it_is(address: str) -> None:
     said = asyncio.run(main())
     assert "version 99" in said and f"version {VERSION};" in said
     assert execute(address, "SELECT to_regclass('ledger_tags')") == [(None,)]
-
-
-NEW = ("ledger_uses", "ledger_tombstones", "ledger_carried")
-
-
-def as_version_1(address: str) -> None:
-    """Take away what version 1 did not have."""
-    execute(address, f"DROP TABLE {', '.join(NEW)}")
-    execute(address, "DROP INDEX ledger_forks")
-    execute(address, "UPDATE ledger_schema SET version = 1")
-
-
-def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: str) -> None:
-    kept = keep("x" * 9_000)
-
-    async def main() -> None:
-        ledger = open_ledger(address)
-        run = await ledger.open_run("t", [STARTED, drafted("call_finished", kept.fields(), "a")], [kept])
-        await ledger.close()
-        as_version_1(address)
-        await open_ledger(address).remove([await open_ledger(address).transcript(run)], "os:ada")
-
-    asyncio.run(main())
-    assert execute(address, "SELECT count(*) FROM ledger_artifacts") == [(0,)]
-    assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
-
-
-def test_an_older_database_in_which_a_run_goes_on_is_left_as_it_is(address: str) -> None:
-    async def main() -> None:
-        ledger = open_ledger(address)
-        async with ledger.owned(await ledger.open_run("t", [STARTED])):
-            as_version_1(address)
-            with pytest.raises(LedgerUnavailableError, match=r"t\.1 is being worked on"):
-                Server(address).connect()
-        await ledger.close()
-
-    asyncio.run(main())
-    assert execute(address, "SELECT to_regclass('ledger_uses')") == [(None,)]
 
 
 def test_a_database_in_another_encoding_is_refused() -> None:

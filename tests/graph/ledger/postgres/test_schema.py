@@ -1,31 +1,44 @@
 """Tables of an earlier version are brought up when they are opened."""
 
 import asyncio
+import re
 
 import pytest
 from postgres_server import execute, new_schema
 
+from graph.errors import LedgerUnavailableError
 from graph.ledger.opening import open_ledger
+from graph.ledger.postgres.schema import ADDED_IN_2, VERSION
+from graph.ledger.postgres.server import Server
+from graph.record.values import keep
 from graph.testing import drafted
 
 pytestmark = pytest.mark.e2e
 
 STARTED = drafted("run_started", {"goal": "g", "constraints": []})
-VERSION_1 = """
-    ALTER TABLE ledger_appends DROP COLUMN runs, DROP COLUMN number;
-    CREATE INDEX ledger_appends_at ON ledger_appends (at);
-    UPDATE ledger_schema SET version = 1
-"""
 
 
-def test_tables_of_version_1_get_numbered_appends_and_keep_their_runs() -> None:
-    address = new_schema()
+@pytest.fixture
+def address() -> str:
+    return new_schema()
 
+
+def as_version_1(address: str) -> None:
+    """Take away what version 1 did not have."""
+    added = "".join(ADDED_IN_2)
+    for kind in ("TABLE", "INDEX"):
+        execute(address, f"DROP {kind} IF EXISTS {', '.join(re.findall(rf'CREATE {kind} ([a-z_]+)', added))}")
+    execute(address, "ALTER TABLE ledger_appends DROP COLUMN runs, DROP COLUMN number")
+    execute(address, "CREATE INDEX ledger_appends_at ON ledger_appends (at)")
+    execute(address, "UPDATE ledger_schema SET version = 1")
+
+
+def test_tables_of_version_1_get_numbered_appends_and_keep_their_runs(address: str) -> None:
     async def main() -> None:
         ledger = open_ledger(address)
         first = await ledger.open_run("t", [STARTED])
         await ledger.close()
-        execute(address, VERSION_1)
+        as_version_1(address)
         ledger = open_ledger(address)
         since = (await ledger.changes()).position
         second = await ledger.open_run("t", [STARTED])
@@ -35,3 +48,31 @@ def test_tables_of_version_1_get_numbered_appends_and_keep_their_runs() -> None:
 
     asyncio.run(main())
     assert execute(address, "SELECT version FROM ledger_schema") == [(2,)]
+
+
+def test_an_older_database_gets_the_new_tables_and_knows_its_artifacts(address: str) -> None:
+    kept = keep("x" * 9_000)
+
+    async def main() -> None:
+        ledger = open_ledger(address)
+        run = await ledger.open_run("t", [STARTED, drafted("call_finished", kept.fields(), "a")], [kept])
+        await ledger.close()
+        as_version_1(address)
+        await open_ledger(address).remove([await open_ledger(address).transcript(run)], "os:ada")
+
+    asyncio.run(main())
+    assert execute(address, "SELECT count(*) FROM ledger_artifacts") == [(0,)]
+    assert execute(address, "SELECT version FROM ledger_schema") == [(VERSION,)]
+
+
+def test_an_older_database_in_which_a_run_goes_on_is_left_as_it_is(address: str) -> None:
+    async def main() -> None:
+        ledger = open_ledger(address)
+        async with ledger.owned(await ledger.open_run("t", [STARTED])):
+            as_version_1(address)
+            with pytest.raises(LedgerUnavailableError, match=r"t\.1 is being worked on"):
+                Server(address).connect()
+        await ledger.close()
+
+    asyncio.run(main())
+    assert execute(address, "SELECT to_regclass('ledger_uses')") == [(None,)]

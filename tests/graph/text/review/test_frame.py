@@ -8,8 +8,6 @@ from graph.text.drawing.labels import columns
 from graph.text.review.frame import (
     Data,
     Prose,
-    broken,
-    entry,
     more,
     name,
     plain_description,
@@ -17,6 +15,7 @@ from graph.text.review.frame import (
     to_blocks,
     to_markdown,
     to_text,
+    widened,
     words,
 )
 
@@ -45,6 +44,13 @@ def test_plain_text_has_no_fences() -> None:
     assert to_text(BLOCKS[3:]).split("\n") == ["- a: send", "    to: `````", "", "● a", "● b", "", "Digest: 0"]
 
 
+def test_data_are_laid_out_for_another_width_and_the_drawing_is_not() -> None:
+    blocks = [Prose("Why."), Data(("- a: one two", "     three")), Data(("● a", "     b"), "plan")]
+
+    assert list(widened(blocks, 80)) == [blocks[0], Data(("- a: one two three",)), blocks[2]]
+    assert list(widened(blocks[1:2], 80)) == blocks[1:2]
+
+
 def test_a_description_of_an_earlier_version_is_read_too() -> None:
     assert plain_description(fenced("Revision 1.\n\n● a\n\nDigest: 0")) == "Revision 1.\n\n● a\n\nDigest: 0"
 
@@ -62,18 +68,6 @@ def test_prose_keeps_to_the_width_and_breaks_between_words(parts: list[str], wid
         assert all(columns(line) <= width for line in lines)
         whole = [part for line in lines for part in line.removeprefix("- ").split() if "…" not in part]
         assert set(whole) <= {"We", *parts}
-
-
-@given(st.text("ab /計.", max_size=200), st.integers(10, 60))
-def test_what_is_broken_is_whole(text: str, room: int) -> None:
-    lines = broken(text, room)
-
-    assert all(columns(line) <= room for line in lines)
-    assert "".join(lines).replace("↩", "").replace(" ", "") == text.replace(" ", "")
-
-
-def test_an_entry_of_several_lines_is_indented() -> None:
-    assert entry(" ".join(["word"] * 14)) == ["- " + " ".join(["word"] * 11), "    word word word"]
 
 
 def test_a_long_list_says_how_much_is_left_out_of_its_middle() -> None:

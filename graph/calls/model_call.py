@@ -1,0 +1,69 @@
+"""A role's call of its model, and the names of its attempts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+
+from graph.calls.prompt import PromptMessages, prompt_of
+from graph.chat_models.chat import ModelRequest
+from graph.chat_models.role_model import RoleModel
+from graph.plan.attempts import NO_LIMITS, AttemptLimits
+from graph.plan.canonical import digest
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """A role's call of its model; `label` distinguishes calls with equal prompts, such as two rounds of replanning.
+
+    `tools` are the LangChain tools offered to the model, `schema` is the JSON Schema of its answer, with a title.
+    `limits` are those of the step that the call belongs to.
+    """
+
+    role: str
+    label: str
+    messages: Sequence[BaseMessage]
+    step: str | None = None
+    tools: Sequence[BaseTool] = ()
+    schema: Mapping[str, Any] | None = None
+    limits: AttemptLimits = NO_LIMITS
+
+    @property
+    def conversation(self) -> str:
+        """Name of the conversation: the label without the number of the turn."""
+        return self.label.rpartition(":")[0]
+
+    def request(self, about: Mapping[str, Any]) -> ModelRequest:
+        """Return the call for the chat model, named for tracers; `about` is metadata for them.
+
+        Plans and revisions are JSON, which a chat client should not stream to its user.
+        """
+        quiet = [] if self.role == "executor" else ["nostream"]
+        metadata = {**about, "role": self.role, **({"step": self.step} if self.step else {})}
+        name = f"{self.role} {self.step}" if self.step else self.role
+        config: RunnableConfig = {"tags": [*quiet, f"role:{self.role}"], "run_name": name, "metadata": metadata}
+        return ModelRequest(self.messages, self.tools, self.schema, config)
+
+
+@dataclass(frozen=True)
+class Prompted:
+    """A call of a model with its prompt as plain data, and the digest of that."""
+
+    model: RoleModel
+    call: ModelCall
+    prompt: PromptMessages
+    digest: str
+
+    @classmethod
+    def of(cls, model: RoleModel, call: ModelCall) -> "Prompted":
+        """Return a call with its prompt."""
+        prompt = prompt_of(call.messages)
+        return cls(model, call, prompt, digest(prompt))
+
+    def key(self, run: str, attempt: int) -> str:
+        """Return the name of an attempt, equal if the run asks again after a crash."""
+        label = self.call.label if attempt == 1 else f"{self.call.label} attempt {attempt}"
+        return digest([run, self.call.role, label, self.digest])

@@ -1,0 +1,109 @@
+"""Which run an input of the planner node is about: the thread's unfinished or ended run, or none, for a new one."""
+
+from langchain_core.runnables import RunnableConfig
+
+from graph.context import Services
+from graph.errors import InputError
+from graph.fork import is_fork
+from graph.nodes.planner_input import (
+    Operation,
+    brought_plan,
+    check_named,
+    is_same_input,
+    operation_of,
+    steering,
+    wants_to_go_on,
+    wants_to_retry,
+)
+from graph.nodes.step_changes import change_in_words
+from graph.record.reopening import is_retryable, retry_fault
+from graph.route import route_of
+from graph.run_context import RunContext
+from graph.run_opening import latest_run, open_run, thread_of
+from graph.state import State, goal_of, last_words, stated_goal
+
+
+async def run_to_continue(services: Services, state: State, config: RunnableConfig) -> RunContext | None:
+    """Return the run to continue: begun here before a crash, sent back with feedback, or to be resumed."""
+    latest = await latest_run(services, thread_of(state, config), state.get("run"))
+    if latest is not None and was_here(latest, state):
+        return latest
+    if (wanted := operation_of(state)) is not None:
+        return _operated_on(latest, wanted, state)
+    if latest is not None and (_is_begun(latest, state) or _is_meant_by_words(latest, state)):
+        return latest
+    named = await open_run(services, state, config)
+    if named is not None and _is_sent_back(named, state):
+        return named
+    if not (wants_to_go_on(state) or steering(state) or change_in_words(state)):
+        return None
+    return next((run for run in (named, latest) if run is not None and not run.record.ended), None)
+
+
+def was_here(run: RunContext, state: State) -> bool:
+    """Whether this node has worked on just this input before: at this checkpoint, or in this invocation of a server."""
+    return run.here_before or (run.is_repeated and is_same_input(state, run.record))
+
+
+def _operated_on(run: RunContext | None, wanted: Operation, state: State) -> RunContext:
+    """Return the thread's latest run, which an operation in the input takes up.
+
+    Raises:
+        InputError: The thread has no run, its run is not the one named, or it has ended and is to be continued.
+    """
+    if run is None:
+        raise InputError("operation", f"there is no run to {wanted} on this thread; give a goal")
+    check_named(state, run.record.id, run.key.thread)
+    if wanted == "continue" and run.record.ended is not None:
+        next_move = "retry it instead" if is_retryable(run.record) else "start a new run"
+        raise InputError("operation", f"{run.record.id} has ended as {run.record.ended.status}; {next_move}")
+    if wanted == "retry" and run.record.ended is None:
+        raise InputError("operation", f"{run.record.id} {retry_fault(run.record, changed=False)}")
+    return run
+
+
+def _is_meant_by_words(run: RunContext, state: State) -> bool:
+    """Whether `retry`, `continue` or `resume` in a chat is about this run, and so no goal."""
+    if run.record.ended is None:
+        return wants_to_retry(state)
+    return is_retryable(run.record) and (wants_to_retry(state) or wants_to_go_on(state))
+
+
+def _is_begun(run: RunContext, state: State) -> bool:
+    """Whether the run was begun for just this input, by a process that died before the checkpoint was kept.
+
+    Once something of it was asked or decided, the same input is a fork, or the wish to begin anew.
+    """
+    record = run.record
+    if record.ended or record.review_state.requests or record.review_state.last_decision_seq:
+        return False
+    try:
+        goal = goal_of(state)
+    except InputError:
+        return False
+    is_same = (goal.goal, goal.constraints) == (record.assignment.goal, record.assignment.constraints)
+    return is_same and (record.plan_state.plan is None or brought_plan(state, goal) is None)
+
+
+def _is_sent_back(run: RunContext, state: State) -> bool:
+    """Whether review sent the run here: after a decision that wants a plan, or on its way round to itself.
+
+    It may have been cancelled by another process since, and is then shown as it ended.
+    """
+    if route_of(state) not in ("plan", "revise", "announce") or last_words(state.get("messages") or ()) is not None:
+        return False
+    told = bool(run.record.plan_state.steered) or (
+        run.record.review_state.last_decision_seq > 0 and run.record.plan_state.awaits_plan
+    )
+    return (
+        stated_goal(state).goal in ("", run.record.assignment.goal)
+        and not is_fork(run, state)
+        and (told or is_announced(run, state))
+    )
+
+
+def is_announced(run: RunContext, state: State) -> bool:
+    """Whether review routed here only to announce its request in the chat (see `graph.nodes.review_message`)."""
+    named = state.get("run")
+    is_this = isinstance(named, dict) and (named.get("thread"), named.get("n")) == (run.key.thread, run.key.n)
+    return is_this and route_of(state) == "announce"

@@ -1,0 +1,95 @@
+"""The lines of data in a review: laid out for a width, and read back to be laid out for another.
+
+A line begins with spaces and a mark or a margin of ours, at most two columns further in than the line before. A line
+that goes on begins three columns or more further in than the line that it belongs to. So words from outside cannot
+look like a line of ours, wherever they are broken, and a terminal can put the parts together again.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from graph.sanitize import escape
+from graph.text.drawing.labels import columns
+
+WIDTH = 60
+"""Columns of data: they fit into a narrow terminal, a chat and a panel of Studio."""
+ITEM = "- "
+MARGIN = "| "
+GOES_ON = 3
+"""How much further in a line begins that goes on."""
+MIN_ROOM = 20
+BROKEN = "↩"
+"""Stands at the end of a line within a word; in words from outside it is escaped."""
+
+_LEAD = re.compile(r" *(?:- |\| ?)?")
+
+
+def entry(text: str, lead: str = ITEM, width: int = WIDTH) -> list[str]:
+    """Return a text of one line in lines of data; `lead` is what its first line begins with: spaces, a mark, a margin.
+
+    >>> entry("once for each item, ten of them at most", "    ", 30)
+    ['    once for each item, ten', '       of them at most']
+    """
+    further = " " * (_depth(lead) + GOES_ON)
+    first, *others = broken(text, max(MIN_ROOM, width - max(len(lead), len(further))))
+    return [f"{lead}{first}" if text else lead.rstrip(), *(further + other for other in others)]
+
+
+def broken(text: str, room: int) -> list[str]:
+    """Break a text between its words, so that no letter of it is lost; a longer word is broken with a mark.
+
+    >>> broken("at most ten", 8), broken("https://example.org/a/b", 14)
+    (['at most', 'ten'], ['https://↩', 'example.org/↩', 'a/b'])
+    """
+    lines: list[str] = []
+    for word in text.replace(BROKEN, escape(BROKEN)).split(" "):
+        if lines and columns(lines[-1]) + 1 + columns(word) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines += _pieces(word, room)
+    return lines
+
+
+def relaid(lines: Iterable[str], width: int) -> tuple[str, ...]:
+    """Return lines of data laid out for another width."""
+    return tuple(part for lead, text in _wholes(lines) for part in entry(text, lead, width))
+
+
+def _wholes(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield what each line of ours begins with, and its text with all lines that go on."""
+    lead, text, is_begun = "", "", False
+    for line in lines:
+        further = _depth(lead) + GOES_ON
+        if is_begun and line[:further].isspace() and len(line) >= further:
+            part = line[further:]
+            text = text.removesuffix(BROKEN) + part if text.endswith(BROKEN) else f"{text} {part}"
+            continue
+        if is_begun:
+            yield lead, text
+        found = _LEAD.match(line)
+        lead, is_begun = found[0] if found else "", True
+        text = line[len(lead) :]
+    if is_begun:
+        yield lead, text
+
+
+def _depth(lead: str) -> int:
+    """Return the column at which a line's own lines may begin, two before the next level."""
+    return len(lead) if lead.endswith(ITEM) else len(lead) - len(lead.lstrip(" "))
+
+
+def _pieces(word: str, room: int) -> Iterator[str]:
+    while columns(word) > room:
+        end = _fitting(word, room - 1)
+        best = max((word.rfind(mark, end // 2, end) for mark in "/,;:&?=.-_)}]"), default=-1)
+        end = best + 1 if best >= 0 else end
+        yield f"{word[:end]}{BROKEN}"
+        word = word[end:]
+    yield word
+
+
+def _fitting(word: str, room: int) -> int:
+    end = min(len(word), room)
+    while end > 1 and columns(word[:end]) > room:
+        end -= 1
+    return max(1, end)

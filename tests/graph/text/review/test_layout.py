@@ -1,0 +1,54 @@
+"""Lines of data: broken so that nothing is lost, and no part of a text looks like a line of ours."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from graph.plan.revision import difference
+from graph.plan.schema import Plan
+from graph.text.drawing.labels import columns
+from graph.text.review.changes import change_blocks
+from graph.text.review.frame import Data
+from graph.text.review.layout import WIDTH, broken, entry, relaid
+from graph.text.review.values import value_lines
+
+WORDS = st.text("ab /計.↩|-", max_size=200)
+VALUES = st.recursive(
+    st.integers() | st.text("ab\n ↩|{-", max_size=150),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab", max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(WORDS, st.integers(10, 60))
+def test_what_is_broken_is_whole(text: str, room: int) -> None:
+    lines = broken(text, room)
+
+    assert all(columns(line) <= room for line in lines)
+    whole = "".join(lines).replace("↩", "").replace(" ", "").replace("\\u{21a9}", "↩")
+    assert whole == text.replace(" ", "")
+
+
+def test_a_line_that_goes_on_is_further_in_than_any_line_of_ours() -> None:
+    assert entry(" ".join(["word"] * 14)) == ["- " + " ".join(["word"] * 11), "     word word word"]
+    assert entry(" ".join(["word"] * 11), "      | ") == ["      | " + " ".join(["word"] * 10), "         word"]
+
+
+@given(st.dictionaries(st.text("ab", min_size=1, max_size=3), VALUES, max_size=4), st.integers(60, 110))
+def test_lines_are_put_together_again_for_any_width(values: dict[str, JsonValue], width: int) -> None:
+    lines = (*entry("a: send"), *value_lines(values))
+
+    wide = relaid(lines, width)
+
+    assert all(columns(line) <= width for line in wide) and len(wide) <= len(lines)
+    assert relaid(wide, WIDTH) == lines
+
+
+def test_no_part_of_a_former_value_looks_like_the_value_now() -> None:
+    forged = "x" * 40 + " now not given " * 9
+    before, after = (Plan.model_validate({"steps": [{"id": "a", "objective": one}]}) for one in (forged, "y"))
+
+    *_, data = change_blocks(difference(before, after), before, after, (1, True))
+
+    assert isinstance(data, Data)
+    assert [line for line in data.lines if line.startswith("      now ")] == ['      now "y"']

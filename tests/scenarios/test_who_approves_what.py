@@ -1,0 +1,83 @@
+"""The policy of the page "Who approves what" does what the page says."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph import Agent, Person
+from graph.testing import LoggedTools, ScriptedModel, step
+
+PAGE = Path(__file__).parents[2] / "docs" / "who-approves-what.md"
+ADA, BOB = (Person(f"{name}@example.org", ["staff", "accounts"], proof=True) for name in ("ada", "bob"))
+EVE = Person("eve@example.org", ["staff"], proof=True)
+APPROVE = {"type": "approve"}
+MAIL = {"steps": [step("m", "mail", to="x@example.org")]}
+
+
+@pytest.fixture
+def tools() -> LoggedTools:
+    return LoggedTools()
+
+
+@pytest.fixture
+def agent(tmp_path: Path, tools: LoggedTools) -> Iterator[Agent]:
+    (policy,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    own = [
+        tools.tool("pay", effect="external", trusted=True),
+        tools.tool("mail", effect="external", trusted=True),
+        tools.tool("fetch_invoices", lambda: [1, 2], effect="external", trusted=True),
+    ]
+    prices = {"scripted": {"input": 1, "output": 1}}
+    with Agent.open(
+        tmp_path / "runs.db",
+        planner=ScriptedModel([]),
+        tools=own,
+        policy={**tomllib.loads(policy), "prices": prices},
+        identity=lambda by: by if by is not None and by.proof else None,
+    ) as opened:
+        yield opened
+
+
+def pays(*amounts: float) -> dict[str, Any]:
+    steps = []
+    for at, amount in enumerate(amounts):
+        steps.append(step(f"p{at}", "pay", after=[f"p{at - 1}"] if at else [], to="ann", amount=amount))
+    return {"steps": steps}
+
+
+def asked(run: Any) -> list[str]:
+    return [action["name"] for action in run.request["action_requests"]] if run.request else []
+
+
+def test_nobody_is_asked_to_fetch_invoices_and_accounts_to_pay(agent: Agent, tools: LoggedTools) -> None:
+    assert agent.start("g", plan={"steps": [step("f", "fetch_invoices")]}, by=ADA).status == "succeeded"
+    run = agent.start("g", plan=pays(50, 400), by=ADA)
+
+    for by in (ADA, EVE):
+        assert asked(agent.resume(run.id, APPROVE, by=by)) == ["run_plan"] and tools.named("pay") == []
+    run = agent.resume(run.id, APPROVE, by=BOB)
+
+    assert asked(run) == ["run_step"] and [call["amount"] for call in tools.named("pay")] == [50]
+    assert asked(agent.resume(run.id, APPROVE, by=ADA)) == ["run_step"]
+    assert agent.resume(run.id, APPROVE, by=BOB).status == "succeeded"
+
+
+def test_no_payment_is_made_beyond_the_bound_and_each_mail_is_shown(agent: Agent, tools: LoggedTools) -> None:
+    assert agent.start("g", plan=pays(5001), by=ADA).status == "failed"
+    run = agent.resume(agent.start("g", plan=MAIL, by=ADA).id, APPROVE, by=EVE)
+
+    assert asked(run) == ["run_step"] and tools.calls == []
+    assert agent.resume(run.id, APPROVE, by=ADA).status == "succeeded"
+
+
+def test_further_payments_are_approved_ahead_by_who_did_not_ask(agent: Agent, tools: LoggedTools) -> None:
+    run = agent.resume(agent.start("g", plan=pays(400, 450, 480), by=ADA).id, APPROVE, by=BOB)
+    standing = {"at_most": 5, "args": {"amount": {"below": 500}}}
+
+    assert asked(agent.resume(run.id, {**APPROVE, "standing": standing}, by=ADA)) == ["run_step"]
+    assert agent.resume(run.id, {**APPROVE, "standing": standing}, by=BOB).status == "succeeded"
+    assert len(tools.named("pay")) == 3
