@@ -58,6 +58,6 @@ QUICK = Sizes(
     databases=(5, 10, 20, 40),
     growth=(20, 100),
     runs=(50, 200),
-    at_once=(1, 8),
+    at_once=(1, 4),
     tool_s=0.005,
 )

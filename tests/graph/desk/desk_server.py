@@ -95,6 +95,7 @@ def served(database: Path | str, *answers: Any, at: str = "", tools: Any = None,
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", 0))
+        listener.listen()  # a visitor who comes before the server accepts has to wait, and is not refused
         config = uvicorn.Config(outer, log_config=None, proxy_headers=False, timeout_graceful_shutdown=1, ws="none")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
