@@ -54,7 +54,8 @@ test: static ## Formatting, lint, types, layers, and all tests that need no prog
 	$(BIN)/pytest -n auto --dist worksteal -m "not e2e"
 
 check: static ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
-	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
+	$(BIN)/$(if $(COVERED),coverage run -m )pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
+	$(if $(COVERED),$(BIN)/coverage combine -q && $(BIN)/coverage report)
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
 
 coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
