@@ -53,9 +53,8 @@ studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
 	$(BIN)/pytest -n auto --dist worksteal -m "not e2e"
 
-check: static ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
-	$(BIN)/$(if $(COVERED),coverage run -m )pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED)
-	$(if $(COVERED),$(BIN)/coverage combine -q && $(BIN)/coverage report)
+check: static $(if $(COVERED),coverage) ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
+	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))
 	@echo "left out, see 'make test' and 'make e2e': tools, commands, whole runs, faults, and what is marked slow or e2e"
 
 coverage: $(VENV)/.dev ## Which branches of the pure rooms (plan, record, policy, review, text) their own tests take
