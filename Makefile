@@ -51,7 +51,7 @@ studio: $(VENV)/.studio ## Serve the graph for LangGraph Studio and chat clients
 	@$(BIN)/langgraph dev --no-browser --no-reload --n-jobs-per-worker $(JOBS)
 
 test: static ## Formatting, lint, types, layers, and all tests that need no program from outside
-	$(BIN)/pytest -n auto --dist worksteal -m "not e2e"
+	$(BIN)/pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist worksteal -m "not e2e"
 
 check: static $(if $(COVERED),coverage) ## In a minute: formatting, lint, types, layers, and tests of rules and contracts with few examples
 	$(BIN)/pytest -q -n auto --dist worksteal --hypothesis-profile=check -m "not slow and not e2e" $(CHECKED) $(if $(COVERED),$(PURE_TESTS:%=--ignore=%))

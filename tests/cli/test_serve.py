@@ -29,7 +29,7 @@ def test_a_run_that_the_command_line_started_is_decided_at_the_desk_with_the_fol
                 hidden = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page))
                 browser.post("/run/decide", params={"run": waiting}, data={**hidden, "decision": "approve"})
                 until = time.monotonic() + 30
-                while "waiting" in (shown := cli("show", waiting).stdout) or "running" in shown:
+                while re.search("status +(waiting|running|paused)", shown := cli("show", waiting).stdout):
                     assert time.monotonic() < until, shown
                 policy = browser.get("/policy").text
         finally:
