@@ -50,7 +50,7 @@ class AttemptLimits:
 
     def to_json(self) -> dict[str, Any]:
         """Return the limits that are set."""
-        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 NO_LIMITS = AttemptLimits()
