@@ -120,23 +120,22 @@ class CallGate:
         spec = self._toolbox.specs[tool]
         labels = {name: labels.get(name, given.by_model if spec.declared else given) for name in call.args}
         labels.update(dict.fromkeys(call.edited, USER))
-        call = replace(call, label=joined([label_of_tool(spec), *labels.values()]))
+        same_digest = "" if spec.repeatable else self.effects.digest(tool, call.args)
+        call = replace(call, label=joined([label_of_tool(spec), *labels.values()]), same_digest=same_digest)
         if not spec.repeatable:
-            call = replace(call, same_digest=self.effects.digest(tool, call.args))
             await self.effects.look_up(tool)
         # Recall comes first: a settled call answers for the identical uncertain ones too (decision 0025).
         if finished := await self._recall(call):
             return finished
         if not spec.repeatable and (found := self.effects.others_uncertain(call)):
             raise await self._uncertain(call, found)
-        approval = await self._hold(call, labels)
-        call = replace(call, approval=approval, replies=await self._asked.replies(call))
+        approval, replies = await self._hold(call, labels), await self._asked.replies(call)
         self._meter.reserve_call(
             tool, step.id, begins=step.tool is not None and step.id not in self._record.spending.begun
         )
         wait_s = self._turns.wait_s(tool)  # a call over its rate takes its turn after the wait, in `commit_in_turn`
         queued = not spec.repeatable and (wait_s > 0 or not self.effects.take_turn(call))
-        return replace(call, wait_s=wait_s, queued=queued)
+        return replace(call, wait_s=wait_s, queued=queued, approval=approval, replies=replies)
 
     def again(self, call: ToolCall) -> ToolCall:
         """Return a repeatable call, to be committed and made again.

@@ -89,6 +89,11 @@ class ObservedLedger:
             await self._notify(lease.run, written)
         return messages
 
+    @property
+    def surrounds(self) -> bool:
+        """Whether an observer has a context for the duration of a call."""
+        return any(isinstance(listener.observer, Surrounding) for listener in self._listeners)
+
     @contextmanager
     def around(self, run: RunKey, work: Work) -> Iterator[None]:
         """Enter the contexts of the observers for a call."""
@@ -114,7 +119,7 @@ class ObservedLedger:
 
 def around(ledger: Ledger, run: RunKey, work: Work) -> AbstractContextManager[None]:
     """Return the context of a call whose start is in the ledger."""
-    return ledger.around(run, work) if isinstance(ledger, ObservedLedger) else nullcontext()
+    return ledger.around(run, work) if isinstance(ledger, ObservedLedger) and ledger.surrounds else nullcontext()
 
 
 def observed(ledger: Callable[[], Awaitable[Ledger]], observers: Sequence[Observer]) -> Callable[[], Awaitable[Ledger]]:

@@ -26,7 +26,9 @@ class AttemptLimits:
         >>> AttemptLimits(attempts=5).lowest(AttemptLimits(timeout_s=9, attempts=3))
         AttemptLimits(timeout_s=9, attempts=3, backoff_s=None)
         """
-        said = [limits.to_json() for limits in (self, *others)]
+        said = [limits.to_json() for limits in (self, *others) if limits != NO_LIMITS]
+        if not said:
+            return NO_LIMITS
         names = {name for limits in said for name in limits}
         return AttemptLimits(**{name: min(limits[name] for limits in said if name in limits) for name in names})
 

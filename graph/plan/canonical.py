@@ -63,7 +63,7 @@ def _write_object(value: dict[str, JsonValue], put: Callable[[str], None]) -> No
 
 def _number(value: float) -> str:
     """Return a float in JavaScript's notation; within these bounds Python's differs only by a trailing `.0`."""
-    if 1e-4 <= abs(value) < 1e15:
+    if 1e-4 <= abs(value) < 1e15 or not value:
         return str(int(value) if value.is_integer() else value)
     return rfc8785.dumps(value).decode()
 

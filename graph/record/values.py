@@ -22,6 +22,8 @@ PREVIEW_CHARACTERS = 500
 MAX_DEPTH = 200
 MAX_BITS = 14_000
 INT64 = (-(2**63), 2**64 - 1)
+COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+"""Made once: `json.dumps` makes an encoder for each call that sets an option."""
 
 
 def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
@@ -51,7 +53,7 @@ def normalise(value: Any, path: str = "", depth: int = 0) -> JsonValue:
 
 def to_text(value: JsonValue) -> str:
     """Return the compact JSON text of a normalised value."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return COMPACT.encode(value)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,6 +14,7 @@ from graph.plan.schema import Plan
 from graph.sanitize import is_mark, one_line, visible
 
 Measure = Callable[[str], float]
+_JSON = json.JSONEncoder(ensure_ascii=False)
 
 
 def plain(text: str) -> str:
@@ -136,7 +137,7 @@ def _value(value: JsonValue) -> str:
 
 
 def _quoted(value: JsonValue) -> str:
-    return " ".join(visible(json.dumps(value, ensure_ascii=False)).split())
+    return " ".join(visible(_JSON.encode(value)).split())
 
 
 @lru_cache(maxsize=4096)
