@@ -110,17 +110,16 @@ def test_a_receiver_that_is_down_hears_of_it_from_a_worker_later(tmp_path: Path)
         agent.start("g", plan=PLAN)
         agent.close()
 
-        async def later() -> list[str]:
+        async def later() -> None:
             async with open_runs(tmp_path / "runs.db") as runs:
                 (chore,) = chores_of(tmp_path / "settings.toml")
-                told = list(await chore.do(runs))
-                await _make_due(tmp_path)
-                return told + list(await chore.do(runs))
+                while not ops.got:  # the agent's own notifier may be at it too, and whoever is first is refused
+                    await _make_due(tmp_path)
+                    await chore.do(runs)
 
-        told = asyncio.run(later())
+        asyncio.run(later())
         assert ops.await_one()["kind"] == "waits"
-        assert told[-1] == f"ops was told: {json.loads(ops.got[-1][1])['title']}"
-        assert len(ops.got) == 1
+        assert len({headers[KEY] for headers, _ in ops.got}) == 1
 
 
 async def _make_due(folder: Path) -> None:
