@@ -171,6 +171,7 @@ LEAST: Mapping[str, Mapping[str, Any]] = {
     },
     "voted": {"request": 1, "subject": "s", "says": "d", "missing": "one more", "approver": "server:ada"},
     "standing_revoked": {"id": "a", "approver": "os:ada"},
+    "response_given": {"request": 1, "digest": "d", "response": {"value": "approve"}, "approver": "server:ada"},
 }
 """Kind of event -> the least that its payload holds."""
 

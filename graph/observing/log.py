@@ -29,6 +29,7 @@ MILESTONES = (
     "run_reopened",
     "step_skipped",
     "result_supplied",
+    "response_given",
 )
 PROBLEMS = ("call_refused", "plan_refused", "budget_reached", "step_held", "step_uncertain", "call_asked")
 

@@ -21,6 +21,7 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
+    ResponseGiven,
     ResultSupplied,
     ReviewRequested,
     RunEnded,
@@ -149,6 +150,8 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.standing.revoked(data.id, data.approver)
         case Voted():
             record.people.voted(data)
+        case ResponseGiven():
+            record.review_state.response = data
         case Executing() | Paused() | ValueRedacted():
             pass
         case _:

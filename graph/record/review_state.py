@@ -14,6 +14,7 @@ from graph.record.events import (
     Decided,
     EarlierCall,
     Event,
+    ResponseGiven,
     ReviewRequested,
     RunReopened,
     StepHeld,
@@ -48,7 +49,8 @@ class ReviewRequest:
 class ReviewState:
     """The open request of a run, its approval, and the calls that wait for a person; changed by events only.
 
-    `request` is None if none is open, `requests` is the number of the last one. `held` and `uncertain` have, by key,
+    `request` is None if none is open, `requests` is the number of the last one. `response` is one to the open request
+    that nobody has carried out yet. `held` and `uncertain` have, by key,
     the calls that waited for review, or for other calls to be settled; `seen` has the keys of held calls that a person
     has approved, `replaced` the arguments that a person gave instead by key of a held call, `rejected` the calls that a
     person rejected with words. `refused` the digests of recorded refusals. `decided_at` has decisions by checkpoint,
@@ -58,6 +60,7 @@ class ReviewState:
     approval: Approval | None = None
     request: ReviewRequest | None = None
     requests: int = 0
+    response: ResponseGiven | None = None
     held: dict[str, HeldCall] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     replaced: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)
@@ -69,8 +72,8 @@ class ReviewState:
     decision_before_seq: int = 0
 
     def review_requested(self, data: ReviewRequested) -> None:
-        """Open a request."""
-        self.requests = data.request
+        """Open a request, or the same again; a response given before has been refused."""
+        self.requests, self.response = data.request, None
         checkpoint = data.checkpoint or ""
         self.request = ReviewRequest(data.request, data.subject, data.error, data.issues, checkpoint, data.skip)
 
@@ -101,7 +104,12 @@ class ReviewState:
 
     def close(self) -> None:
         """Close the request without a decision: the run ended, or was steered."""
-        self.request = None
+        self.request = self.response = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person has to respond."""
+        return self.request is not None and self.response is None
 
     def step_held(self, event: Event, data: StepHeld) -> None:
         """Add a call held for review."""

@@ -13,6 +13,7 @@ from graph.record.events import (
     ModelFinished,
     ModelStarted,
     PlanRevised,
+    ResponseGiven,
     ReviewRequested,
     RunEnded,
     RunReopened,
@@ -176,7 +177,7 @@ class Summarizer:
                 self._waiting_since = event.at if self._waiting_since is None else self._waiting_since
             case Decided() as data:
                 self._decided(data)
-            case Steered() as data:
+            case Steered() | ResponseGiven() as data:
                 self._waiting_since = None
                 self._named(data.approver)
             case RunEnded() as data:

@@ -26,6 +26,7 @@ from graph.record.events import (
     Configured,
     Event,
     PlanRevised,
+    ResponseGiven,
     ResultSupplied,
     RunEnded,
     RunReopened,
@@ -135,9 +136,11 @@ class Player:
 
     async def _next_input(self) -> GraphInput:
         """Return the graph's next input, after skipping events written by other processes."""
+        is_kept = False
         while (event := self._recording.next) is not None and _is_by_others(event):
+            is_kept = isinstance(event.data_if_known, ResponseGiven)
             self._ledger.skip()
-        if event is None:
+        if event is None or is_kept:
             return GraphInput()
         if isinstance(event.data_if_known, Configured):
             self._graph = self._staged(event.data_if_known.configuration)
@@ -203,7 +206,7 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked)
+    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
 
 
 def _about_plans(found: Divergence) -> str | None:

@@ -26,6 +26,7 @@ from graph.record.events import (
     Paused,
     PlanRefused,
     PlanRevised,
+    ResponseGiven,
     ResultSupplied,
     ReviewRequested,
     RunEnded,
@@ -85,7 +86,7 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_run(data)
         case PlanRevised() | PlanRefused() | Steered() | Executing():
             return format_plan(data)
-        case ReviewRequested() | Decided() | Voted():
+        case ReviewRequested() | Decided() | Voted() | ResponseGiven():
             return format_review(data)
         case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)

@@ -264,4 +264,11 @@ FULL: dict[str, dict[str, Any]] = {
         "roles": ["finance"],
     },
     "standing_revoked": {"id": "3f2a91c0b7de", "approver": "os:somebody"},
+    "response_given": {
+        "request": 3,
+        "digest": "f" * 64,
+        "response": {"artifact": ARTIFACT},
+        "approver": "server:somebody@example.org",
+        "roles": ["finance"],
+    },
 }
