@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.errors import InputError, NothingToDecideError, RunOwnedError
+from graph.errors import InputError, NothingToDecideError
 from graph.ledger.protocol import Ledger, RunKey
 from graph.ledger.values import content_value
 from graph.record.events import Content, Draft, Event, ResponseGiven, ReviewRequested
@@ -44,7 +44,10 @@ async def store_response(runs: Runs, key: RunKey, response: Mapping[str, Any], b
     Raises:
         NothingToDecideError: The run does not wait, or with another request; or somebody has responded already.
         RunOwnedError: A process executes the run.
+        InputError: A later run has taken the thread.
     """
+    if (latest := await runs.ledger.last_run(key.thread)) != key and latest is not None:
+        raise InputError("run", f"{latest.id} has taken the thread of {key.id} since; decide about that one")
     kept = keep_anything(response)
     async with runs.ledger.owned(key) as lease:
         events = await runs.ledger.events(key)

@@ -34,7 +34,7 @@ def desk_application(
 
     Args:
         database: An SQLite file, or the address of a PostgreSQL database.
-        agents: Opens the agent that carries on a run after a decision; without it, the desk only shows runs.
+        agents: Opens the agent that carries on a run after a decision; without it, decisions are kept for others.
         settings: Who may look and decide; by default whoever opens a link with a token of this process.
         policy: Returns the policy of runs that are started here.
         announce: Told the token of a link that a visitor asks for.

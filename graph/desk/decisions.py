@@ -22,7 +22,7 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         shown: The run.
         request: Its open request.
         fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
-            `edit_as`, `plan`, `step:<id>:<field>`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
+            `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
             `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, `:at_most`.
 
     Raises:
@@ -62,8 +62,9 @@ def edited_plan(request: RequestJson, fields: Fields) -> Any:
         raise InputError("plan", "no plan is asked about")
     if fields.get("edit_as") == "text":
         return plan_of_text(fields.get("plan", ""))
-    steps = {name.removeprefix("step:"): text for name, text in fields.items() if name.startswith("step:")}
-    return plan_of_form(plans[0]["args"]["plan"], steps)
+    if not isinstance(plan := plans[0]["args"]["plan"], Mapping):
+        raise InputError("plan", "it cannot be shown as a form; edit it as text")
+    return plan_of_form(plan, fields)
 
 
 def _answers(shown: ShownRun, request: RequestJson, fields: Fields) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def _nobody(_: str) -> None:
 
 @dataclass
 class Desk:
-    """A desk over one database; without `drives` it decides nothing. `announce` tells the operator the token of a link.
+    """A desk over one database; without `drives` it leaves runs to others. `announce` tells the operator of a new link.
 
     The database is opened on the first request, so that a desk works wherever it is mounted.
     """
@@ -60,7 +60,12 @@ class Desk:
     @property
     def decides(self) -> bool:
         """Whether anything can be decided here."""
-        return self.drives is not None and not self.settings.read_only
+        return not self.settings.read_only
+
+    @property
+    def starts(self) -> bool:
+        """Whether runs are started and carried on here."""
+        return self.decides and self.drives is not None
 
     async def records(self) -> Records:
         """Return the records."""

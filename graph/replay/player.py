@@ -206,7 +206,9 @@ def _is_by_others(event: Event) -> bool:
     if isinstance(data, RunEnded) and not data.is_cancelled:
         return False
     by_anybody = isinstance(data, Steered | RunEnded) and data.checkpoint is None
-    return by_anybody or isinstance(data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven)
+    return by_anybody or isinstance(
+        data, ValueRedacted | StepSkipped | ResultSupplied | StandingRevoked | ResponseGiven
+    )
 
 
 def _about_plans(found: Divergence) -> str | None:

@@ -44,7 +44,8 @@ def run_page(
     request: Request, template: str, tab: str, shown: ShownRun, http_status: int = 200, **values: Any
 ) -> Response:
     """Return a page of a run, with its head and its tabs."""
-    drives = desk_of(request).drives
+    desk = desk_of(request)
+    drives = desk.drives
     shared = {
         "shown": shown,
         "run": shown.run,
@@ -53,6 +54,8 @@ def run_page(
         "spent": spent_in_words(shown.record.bounds, shown.record.usage),
         "fault": drives.fault(shown.key.thread) if drives is not None else None,
         "can_retry": shown.run.status in RETRIED,
+        "is_carried_on": desk.starts and not shown.is_on_server,
+        "response": shown.record.review_state.response,
         "now": time.time(),
     }
     return page(request, template, http_status, **shared, **values)

@@ -2,22 +2,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import httpx
-from desk_server import PLAN, DeskServer, Visit, query, served
+from desk_server import PLAN, DeskServer, Visit, decide, ended, query, served
 
 from graph.testing import LoggedTools, step
-
-
-def decide(visit: Visit, run: str, **fields: str) -> httpx.Response:
-    return visit.send(query("/review", run), query("/decide", run), **fields)
-
-
-def ended(server: DeskServer, run: str) -> str:
-    """Wait until the desk has carried a run on, and return its status."""
-    for future in list(server.desk.drives._going.values()):
-        future.result(20)
-    with server.agent() as agent:
-        return agent.show(run).status
 
 
 def test_an_approval_carries_out_the_plan_that_another_owner_started(

@@ -71,8 +71,8 @@ def test_an_untouched_form_leaves_the_plan_as_it_is() -> None:
     fields = {}
     for one in step_forms(plan, frozenset()):
         shown = {"objective": one.objective, "depends_on": one.depends_on, "success_criteria": one.success_criteria}
-        shown |= {"question": one.question} if one.question else {"does": one.does, "args": one.args}
-        fields |= {f"{one.id}:{name}": text for name, text in shown.items()}
+        shown |= {"question": one.question} if one.asks else {"does": one.does, "args": one.args}
+        fields |= {f"step:{one.id}:{name}": text for name, text in shown.items()}
 
     assert plan_of_form(plan, fields) == plan
 
