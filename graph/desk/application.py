@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from graph.desk.desk import Desk, PolicyInForce, drives_of
 from graph.desk.drives import Agents
-from graph.desk.pages import control, lists, live, login, review, run
+from graph.desk.pages import approvals, control, lists, live, login, review, run
 from graph.desk.pages.respond import desk_of, page
 from graph.desk.security.gate import Gate
 from graph.desk.settings import DeskSettings
@@ -78,6 +78,8 @@ ROUTES = [
     Route("/start", control.new),
     Route("/start", control.start, methods=["POST"]),
     Route("/policy", control.policy),
+    Route("/approvals", approvals.approvals),
+    Route("/approvals", approvals.end, methods=["POST"]),
     Route("/run", run.plan),
     Route("/run/step", run.step),
     Route("/run/timeline", run.times),

@@ -7,6 +7,7 @@ from graph.desk.records import ShownRun
 from graph.desk.views.plan_form import plan_of_form, plan_of_text
 from graph.desk.views.request import answer_schema
 from graph.desk.views.schema_form import fields_of, value_in
+from graph.desk.views.standing_form import standing_wish
 from graph.errors import InputError
 from graph.plan.depth import parse_json_or_text
 from graph.record.budget import read_budget
@@ -23,7 +24,8 @@ def response_in(shown: ShownRun, request: RequestJson, fields: Fields) -> Review
         request: Its open request.
         fields: The fields of the form: `decision` is approve, edit, feedback, finish or stop; the others are `message`,
             `edit_as`, `plan`, those of `plan_of_form`, `answer:<step>:<field>`, `happened:<number>`, `result:<number>`,
-            `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, `:at_most`.
+            `limit:<name>`, and `call:<name>` (approve, edit, reject or standing) with `:args`, `:why`, and those of
+            `standing_wish`.
 
     Raises:
         InputError: A field is missing or cannot be read.
@@ -92,7 +94,9 @@ def _calls(request: RequestJson, fields: Fields) -> dict[str, Any]:
                     raise InputError(name, "say why the call is not to be made")
                 rejected[name] = why
             case "standing":
-                standing[name] = {"at_most": parse_json_or_text(fields.get(f"call:{name}:at_most", ""))}
+                prefix = f"call:{name}:"
+                given = {field.removeprefix(prefix): text for field, text in fields.items() if field.startswith(prefix)}
+                standing[name] = standing_wish(given)
     return {"args": args, "rejected": rejected, "standing": standing}
 
 

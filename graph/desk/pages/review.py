@@ -16,6 +16,7 @@ from graph.desk.views.plan_form import answer_text, by_step, changes_of, plan_as
 from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.request import request_view
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from graph.desk.views.standing_form import BOUNDS
 from graph.errors import AgentError, InputError, LedgerError, NothingToDecideError, RunOwnedError, StaleRunError
 from graph.forking import tools_of
 from graph.identity import named
@@ -76,6 +77,7 @@ async def review_page(
         form_order=[key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
         kinds=KINDS,
         tool_names=sorted(tools),
+        bounds=BOUNDS,
         answer=answer_text(plan.get("answer")) if plan is not None else None,
         text=given.get("plan") or (plan_as_text(shown, plan) if plan is not None else ""),
         http_status=status,

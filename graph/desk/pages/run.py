@@ -11,6 +11,7 @@ from graph.desk.records import Records, ShownRun
 from graph.desk.views.effects import effect_rows
 from graph.desk.views.plan_graph import plan_graph
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
+from graph.desk.views.standing import standing_row
 from graph.desk.views.step import step_view
 from graph.desk.views.step_rows import step_rows
 from graph.desk.views.timeline import timeline
@@ -144,7 +145,8 @@ async def revisions(request: Request) -> Response:
 async def effects(request: Request) -> Response:
     """Show the calls that change something or leave the machine, and what is uncertain of them."""
     _, shown = await shown_run(request)
-    return run_page(request, "run_effects.html", "effects", shown, rows=effect_rows(shown))
+    approved = [standing_row(use, time.time()) for use in shown.record.standing.by_id.values()]
+    return run_page(request, "run_effects.html", "effects", shown, rows=effect_rows(shown), approved=approved)
 
 
 @shows

@@ -36,7 +36,8 @@ class Part:
 class ActionView:
     """One thing to decide; `number` counts the uncertain calls, `limits` are (name, amount).
 
-    `call` names a held call, see `graph.review.response.call_names`, `args` are its arguments as JSON.
+    `call` names a held call, see `graph.review.response.call_names`; `args` are its arguments as JSON,
+    `arg_names` their names.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ActionView:
     limits: Sequence[tuple[str, str]] = ()
     call: str = ""
     args: str = ""
+    arg_names: Sequence[str] = ()
 
     @property
     def is_gate(self) -> bool:
@@ -137,6 +139,7 @@ def _action(shown: ShownRun, action: Mapping[str, Any], error: str | None, numbe
         limits=_limits(args) if name == "raise_budget" else (),
         call=call,
         args=visible_json(args.get("args") or {}) if call else "",
+        arg_names=tuple(args.get("args") or ()) if call else (),
     )
 
 

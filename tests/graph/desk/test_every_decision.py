@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from desk_server import DeskServer, Visit, decide, ended, served
+from desk_server import decide, ended, served
 
 from graph.agent import Agent
 from graph.runs import Run
