@@ -27,7 +27,9 @@ async def standing_approvals(runs: Runs, run: str | None = None, most: int = MOS
         UnknownRunError: There is no such run.
         LedgerCorruptError: A record was changed.
     """
-    own = [use for record in await _records(runs, run, most) for use in record.standing.by_id.values() if use.approval.run]
+    own = [
+        use for record in await _records(runs, run, most) for use in record.standing.by_id.values() if use.approval.run
+    ]
     return [*await runs.ledger.standing(), *own]
 
 

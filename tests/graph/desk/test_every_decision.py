@@ -1,16 +1,25 @@
 """Everything that a run can ask is decided at the desk, and has its effect whoever carries the run on."""
 
+import asyncio
+import html
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from desk_server import decide, ended, served
+from desk_server import decide, ended, query, served
 
+from graph import Person
 from graph.agent import Agent
-from graph.runs import Run
-from graph.testing import LoggedTools, step
+from graph.desk.drives import agents_with
+from graph.desk.security.identity import proxy_identity
+from graph.desk.security.visitor import verified
+from graph.desk.settings import DeskSettings
+from graph.plan.schema import Plan
+from graph.record.events import ON_SERVER
+from graph.runs import Run, open_runs
+from graph.testing import LoggedTools, ScriptedModel, drafted, step
 
 LOOK, SEND = step("look", "read", what="wind"), step("send", "mail", after=["look"], to="ann", text="{look_result}")
 PLAN = {"steps": [LOOK, SEND]}
@@ -157,3 +166,123 @@ def test_a_decision_at_the_desk_has_its_effect(name: str, is_here: bool, tmp_pat
 
     assert server.tools.named("mail") == list(case.mails)
     assert len(server.tools.named("fax")) == case.faxes
+
+
+LACKING = [
+    (PLANNED, {"decision": "feedback", "message": " "}, "say what to change"),
+    (PLANNED, {"decision": "explode"}, "choose what to decide"),
+    (PLANNED, {"decision": "edit", "edit_as": "text", "plan": "steps: ["}, "line 1"),
+    (PLANNED, {"decision": "edit", "edit_as": "form", "new:1:objective": "send"}, "give it an id"),
+    (ASKED, {"decision": "approve"}, "undecided"),
+    (HELD, {"decision": "approve", "call:send": "reject"}, "say why"),
+    (HELD, {"decision": "approve", "call:send": "edit", "call:send:args": "4"}, "JSON object"),
+    (UNCERTAIN, {"decision": "answer"}, "say whether the call of fax happened"),
+]
+
+
+@pytest.mark.parametrize(("waits", "fields", "words"), LACKING)
+def test_a_form_that_lacks_something_is_told_and_decides_nothing(
+    waits: Callable[[Agent], Run], fields: dict[str, str], words: str, tmp_path: Path
+) -> None:
+    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+        with server.agent(*REPEATED) as agent:
+            run = waits(agent).id
+        calls = list(server.tools.calls)
+        answer = decide(visit, run, **fields)
+        assert ended(server, run) == "waiting" and server.tools.calls == calls
+
+    assert answer.status_code == 422 and words in html.unescape(answer.text)
+
+
+PEOPLE = {"settings": DeskSettings(proxy=proxy_identity("X-User", ["127.0.0.1"], []))}
+
+
+def by(person: str) -> dict[str, str]:
+    return {"X-User": person}
+
+
+@pytest.mark.parametrize("is_here", [True, False], ids=["here", "elsewhere"])
+def test_two_of_a_quorum_decide_one_after_the_other(is_here: bool, tmp_path: Path) -> None:
+    options = {"policy": {"approvers": {"tools": {"mail": {"quorum": 2}}}}, "identity": verified}
+    agents = {} if is_here else {"agents": None}
+    with served(tmp_path / "runs.db", tools=tools, options=options, **PEOPLE, **agents) as server:
+        with server.agent() as agent:
+            run = PLANNED(agent).id
+        for person in ("ann", "bob"):
+            with server.visit(**by(person)) as visit:
+                assert decide(visit, run, decision="approve").status_code == 303
+                seen = visit.get(query("/audit", run)).text
+            if not is_here:
+                with server.agent() as owner:
+                    owner.resume(run)
+        assert ended(server, run) == "succeeded"
+
+    assert "server:ann" in seen and server.tools.named("mail") == [SENT]
+
+
+@pytest.mark.parametrize("is_here", [True, False], ids=["here", "elsewhere"])
+def test_who_asked_is_refused_under_four_eyes_and_learns_why(is_here: bool, tmp_path: Path) -> None:
+    options = {"policy": {"approvers": {"tools": {"mail": {"four_eyes": True}}}}, "identity": verified}
+    agents = {} if is_here else {"agents": None}
+    with served(tmp_path / "runs.db", tools=tools, options=options, **PEOPLE, **agents) as server:
+        with server.agent() as agent:
+            run = agent.start("g", plan=PLAN, thread="t", by=Person("ann")).id
+        with server.visit(**by("ann")) as visit:
+            decide(visit, run, decision="approve")
+            if not is_here:
+                with server.agent() as owner:
+                    assert owner.resume(run).status == "waiting"
+            page = visit.get(query("/review", run)).text
+
+    assert "Asked again" in page and "asked for this, and may not decide it too" in page
+    assert server.tools.calls == []
+
+
+def test_of_two_who_respond_to_a_run_that_others_carry_on_the_second_learns_who_was_first(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db", tools=tools, agents=None, **PEOPLE) as server:
+        with server.agent() as agent:
+            run = PLANNED(agent).id
+        with server.visit(**by("ann")) as ann, server.visit(**by("bob")) as bob:
+            seen = bob.hidden(query("/review", run))
+            decide(ann, run, decision="approve")
+            late = bob.post(query("/decide", run), {**seen, "decision": "stop"})
+            page = bob.get(query("", run)).text
+
+    assert late.status_code == 409 and "server:ann responded" in late.text
+    assert "server:ann" in page and "has decided" in page and 'name="act" value="continue"' not in page
+
+
+def test_a_decision_is_kept_if_a_tool_of_the_run_is_not_here_and_the_page_says_which(tmp_path: Path) -> None:
+    database = tmp_path / "runs.db"
+    lacking = agents_with(database, planner=ScriptedModel(()), tools=[LoggedTools().tool("read", effect="read")])
+    with served(database, tools=tools, agents=lacking) as server, server.visit() as visit:
+        with server.agent() as agent:
+            run = PLANNED(agent).id
+        decide(visit, run, decision="approve")
+        page = visit.get(query("", run)).text
+        with server.agent() as owner:
+            assert owner.resume(run).status == "succeeded"
+
+    assert "needs mail" in page and "has decided" in page and server.tools.named("mail") == [SENT]
+
+
+def test_a_run_of_a_server_is_left_to_it_though_its_tools_are_here(tmp_path: Path) -> None:
+    plan = Plan.model_validate(PLAN)
+    shown = {"digest": plan.digest, "asked": ["run_plan"], "revision": 1, "shown": {"value": ["the plan"]}}
+    events = [
+        drafted("run_started", {"goal": "g", "origin": ON_SERVER}),
+        drafted("plan_revised", {"plan": plan.to_json(), "digest": plan.digest}),
+        drafted("review_requested", shown),
+    ]
+
+    async def begun() -> None:
+        async with open_runs(tmp_path / "runs.db") as runs:
+            await runs.ledger.open_run("t", events)
+
+    asyncio.run(begun())
+    with served(tmp_path / "runs.db", tools=tools) as server, server.visit() as visit:
+        inbox = visit.get("/").text
+        decide(visit, "t.1", decision="approve")
+        page = visit.get(query("", "t.1")).text
+
+    assert "t.1" in inbox and "work --server" in page and server.tools.calls == []
