@@ -14,8 +14,9 @@ from graph.desk.views.revisions import plan_of_revision, revision_rows, step_cha
 from graph.desk.views.standing import standing_row
 from graph.desk.views.step import step_view
 from graph.desk.views.step_rows import step_rows
-from graph.desk.views.timeline import timeline
+from graph.desk.views.timeline import spans_of_people, timeline
 from graph.errors import InputError
+from graph.forking import tools_of
 from graph.record.budget import limit_in_words, spent_in_words
 from graph.record.reopening import RETRIED
 from graph.record.step_costs import step_costs
@@ -76,9 +77,9 @@ async def plan(request: Request) -> Response:
 @shows
 async def step(request: Request) -> Response:
     """Show one step."""
-    _, shown = await shown_run(request)
+    records, shown = await shown_run(request)
     name = request.query_params.get("step", "")
-    found = step_view(shown, name)
+    found = step_view(shown, name, await tools_of(records.runs.ledger, shown.record))
     if found is None:
         raise InputError("step", f"the plan in force of {shown.run.id} has no step {name!r}; open one of its list")
     value = visible_json(found.result.value) if found.result is not None and found.result.value is not None else None
@@ -90,7 +91,9 @@ async def times(request: Request) -> Response:
     """Show when each step ran."""
     _, shown = await shown_run(request)
     run = shown.run
-    drawn = timeline(run.plan, run.step_status, run.results, time.time()) if run.plan is not None else None
+    now = time.time()
+    waited = spans_of_people(shown.events, now)
+    drawn = timeline(run.plan, run.step_status, run.results, now, waited) if run.plan is not None else None
     return run_page(request, "run_timeline.html", "timeline", shown, drawn=drawn)
 
 

@@ -190,6 +190,7 @@
     const keysOn = find("#keys-on");
     if (keysOn) { keysOn.checked = on(); keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off")); }
     find("#help-button")?.addEventListener("click", help);
+    find(".tabs [aria-current]")?.scrollIntoView({block: "nearest", inline: "nearest"});
     find("#wrong")?.focus();
     setTimeout(open, 0);
   };

@@ -25,11 +25,15 @@ INLINE = MarkdownIt("zero", {"html": False}).enable(["backticks", "escape", "ent
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a description: `text` is safe markup of a paragraph, `data` the text of a block."""
+    """A part of a description: `text` is safe markup of a paragraph, `data` the text of a block.
+
+    `is_schema`: the block is the JSON Schema of an answer, which the form has as fields.
+    """
 
     text: Markup | None = None
     data: str | None = None
     is_item: bool = False
+    is_schema: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,8 @@ def parts_of(description: str) -> list[Part]:
         if is_plan(block):
             continue
         if isinstance(block, Data):
-            found.append(Part(data=visible("\n".join(block.lines))))
+            is_schema = [line.strip() for line in block.lines[:1]] == ["schema:"]
+            found.append(Part(data=visible("\n".join(block.lines)), is_schema=is_schema))
             continue
         is_item = block.text.startswith(ITEM)
         text = INLINE.renderInline(visible(block.text.removeprefix(ITEM) if is_item else block.text))
