@@ -93,6 +93,7 @@ ROUTES = [
     Route("/run/audit.txt", run.audit_text),
     Route("/run/live", live.run_stream),
     Route("/run/review", review.review),
+    Route("/run/edit", review.edit),
     Route("/run/decide", review.decide, methods=["POST"]),
     Route("/run/check", review.check, methods=["POST"]),
     Route("/run/more", control.more),

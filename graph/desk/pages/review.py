@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from graph.desk.decisions import edited_plan, response_in
 from graph.desk.pages.respond import Form, changes, desk_of, go_to, page, run_link, shows, visitor_of
-from graph.desk.pages.run import int_of, run_page, shown_run
+from graph.desk.pages.run import GRAPH_STEPS, int_of, run_page, shown_run
 from graph.desk.records import Records, ShownRun
 from graph.desk.security.visitor import verified
 from graph.desk.views.new_steps import KINDS, new_steps
@@ -38,6 +38,10 @@ SINCE = (
 """Events that a page whose request is open no longer tells of."""
 
 
+INLINE_STEPS = 60
+"""With more steps the form of the plan is fetched when it is opened."""
+
+
 @shows
 async def review(request: Request) -> Response:
     """Show the open request of a run."""
@@ -47,21 +51,24 @@ async def review(request: Request) -> Response:
     return await review_page(request, shown)
 
 
+@shows
+async def edit(request: Request) -> Response:
+    """Send the form of a large plan."""
+    _, shown = await shown_run(request)
+    view = request_view(shown)
+    if view is None or view.plan is None:
+        raise InputError("plan", "the run asks about no plan any more; reload its page")
+    values = await _edit_values(request, shown, view.plan, {}, whole=True)
+    return page(request, "_edit_form.html", run=shown.run, given={}, **values)
+
+
 async def review_page(
     request: Request, shown: ShownRun, fields: Mapping[str, str] | None = None, fault: str = "", status: int = 200
 ) -> Response:
     """Return the page of the open request; with what a person filled in before, and what is wrong with it."""
-    records = await desk_of(request).records()
-    tools = await tools_of(records.runs.ledger, shown.record)
     view, given, run = request_view(shown), fields or {}, shown.run
-    plan = view.plan if view is not None else None
     link = run_link(request, "/step", run.id) + "&step="
-    drawing = (
-        plan_graph(run.plan, run.step_status, link) if run.plan is not None and len(run.plan.steps) < 1_500 else None
-    )
-    forms = step_forms(plan, frozenset(shown.record.steps.succeeded)) if plan is not None else []
-    by_id, added = {one.id: one for one in forms}, {f"new:{key}": form for key, form in new_steps(given).items()}
-    order = given.get("order", "").split(",")
+    is_drawn = run.plan is not None and len(run.plan.steps) <= GRAPH_STEPS
     return run_page(
         request,
         "run_review.html",
@@ -70,18 +77,38 @@ async def review_page(
         view=view,
         given=given,
         wrong=fault,
-        drawing=drawing,
-        forms=forms,
-        forms_by_id=by_id,
-        added=added,
-        form_order=[key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
-        kinds=KINDS,
-        tool_names=sorted(tools),
+        drawing=plan_graph(run.plan, run.step_status, link) if is_drawn and run.plan is not None else None,
         bounds=BOUNDS,
-        answer=answer_text(plan.get("answer")) if plan is not None else None,
-        text=given.get("plan") or (plan_as_text(shown, plan) if plan is not None else ""),
         http_status=status,
+        **await _edit_values(request, shown, view.plan if view is not None else None, given),
     )
+
+
+async def _edit_values(
+    request: Request,
+    shown: ShownRun,
+    plan: Mapping[str, Any] | None,
+    given: Mapping[str, str],
+    *,
+    whole: bool = False,
+) -> dict[str, Any]:
+    """Return what the form of a plan shows; that of a large plan is left out unless it is asked for or was sent."""
+    records = await desk_of(request).records()
+    forms = step_forms(plan, frozenset(shown.record.steps.succeeded)) if plan is not None else []
+    by_id, added = {one.id: one for one in forms}, {f"new:{key}": form for key, form in new_steps(given).items()}
+    order = given.get("order", "").split(",")
+    is_large = len(forms) > INLINE_STEPS and given.get("decision") != "edit" and not whole
+    return {
+        "forms": forms,
+        "is_large": is_large,
+        "forms_by_id": by_id,
+        "added": added,
+        "form_order": [key for key in dict.fromkeys((*order, *by_id, *added)) if key in by_id or key in added],
+        "kinds": KINDS,
+        "tool_names": sorted(await tools_of(records.runs.ledger, shown.record)),
+        "answer": answer_text(plan.get("answer")) if plan is not None else None,
+        "text": given.get("plan") or (plan_as_text(shown, plan) if plan is not None and not is_large else ""),
+    }
 
 
 @changes

@@ -28,6 +28,8 @@ GRAPH_STEPS = 1_500
 """Steps that are drawn; a larger plan has its list alone."""
 PART = 20_000
 """Characters of a result on a page."""
+CHANGES = 50
+"""Changed steps on a page of two revisions."""
 EVENTS = 200
 """Events on a page of the audit."""
 
@@ -141,7 +143,21 @@ async def revisions(request: Request) -> Response:
     left = int_of(request.query_params.get("left", str(max(0, right - 1))))
     after = plan_of_revision(shown.events, right)
     found = step_changes(plan_of_revision(shown.events, left), after) if after is not None else []
-    return run_page(request, "run_revisions.html", "revisions", shown, rows=rows, left=left, right=right, changes=found)
+    pages = max(1, -(-len(found) // CHANGES))
+    number = min(max(1, int_of(request.query_params.get("part", "1"))), pages)
+    return run_page(
+        request,
+        "run_revisions.html",
+        "revisions",
+        shown,
+        rows=rows,
+        left=left,
+        right=right,
+        changes=found[(number - 1) * CHANGES : number * CHANGES],
+        count=len(found),
+        number=number,
+        pages=pages,
+    )
 
 
 @shows
