@@ -46,6 +46,7 @@ def environment() -> Environment:
         "moment": moment,
         "took": took,
         "json": json.dumps,
+        "anchor": anchor,
     }
     made.globals |= {"marks": MARKS, "version": version, "sentence": _sentence, "answer_text": _answer_text}
     return made
@@ -80,6 +81,15 @@ def took(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds // 60)} min {int(seconds % 60)} s"
     return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+
+
+def anchor(name: str) -> str:
+    """Return an id for the row of a run or a step, whose name may be any text: a refreshed list moves its rows by them.
+
+    >>> anchor("news.1")
+    'row-9104d1cb1940'
+    """
+    return f"row-{sha256(name.encode()).hexdigest()[:12]}"
 
 
 @lru_cache

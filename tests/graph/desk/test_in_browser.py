@@ -152,6 +152,61 @@ def test_a_run_is_found_read_and_approved_by_keys_alone(chat_browser: Any, tmp_p
         page.locator("#run-status [data-status=succeeded]").wait_for()
 
 
+def test_the_first_key_after_the_list_of_keys_is_closed_acts(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
+        with server.agent() as agent:
+            agent.start("send", plan=PLAN, thread="t")
+        page.goto(server.url)
+        page.keyboard.press("?")
+        at_once = """() => {
+          document.querySelector("#help").close();  // as Escape does; the focus leaves it with the next frame
+          document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "j", bubbles: true}));
+          return document.activeElement.textContent;
+        }"""
+
+        assert page.evaluate(at_once) == "send"
+
+
+@pytest.mark.parametrize("path", ["/", "/runs"])
+def test_a_list_that_changes_under_the_keys_keeps_the_run_that_was_chosen(
+    chat_browser: Any, tmp_path: Path, path: str
+) -> None:
+    chosen = "document.activeElement.textContent"
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        for name in ("first", "second"):
+            agent.start(name, plan=PLAN, thread=name)
+        page.goto(server.url + path)
+        page.locator("#connection[data-state=live]").wait_for()
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        assert page.evaluate(chosen) == "first"
+        agent.start("third", plan=PLAN, thread="third")
+        page.get_by_role("link", name="third").wait_for()
+        assert page.evaluate(chosen) == "first"
+        if path == "/":
+            agent.resume("first", "reject")
+            page.get_by_role("link", name="first").wait_for(state="detached")
+            page.keyboard.press("k")
+            assert page.evaluate(chosen) == "second"
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="second" if path == "/" else "first", exact=True).wait_for()
+
+
+def test_a_step_that_changes_keeps_the_form_that_is_being_filled_in(chat_browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page, server.agent() as agent:
+        run = agent.start("send", plan=PLAN, thread="t").id
+        page.goto(server.url + query("/step", run, step="look"))
+        page.locator("#connection[data-state=live]").wait_for()
+        page.get_by_text("Skip this step").click()
+        page.get_by_label("Reason").fill("no wind")
+        with page.expect_response(lambda answer: "/run/step" in answer.url):
+            page.evaluate("htmx.trigger(document.querySelector('#live'), 'desk:changed')")
+        page.wait_for_function("!document.querySelector('.htmx-request')")
+
+        assert page.get_by_label("Reason").input_value() == "no wind"
+        assert page.evaluate("document.activeElement.name") == "why"
+
+
 def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_browser: Any, tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server, page_on(chat_browser, server) as page:
         with server.agent() as agent:
