@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from desk_server import HOSTILE, PLAN, DeskServer, query, served
+from oidc_provider import CLIENT, SECRET, provided
 
+from graph.desk.security.claims import Oidc
 from graph.desk.settings import DeskSettings
 from graph.testing import LoggedTools, step
 
@@ -21,7 +23,15 @@ PHONE = {"width": 360, "height": 740}
 
 @contextmanager
 def page_on(browser: Any, server: DeskServer, **context: Any) -> Iterator[Any]:
-    """A page with a session; an answer such as 404 is no error of the page."""
+    """A page with a session."""
+    with opened_page(browser, **context) as page:
+        page.goto(f"{server.url}{server.at}/login?token={server.desk.door.links.issue()}")
+        yield page
+
+
+@contextmanager
+def opened_page(browser: Any, **context: Any) -> Iterator[Any]:
+    """A page of a new browser's; an answer such as 404 is no error of the page."""
     opened = browser.new_context(**context)
     opened.set_default_timeout(15_000)
     page = opened.new_page()
@@ -29,7 +39,6 @@ def page_on(browser: Any, server: DeskServer, **context: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     page.on("dialog", lambda dialog: dialog.accept())
-    page.goto(f"{server.url}/login?token={server.desk.door.links.issue()}")
     yield page
     opened.close()
     assert [error for error in errors if "Failed to load resource" not in error] == []
@@ -131,6 +140,30 @@ def test_a_session_that_has_ended_leads_back_to_the_login(chat_browser: Any, tmp
         page.goto(f"{server.url}/runs")
 
         assert page.get_by_role("heading", name="Sign in").is_visible()
+
+
+def test_signing_in_at_a_provider_of_another_site_leads_to_the_page_that_was_wanted_and_out_again(
+    chat_browser: Any, tmp_path: Path
+) -> None:
+    """To a browser `localhost` is another site than 127.0.0.1: the session's cookie is left out on the way back."""
+    with provided() as provider:
+        provider.asks = True
+        oidc = Oidc(provider.issuer, CLIENT, SECRET)
+        with (
+            served(tmp_path / "runs.db", settings=DeskSettings(oidc=oidc, links=False)) as server,
+            opened_page(chat_browser) as page,
+        ):
+            server.desk.door.provider.redirect = f"{server.url}/login/callback"
+            page.goto(f"{server.url}/runs?status=failed")
+            page.get_by_role("link", name="Sign in").click()
+            page.get_by_role("link", name="Agree").click()
+            page.get_by_role("heading", name="No run matches").wait_for()
+            assert page.get_by_text("Ada@example.org").is_visible()
+            page.get_by_role("button", name="Sign out").click()
+            page.get_by_role("link", name="Sign in").wait_for()
+            page.goto(server.url)
+
+            assert page.get_by_role("heading", name="Sign in").is_visible()
 
 
 def test_a_run_is_found_read_and_approved_by_keys_alone(chat_browser: Any, tmp_path: Path) -> None:
@@ -238,7 +271,16 @@ def test_no_page_has_a_fault_that_axe_finds(chat_browser: Any, tmp_path: Path, l
             run = agent.start("send the news", constraints=["be short"], tags=["news"], plan=plan, thread="t").id
             agent.start("look", plan={"steps": [step("look", "read", what="wind")]}, thread="done")
             ended = agent.resume("done", "approve").id
-        paths = ["/", "/runs", "/runs?status=failed", "/start", "/policy", "/nowhere", query("/step", run, step="look")]
+        paths = [
+            "/",
+            "/runs",
+            "/runs?status=failed",
+            "/start",
+            "/policy",
+            "/login",
+            "/nowhere",
+            query("/step", run, step="look"),
+        ]
         paths += [query(path, name) for path in OF_A_RUN for name in (run, ended)]
         faults = []
         for path in paths:
