@@ -17,6 +17,8 @@ from graph.text.drawing.statuses import LOOKS
 from graph.text.event_text import event_text
 
 LINE_CHARACTERS = 400
+STAMPED = ("desk.css", "desk.js")
+"""Static files whose address holds their digest."""
 MARKS: Mapping[str, str] = {
     **{status: look.mark for status, look in LOOKS.items()},
     "planning": "…",
@@ -31,11 +33,12 @@ MARKS: Mapping[str, str] = {
 
 
 def environment() -> Environment:
-    """Return the templates of the desk."""
+    """Return the templates of the desk, all read: a server's event loop must not read files."""
     made = Environment(
         loader=PackageLoader("graph.desk", "pages/html"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -49,6 +52,10 @@ def environment() -> Environment:
         "anchor": anchor,
     }
     made.globals |= {"marks": MARKS, "version": version, "sentence": _sentence, "answer_text": _answer_text}
+    for name in made.list_templates():
+        made.get_template(name)
+    for name in STAMPED:
+        version(name)
     return made
 
 
