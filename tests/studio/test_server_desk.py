@@ -1,6 +1,7 @@
 """The review desk as routes of `langgraph dev`: under the server's own users, and by a link of its log without any."""
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -20,11 +21,17 @@ four_eyes = true
 WRITE = {"id": "w", "objective": "write", "tool": "write_file", "args": {"path": "money.txt", "content": "x"}}
 
 
+DOCS = Path(__file__).parents[2] / "docs" / "review-desk.md"
+
+
 @pytest.fixture(scope="module")
 def guarded(serve: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server that knows its users, with the lines of `langgraph.json` that the docs show."""
+    (shown,) = re.findall(r"```json\n(.*?)```", DOCS.read_text(), re.DOTALL)
     policy = tmp_path_factory.mktemp("policy") / "policy.toml"
     policy.write_text(POLICY)
-    return serve(auth=Path(__file__).with_name("token_auth.py"), PLANNER_EXECUTOR_POLICY=str(policy))
+    auth, http = Path(__file__).with_name("token_auth.py"), json.loads(shown)["http"]
+    return serve(auth=auth, http=http, PLANNER_EXECUTOR_POLICY=str(policy))
 
 
 def browser(server: Any, **headers: str) -> httpx.Client:
@@ -81,11 +88,16 @@ def test_without_users_a_link_of_the_servers_log_opens_the_desk_and_forms_of_oth
         inbox, style = http.get("/desk/"), http.get("/desk/static/desk.css")
         with http.stream("GET", "/desk/run/live", params={"run": run}) as stream:
             first = next(line for line in stream.iter_lines() if line.startswith("event"))
+        elsewhere = [
+            http.get("/desk/", headers=headers).status_code
+            for headers in ({"Host": "evil.example"}, {"X-Forwarded-For": "203.0.113.9"})
+        ]
         foreign = http.post("/desk/logout", headers={"Origin": "http://localhost:3000"}, data={})
         decided = approved(http, run)
         server.until(lambda: ended(server, run), "the run ends")
 
     assert outside.status_code == 401 and "Sign in" in outside.text
     assert f'href="/desk/run/review?run={run}"' in inbox.text and style.status_code == 200
+    assert elsewhere == [421, 403]
     assert first == "event: desk:run" and foreign.status_code == 403
     assert decided.headers["location"].startswith("/desk/run")

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,16 @@ def test_what_could_let_the_wrong_people_in_is_refused_with_the_name_of_the_sett
         settings_by(tmp_path, text)
 
     assert words in str(refused.value)
+
+
+DOCS = Path(__file__).parents[3] / "docs" / "review-desk.md"
+
+
+@pytest.mark.parametrize("shown", re.findall(r"```toml\n(.*?)```", DOCS.read_text(), re.DOTALL))
+def test_what_the_docs_show_signs_people_in(tmp_path: Path, shown: str) -> None:
+    settings = settings_by(tmp_path, shown)
+
+    assert not settings.links and settings.permissions.role_of(Person("x", ["finance"])) is Role.REVIEWER
 
 
 def test_a_file_that_nobody_named_or_trusted_lets_nobody_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

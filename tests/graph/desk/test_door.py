@@ -284,18 +284,3 @@ def test_the_access_log_says_who_looked_at_what_without_tokens(
 
     assert caplog.messages[0].startswith(f"local GET /run/step run={waiting} step=look 200")
     assert "secret" not in caplog.text
-
-
-def test_a_desk_works_below_a_path_of_another_application(tmp_path: Path) -> None:
-    with served(tmp_path / "runs.db", at="/desk") as server:
-        with server.agent() as agent:
-            run = agent.start("send", plan=PLAN, thread="t").id
-        with server.visit() as visit:
-            page = visit.get(f"/desk{query('/review', run)}")
-            style = visit.get("/desk/static/desk.css")
-            hidden = visit.hidden(f"/desk{query('/review', run)}")
-            decided = visit.post(f"/desk{query('/decide', run)}", {**hidden, "decision": "stop"})
-
-    assert page.status_code == 200 and 'href="/desk/run' in page.text and 'href="/run' not in page.text
-    assert style.status_code == 200
-    assert decided.headers["location"].startswith("/desk/run")
