@@ -1,3 +1,4 @@
+import gc
 import json
 import os
 import re
@@ -6,13 +7,14 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -35,6 +37,7 @@ NODE_PACKAGES = "tests/node/node_modules/.installed"
 SMALL_SERVER = Path(__file__).parent / "tools" / "mcp" / "small_server.py"
 MODEL = "scripted-model"
 KEY = "sk-secret-0123456789abcdef"
+gc.disable()  # until all is collected: collecting makes a million objects and no garbage
 ROLES = {"planner": PLANNER, "executor": EXECUTOR, "replanner": REPLANNER}
 USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
 
@@ -47,6 +50,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("e2e")
         if item.get_closest_marker("e2e") or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(LONG_S))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for doctests in the packages alone, not in each of the tests."""
+    found = yield
+    return [one for one in found if not isinstance(one, DoctestModule)]
+
+
+def pytest_collection_finish() -> None:
+    """Let no search for garbage look through what was imported and collected: it stays."""
+    gc.freeze()
+    gc.enable()
 
 
 @dataclass(frozen=True)
