@@ -26,7 +26,7 @@ from graph.prompts.planner import PLANNER
 from graph.prompts.replanner import REPLANNER
 from graph.testing import LoggedTools, ScriptedModel
 
-for profile, examples in {"check": 10, "test": 100, "many": 2_000}.items():
+for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
     settings.register_profile(profile, max_examples=examples, deadline=None)  # how fast the machine is decides nothing
 settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
