@@ -31,6 +31,8 @@ for profile, examples in {"check": 10, "test": 50, "many": 2_000}.items():
 settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
+SHARED = ("waiting_server", "server")
+"""Servers that tests of several files use."""
 LONG_S = 600
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NODE_PACKAGES = "tests/node/node_modules/.installed"
@@ -43,13 +45,27 @@ USAGE = {"prompt_tokens": 11, "completion_tokens": 5, "total_tokens": 16}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs programs from outside, and give marked tests time."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what needs programs from outside, and give marked tests time and the process that has their programs."""
+    grouped = config.getoption("dist", "no") == "loadgroup"
     for item in items:
-        if FROM_OUTSIDE & set(getattr(item, "fixturenames", ())):
+        if FROM_OUTSIDE & _fixtures(item):
             item.add_marker("e2e")
         if item.get_closest_marker("e2e") or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(LONG_S))
+        if grouped:
+            item.add_marker(pytest.mark.xdist_group(_programs(item)))
+
+
+def _programs(item: pytest.Item) -> str:
+    """Return what the tests have in common that are best executed by one process: a server, else their file's."""
+    fixtures = _fixtures(item)
+    shared = [name for name in SHARED if {"serve", name} <= fixtures]
+    return shared[0] if shared else item.nodeid.split("::")[0]
+
+
+def _fixtures(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
 
 
 @pytest.hookimpl(wrapper=True)
