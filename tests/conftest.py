@@ -32,7 +32,7 @@ settings.load_profile("test")
 FROM_OUTSIDE = {"chat_browser", "node_package", "serve", "time_server"}
 """Fixtures that start a program which is none of ours: who asks for one is an `e2e` test."""
 SHARED = ("waiting_server", "server")
-"""Servers that tests of several files use."""
+"""Fixtures of servers that tests of several files use."""
 LONG_S = 600
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NODE_PACKAGES = "tests/node/node_modules/.installed"
@@ -53,15 +53,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("e2e")
         if item.get_closest_marker("e2e") or item.get_closest_marker("slow"):
             item.add_marker(pytest.mark.timeout(LONG_S))
-        if grouped:
-            item.add_marker(pytest.mark.xdist_group(_programs(item)))
+        if grouped and (group := _group(item)):
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
-def _programs(item: pytest.Item) -> str:
-    """Return what the tests have in common that are best executed by one process: a server, else their file's."""
+def _group(item: pytest.Item) -> str | None:
+    """Return what names the tests that share a program: its fixture, else their file; None for a test of its own."""
     fixtures = _fixtures(item)
     shared = [name for name in SHARED if {"serve", name} <= fixtures]
-    return shared[0] if shared else item.nodeid.split("::")[0]
+    return next(iter(shared), item.nodeid.split("::")[0] if fixtures & {*FROM_OUTSIDE, "engine"} else None)
 
 
 def _fixtures(item: pytest.Item) -> set[str]:
