@@ -83,7 +83,8 @@ async def _over(kind: str, address: str, sizes: Sizes) -> list[Figure]:
         for name, build in (("ours", ours), ("bare", bare)):
             count = max(at_once, LEAST_RUNS * sizes.repeats)
             found[name].append(await _measured(address, build, at_once, count, f"{name}-{at_once}"))
-    apart = await asyncio.to_thread(measured_apart, address, sizes.at_once[-1], PROCESSES)
+    processes = min(PROCESSES, sizes.at_once[-1])
+    apart = await asyncio.to_thread(measured_apart, address, sizes.at_once[-1], processes)
     alone, crowd = found["ours"][0], found["ours"][-1]
     growth = f"own processor time of a run, {crowd.at_once} at once over alone, {kind}"
     beside = f"{crowd.processor_ms:.3g} ms and {alone.processor_ms:.3g} ms"
@@ -93,7 +94,7 @@ async def _over(kind: str, address: str, sizes: Sizes) -> list[Figure]:
             Figure(f"runs of five steps, {one.at_once} at once, {kind}", "measured", _words(one, other), True)
         )
     words = f"{apart.a_second:.3g} runs a second, p95 of a run {apart.p95_s:.3g} s"
-    return [*figures, Figure(f"{apart.at_once} at once over {PROCESSES} processes, {kind}", "measured", words, True)]
+    return [*figures, Figure(f"{apart.at_once} at once over {processes} processes, {kind}", "measured", words, True)]
 
 
 def _words(ours: Measured, bare: Measured) -> str:

@@ -19,7 +19,7 @@ from benchmarks.sizes import Sizes
 from benchmarks.trial import side_by_side
 from benchmarks.workloads import fan
 
-TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), (3, 6), (1, 4), tool_s=0.0)
+TINY = Sizes(1, (1, 2), 2, (2, 0.002, 0.001), 4, (2, 3), (2, 3), (3, 6), (1, 2), tool_s=0.0)
 
 
 def test_every_system_does_the_work_and_is_shown() -> None:
@@ -66,13 +66,13 @@ def test_a_step_that_fails_takes_its_time_twice() -> None:
     assert fan(3, 1.0, failing=("step_2",)).critical_s == 3.0
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 def test_runs_at_once_are_measured_over_both_databases() -> None:
     figures = asyncio.run(runs_at_once(TINY))
 
     assert [figure.what for figure in figures if "at once" in figure.what and "processes" in figure.what] == [
-        "4 at once over 4 processes, SQLite",
-        "4 at once over 4 processes, PostgreSQL",
+        "2 at once over 2 processes, SQLite",
+        "2 at once over 2 processes, PostgreSQL",
     ]
     assert any("a read step on local PostgreSQL" in figure.what for figure in figures)
 
