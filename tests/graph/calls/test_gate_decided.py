@@ -198,9 +198,7 @@ def test_a_standing_approval_does_not_cover_a_call_that_happened_before() -> Non
         await (await desk.gate()).commit([], [call])
         await desk.happened(call.key)
         async with desk.next_run() as later:
-            await later.ledger.append(
-                later.lease, [drafted("standing_given", approval(later, ASK, run="t.2"), "a")]
-            )
+            await later.ledger.append(later.lease, [drafted("standing_given", approval(later, ASK, run="t.2"), "a")])
             with pytest.raises(CallHeld, match="the same call happened before"):
                 await admitted(later, given=USER, policy=ASK)
 

@@ -86,9 +86,7 @@ def test_untrusted_arguments_are_looked_at() -> None:
     assert at_desk(work, TOOL) is None
 
 
-@pytest.mark.parametrize(
-    ("asker", "name"), [("server:ada", None), ("server:eve", "sa-1"), ("claimed:eve", None)]
-)
+@pytest.mark.parametrize(("asker", "name"), [("server:ada", None), ("server:eve", "sa-1"), ("claimed:eve", None)])
 def test_under_four_eyes_the_givers_are_others_than_those_who_ask_now(asker: str, name: str | None) -> None:
     async def work(desk: Desk) -> list[str | None]:
         found = await standing(desk, approval(policy=EYES), policy=EYES)
@@ -98,7 +96,9 @@ def test_under_four_eyes_the_givers_are_others_than_those_who_ask_now(asker: str
     assert at_desk(work, TOOL) == [name]
 
 
-def test_a_call_that_was_counted_goes_on_when_the_approval_is_spent_or_past_its_time_but_not_when_it_is_revoked() -> None:
+def test_a_call_that_was_counted_goes_on_when_the_approval_is_spent_or_past_its_time_but_not_when_it_is_revoked() -> (
+    None
+):
     async def work(desk: Desk) -> list[Any]:
         found = await standing(desk, approval(at_most=1))
         await desk.ledger.append(desk.lease, [drafted("paused", {})], uses=[StandingCall("sa-1", "k1", "t.1")])
@@ -138,7 +138,9 @@ def test_what_holds_in_any_run_is_copied_into_the_run_once_and_counted_with_each
 
     (drafts, uses), (later, more) = at_desk(work, TOOL)
 
-    assert [(one.data.approval.id, one.step) for one in drafts if isinstance(one.data, StandingGiven)] == [("sa-1", "a")]
+    assert [(one.data.approval.id, one.step) for one in drafts if isinstance(one.data, StandingGiven)] == [
+        ("sa-1", "a")
+    ]
     assert (uses, later, more) == (
         [StandingCall("sa-1", "k1", "t.1")],
         [],

@@ -104,7 +104,12 @@ def test_four_eyes_and_quorum_of_the_general_rule_hold_for_all(
         ([EYES], BOB, ["server:ada"], None),
         ([OPS, EYES], ADA, ["server:ada"], "asked for this"),
         ([FINANCE], Approver("ada", "claimed", ("finance",)), [], "claimed:ada is only claimed, and the policy takes"),
-        ([OPS, LEAD], NOBODY, [], "nobody knows who answers, and the policy takes a verified person: 1 of the role ops;"),
+        (
+            [OPS, LEAD],
+            NOBODY,
+            [],
+            "nobody knows who answers, and the policy takes a verified person: 1 of the role ops;",
+        ),
     ],
 )
 def test_a_decision_counts_for_at_least_one_rule_or_is_refused_with_the_reason(

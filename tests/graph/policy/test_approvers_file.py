@@ -68,6 +68,8 @@ def test_a_rule_by_cost_that_is_no_table_has_no_bound_either() -> None:
     assert [place for place, _ in approver_faults({"cost": ["lead"]})] == [("cost",), ("cost", "above_usd")]
 
 
-@pytest.mark.parametrize("rule", [{"names": ["ada"], "roles": ["ops"], "quorum": 2}, {"names": ["ada", "b"], "quorum": 2}])
+@pytest.mark.parametrize(
+    "rule", [{"names": ["ada"], "roles": ["ops"], "quorum": 2}, {"names": ["ada", "b"], "quorum": 2}]
+)
 def test_a_quorum_may_take_all_who_are_named_and_more_by_role(rule: dict[str, Any]) -> None:
     assert list(approver_faults(rule)) == []

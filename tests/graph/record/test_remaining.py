@@ -44,7 +44,9 @@ def test_what_needs_a_skipped_step_is_skipped_with_it_unless_it_has_a_result() -
 
 def ended(status: str | None = "failed", plan: Plan | None = CHAIN, **results: StepResult) -> RunState:
     state = PlanState() if plan is None else PlanState(revision=1, plan=plan.to_json(), awaits_plan=False)
-    return RunState(plan_state=state, steps=Steps(results=results), ended=RunEnded(status=status, reason="r") if status else None)
+    return RunState(
+        plan_state=state, steps=Steps(results=results), ended=RunEnded(status=status, reason="r") if status else None
+    )
 
 
 @pytest.mark.parametrize(
