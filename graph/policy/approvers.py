@@ -53,9 +53,9 @@ ANYBODY = ApproverRule()
 class Approvers:
     """The rules by tool, by effect and by cost, and `rule` for what none of these is about.
 
-    The rule of a tool takes precedence over that of its effect; a tool with an effect and neither needs `rule`, whatever
-    other tools the decision is about. Rules by cost (US dollars -> rule) are added to the others. `four_eyes` and
-    `quorum` of `rule` hold for all.
+    The rule of a tool takes precedence over that of its effect; a tool with an effect and neither needs `rule`,
+    whatever other tools the decision is about. Rules by cost (US dollars -> rule) are added to the others. `four_eyes`
+    and `quorum` of `rule` hold for all.
     """
 
     rule: ApproverRule = ANYBODY

@@ -1,5 +1,7 @@
 """Which threads are old enough to be removed, and what keeps one."""
 
+from typing import Any
+
 import pytest
 
 from graph.policy.retention import Kept, Retention, obstacle_of, threads_of
@@ -43,8 +45,8 @@ ENDED = RunEnded(status="failed", reason="r")
 WAITS = ReviewState(request=ReviewRequest(1, "s", None, (), "c", 0))
 
 
-def call(key: str, **fields: bool | StepResult | None | int) -> Call:
-    return Call(key, "mail", "send", {}, "d", repeatable=False, revision=1, number=0, begun_seq=3, **fields)  # type: ignore[arg-type]
+def call(key: str, **fields: Any) -> Call:
+    return Call(key, "mail", "send", {}, "d", repeatable=False, revision=1, number=0, begun_seq=3, **fields)
 
 
 def record(n: int, *calls: Call, ended: RunEnded | None = ENDED, review: ReviewState | None = None) -> RunState:

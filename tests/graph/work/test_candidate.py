@@ -6,8 +6,8 @@ import pytest
 
 from graph.ledger.protocol import RunKey
 from graph.record.events import ASKED, HANDED_OVER, INTERRUPTED, Draft, Event, RunEnded
-from graph.record.run_state import RunState
 from graph.record.review_state import ReviewRequest
+from graph.record.run_state import RunState
 from graph.testing import drafted
 from graph.work.candidate import Candidate, hindrance, pause_reason
 
