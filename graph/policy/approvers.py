@@ -71,8 +71,15 @@ class Approvers:
             cost_usd: What the run may cost by then; None, which is more than any bound, if nothing bounds it.
         """
         found = [rule for rule in map(self._of_tool, tools) if rule is not None] or [self.rule]
-        found += [rule for above, rule in self.costs if cost_usd is None or cost_usd > above]
+        found += self._by_cost(cost_usd)
         return tuple(dict.fromkeys(made for rule in found if (made := self._with_general(rule)) != ANYBODY))
+
+    def has_cost_rule(self, cost_usd: float | None) -> bool:
+        """Whether a rule by cost applies to a run that may cost this much, None if nothing bounds it."""
+        return bool(self._by_cost(cost_usd))
+
+    def _by_cost(self, cost_usd: float | None) -> list[ApproverRule]:
+        return [rule for above, rule in self.costs if cost_usd is None or cost_usd > above]
 
     def _of_tool(self, tool: ToolSpec) -> ApproverRule | None:
         """Return the rule on one tool, None for a tool without an effect that no rule is about."""

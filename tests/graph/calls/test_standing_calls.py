@@ -12,6 +12,7 @@ from graph.plan.catalog import ToolSpec
 from graph.policy.approvers import ApproverRule, Approvers
 from graph.policy.constraints import Constraint
 from graph.policy.policy import NO_POLICY, Policy
+from graph.record.budget import Budget
 from graph.record.events import StandingGiven
 from graph.record.standing_approval import StandingApproval, StandingCall
 from graph.record.trust_label import TrustLabel
@@ -94,6 +95,23 @@ def test_under_four_eyes_the_givers_are_others_than_those_who_ask_now(asker: str
         return await names(found, call())
 
     assert at_desk(work, TOOL) == [name]
+
+
+@pytest.mark.parametrize(
+    ("cost_usd", "found"), [(10, ["sa-1"]), (11, [None]), (None, [None])], ids=["within", "above", "without a bound"]
+)
+def test_a_run_under_a_rule_by_cost_takes_no_approval_from_another_run(cost_usd: float | None, found: Any) -> None:
+    policy = Policy(approvers=Approvers(costs=((10, ApproverRule(roles=("lead",))),)))
+
+    async def work(desk: Desk) -> list[Any]:
+        any_run = await standing(desk, approval(policy=policy), policy=policy)
+        any_run.record.spending.budget = Budget(cost_usd=cost_usd)
+        own = await standing(desk, of_run("own", policy=policy), policy=policy)
+        own.record.spending.budget = any_run.record.spending.budget
+        assert await names(own, call()) == ["own"]
+        return await names(any_run, call())
+
+    assert at_desk(work, TOOL) == found
 
 
 def test_a_call_that_was_counted_goes_on_when_the_approval_is_spent_or_past_its_time_but_not_when_it_is_revoked() -> (

@@ -67,6 +67,7 @@ def test_the_rule_of_a_tool_precedes_that_of_its_effect_and_rules_by_cost_are_ad
     tools: list[ToolSpec], cost_usd: float | None, rules: Any
 ) -> None:
     assert RULES.rules(tools, cost_usd) == rules
+    assert RULES.has_cost_rule(cost_usd) == (cost_usd != 5)
 
 
 def test_a_tool_with_an_effect_and_no_rule_needs_the_general_rule_beside_those_of_others() -> None:
