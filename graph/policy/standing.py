@@ -46,16 +46,16 @@ def standing_fault(wish: Any, now: float) -> str | None:
 
 
 def time_of(text: Any) -> float | None:
-    """Return an ISO time as Unix seconds, None if it is none or has no zone.
+    """Return an ISO time as Unix seconds, None if it is none, has no zone or is outside the years 1 to 9999 of UTC.
 
     >>> time_of("1970-01-01T01:00:00+01:00"), time_of("1970-01-01T00:00:00")
     (0.0, None)
     """
     try:
         found = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
-    except (ValueError, TypeError):
+        return found.astimezone(UTC).timestamp() if found.tzinfo is not None else None
+    except (ValueError, TypeError, OverflowError):
         return None
-    return found.astimezone(UTC).timestamp() if found.tzinfo is not None else None
 
 
 def standing_args(wish: Mapping[str, Any], shown: Mapping[str, JsonValue]) -> dict[str, dict[str, Any]]:

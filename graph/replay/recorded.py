@@ -29,11 +29,6 @@ Outcome = Callable[[str], Awaitable[Event]]
 """Waits for the outcome of a call on record; takes the key that the call has in the replay."""
 
 
-def specs_of(recorded: list[Mapping[str, Any]]) -> list[ToolSpec]:
-    """Return tools as they were recorded."""
-    return [ToolSpec(**{**spec, "free_args": tuple(spec.get("free_args", ()))}) for spec in recorded]
-
-
 @dataclass(frozen=True)
 class RecordedTool(BoundTool):
     """A tool that returns its recorded results."""

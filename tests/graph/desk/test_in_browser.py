@@ -253,7 +253,7 @@ def test_seven_tabs_load_since_a_tab_that_nobody_sees_keeps_no_stream(chat_brows
         page.goto(server.url + query("", run))
         page.locator("#connection[data-state=live]").wait_for()
 
-        assert sum(server.desk.watch.readers.values()) == 1
+        assert sum(feed.readers for feed in server.desk.watch.feeds.values()) == 1
 
 
 @pytest.mark.parametrize("look", [{}, {"color_scheme": "dark"}, {"viewport": PHONE}])
