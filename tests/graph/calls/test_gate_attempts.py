@@ -248,3 +248,15 @@ def test_a_call_that_is_cancelled_leaves_an_identical_one_uncertain() -> None:
     tool = LoggedTools().tool("send", is_async=True)
     tool.coroutine = forever
     at_desk(work, tool)
+
+
+@pytest.mark.parametrize(("is_timed", "status"), [(True, "failed"), (False, "succeeded")])
+def test_time_limits_are_kept_by_the_clock_unless_the_tools_are_those_of_a_replay(is_timed: bool, status: str) -> None:
+    ended = threading.Event()
+
+    async def work(desk: Desk) -> str:
+        desk.toolbox.is_timed = is_timed
+        return (await performed(desk)).result.status
+
+    tool = LoggedTools().tool("send", lambda: ended.wait(0.05), effect="external", timeout_s=0.001)
+    assert at_desk(work, tool) == status
