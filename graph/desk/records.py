@@ -36,7 +36,7 @@ class ShownRun:
 
     @property
     def is_on_server(self) -> bool:
-        """Whether a LangGraph server keeps the run's checkpoints, so that it alone can carry the run on."""
+        """Whether a LangGraph server began the run, which may keep its checkpoints elsewhere, or in memory."""
         return self.record.assignment.origin == ON_SERVER
 
 
@@ -71,11 +71,6 @@ class Records:
         read = await self._news(key)
         executing = await self.runs.ledger.is_worked_on(key)
         return ShownRun(key, run_of(read.record, executing), tuple(read.events), read.record, executing)
-
-    async def position(self, key: RunKey) -> tuple[int, bool]:
-        """Return the number of a run's last event, and whether a process executes it."""
-        read = await self._news(key)
-        return (read.events[-1].seq if read.events else 0), await self.runs.ledger.is_worked_on(key)
 
     async def _news(self, key: RunKey) -> _Read:
         """Read what is new in a run; a redaction changes earlier events, and everything is read again."""

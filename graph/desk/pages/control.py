@@ -17,6 +17,7 @@ from graph.errors import InputError
 from graph.identity import named
 from graph.plan.depth import parse_json_or_text
 from graph.record.amendment import Amendment
+from graph.record.person import Approver
 from graph.runs import Run
 from graph.step_changes import skip_step, supply_result
 
@@ -97,10 +98,10 @@ async def _steer(request: Request, records: Records, shown: ShownRun, form: Form
     numbers = {value for name, value in form.fields if name == "withdraw"}
     withdraw = [one for number, one in enumerate(shown.run.constraints) if str(number) in numbers]
     feedback = form.get("feedback") or None
-    amendment = Amendment(tuple(add), tuple(withdraw), feedback, _label(request))
+    amendment = Amendment(tuple(add), tuple(withdraw), feedback, str(_actor(request)))
     if amendment.fault:
         raise InputError("steer", amendment.fault)
-    if shown.executing or shown.is_on_server or desk_of(request).drives is None:
+    if shown.executing or not await desk_of(request).carries_on(shown):
         await records.runs.steer(shown.run.id, amendment)
         return shown.run.id
 
@@ -145,27 +146,28 @@ async def _fork(request: Request, records: Records, shown: ShownRun, form: Form)
 
 async def _skip(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
 
-    await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _label(request))
+    await skip_step(records.runs, shown.run.id, form.get("step"), form.get("why"), _actor(request))
     return shown.run.id
 
 
 async def _supply(request: Request, records: Records, shown: ShownRun, form: Form) -> str:
 
     value = parse_json_or_text(form.get("value"))
-    await supply_result(records.runs, shown.run.id, form.get("step"), value, _label(request))
+    await supply_result(records.runs, shown.run.id, form.get("step"), value, _actor(request))
     return shown.run.id
 
 
-def _label(request: Request) -> str:
-    """Return how the record names who sends a request."""
-    return str(named(visitor_of(request).person, verified))
+def _actor(request: Request) -> Approver:
+    """Return who sends a request."""
+    return named(visitor_of(request).person, verified)
 
 
 async def _drive(request: Request, records: Records, thread: str, shown: ShownRun | None, work: Work) -> None:
-    drives = desk_of(request).drives
+    desk = desk_of(request)
+    drives = desk.drives
     if drives is None:
         raise InputError("desk", "this desk carries no run on; do that where the run was started")
-    if shown is not None and shown.is_on_server and shown.key.thread == thread:
+    if shown is not None and shown.key.thread == thread and not await desk.carries_on(shown):
         raise InputError("run", f"{shown.run.id} is of a LangGraph server; go on with it there, or with work --server")
     run, key, seq = (None, None, 0) if shown is None else (shown.run, shown.key, shown.seq)
     if key is not None and key.thread != thread:

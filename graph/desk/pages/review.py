@@ -18,8 +18,8 @@ from graph.desk.views.request import request_view
 from graph.desk.views.revisions import plan_of_revision, revision_rows, step_changes
 from graph.desk.views.standing_form import BOUNDS
 from graph.errors import AgentError, InputError, LedgerError, NothingToDecideError, RunOwnedError, StaleRunError
-from graph.forking import tools_of
 from graph.identity import named
+from graph.ledger.values import tools_of
 from graph.review.response import build_response
 from graph.stored_responses import store_response
 from graph.text.event_text import event_text
@@ -145,9 +145,10 @@ async def _carried_out(
 
 async def _driven(request: Request, records: Records, shown: ShownRun, answer: Mapping[str, Any]) -> bool:
     """Carry a decision out in this process, and return whether that is possible; the page of the run says why not."""
-    drives, person, run = desk_of(request).drives, visitor_of(request).person, shown.run
-    if drives is None or shown.is_on_server:
+    desk, person, run = desk_of(request), visitor_of(request).person, shown.run
+    if desk.drives is None or not await desk.carries_on(shown):
         return False
+    drives = desk.drives
     try:
         future = drives.begin(shown.key.thread, run, lambda opened: opened.agent.resume(run.id, answer, by=person))
         await drives.settled(future, shown.key.thread, records.runs, shown.key, shown.seq)

@@ -16,7 +16,7 @@ from graph.desk.views.step import step_view
 from graph.desk.views.step_rows import step_rows
 from graph.desk.views.timeline import spans_of_people, timeline
 from graph.errors import InputError
-from graph.forking import tools_of
+from graph.ledger.values import tools_of
 from graph.record.budget import limit_in_words, spent_in_words
 from graph.record.reopening import RETRIED
 from graph.record.step_costs import step_costs
@@ -58,7 +58,7 @@ def run_page(
         "spent": spent_in_words(shown.record.bounds, shown.record.usage),
         "fault": drives.fault(shown.key.thread) if drives is not None else None,
         "can_retry": shown.run.status in RETRIED,
-        "is_carried_on": desk.starts and not shown.is_on_server,
+        "is_carried_on": desk.starts,
         "response": shown.record.review_state.response,
         "now": time.time(),
     }

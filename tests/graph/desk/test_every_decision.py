@@ -13,7 +13,7 @@ from desk_server import decide, ended, query, served
 from graph import Person
 from graph.agent import Agent
 from graph.desk.drives import agents_with
-from graph.desk.security.identity import proxy_identity
+from graph.desk.security.identity import proxy_identity, trusted_proxies
 from graph.desk.security.visitor import verified
 from graph.desk.settings import DeskSettings
 from graph.plan.schema import Plan
@@ -194,7 +194,8 @@ def test_a_form_that_lacks_something_is_told_and_decides_nothing(
     assert answer.status_code == 422 and words in html.unescape(answer.text)
 
 
-PEOPLE = {"settings": DeskSettings(proxy=proxy_identity("X-User", ["127.0.0.1"], []))}
+PROXIES = trusted_proxies(["127.0.0.1"], "--proxy")
+PEOPLE = {"settings": DeskSettings(identity=proxy_identity("X-User", PROXIES, "--proxy"), links=False, proxies=PROXIES)}
 
 
 def by(person: str) -> dict[str, str]:
