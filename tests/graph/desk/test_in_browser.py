@@ -68,12 +68,24 @@ def test_a_whole_run_from_goal_to_end_with_an_edit_and_a_replan(chat_browser: An
         objective = page.locator("[data-edit-step=send]").get_by_label("Objective")
         objective.fill("tell Ann")
         page.get_by_text("The plan is valid. Changes: changed: send").wait_for()
+        page.get_by_role("button", name="Add a step").click()
+        added = page.get_by_role("group", name="New step")
+        added.get_by_label("Objective").fill("count the words")
+        added.get_by_label("Tools").fill("wordcount")
+        added.get_by_text("unknown tool 'wordcount'").wait_for()
+        added.get_by_label("Tools").fill("read")
+        added.get_by_role("button", name="Move the new step up").click()
+        page.get_by_text("The plan is valid. Changes: added: step_1; changed: send").wait_for()
         page.get_by_role("button", name="Run the plan as edited").click()
         page.locator("#run-status [data-status=succeeded]").wait_for()
         page.locator(".node[data-step=send][data-status=succeeded]").wait_for()
         page.get_by_role("link", name="Revisions").click()
 
         assert page.locator("tbody tr").count() >= 3
+        with server.agent() as agent:
+            (run,) = agent.list()
+            plan = agent.show(run.id).plan
+        assert plan is not None and list(plan.by_id) == ["second", "step_1", "send"]
         assert server.tools.named("mail") == [{"to": "ann"}]
 
 
