@@ -13,6 +13,7 @@ from graph.ledger.lease import Pace
 from graph.ledger.protocol import RunKey
 from graph.record.person import Approver, Person
 from graph.record.projection import project
+from graph.review.request import digest_of_all
 from graph.review.response import ReviewResponse, build_response
 from graph.runs import Run, open_runs
 from graph.stored_responses import open_request, store_response
@@ -233,3 +234,22 @@ def test_a_process_that_dies_with_the_decision_on_record_and_no_checkpoint_does_
 
     assert asyncio.run(main()) == "succeeded" and len(house.tools.calls) == 1
     assert len(asyncio.run(house.events("decided"))) == 1
+
+
+@pytest.mark.parametrize("edit", [None, {"steps": [step("pay", "pay"), step("more", "nothing")]}])
+def test_the_ledger_has_the_request_as_it_was_shown(house: House, edit: Any) -> None:
+    asks = {"steps": [*PLAN["steps"], {"id": "who", "objective": "whom?", "ask": "Whom?", "output": {"enum": ["a"]}}]}
+
+    async def main() -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        async with house.agent() as agent:
+            run = await agent.start("g", plan=asks, thread=RUN.thread)
+            if edit is not None:
+                run = await agent.resume(RUN.id, run.decide(plan=edit, answers={"who": "a"}))
+            log = await agent.log(RUN.id)
+            kept = await open_request(agent.runs.ledger, project(log.events), log.events)
+        assert run.request is not None and kept is not None
+        return run.request, kept
+
+    shown, kept = asyncio.run(main())
+    assert kept == {name: shown[name] for name in kept} and digest_of_all(kept) == digest_of_all(shown)
+    assert bool(kept["error"]) == (edit is not None)
