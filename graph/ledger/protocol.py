@@ -244,6 +244,9 @@ class Ledger(Protocol):
     async def revoke_standing(self, name: str, by: str) -> bool:
         """End a standing approval at once; return whether there was one to end."""
 
+    async def now(self) -> float:
+        """Return the time in Unix seconds, by the clock that decides what is due: the server's, or this machine's."""
+
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the thread's latest run, or None."""
 

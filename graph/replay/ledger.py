@@ -196,6 +196,10 @@ class ReplayLedger:
         """Revoke nothing."""
         return False
 
+    async def now(self) -> float:
+        """Return a time at which nothing is due: what fell due is on record."""
+        return 0.0
+
     async def last_run(self, thread: str) -> RunKey | None:
         """Return the run, once it was started."""
         return self._run if self._events and thread == self._run.thread else None

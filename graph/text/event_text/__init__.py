@@ -21,12 +21,16 @@ from graph.record.events import (
     EventData,
     Executing,
     Inherited,
+    LateAnswer,
     ModelFinished,
     ModelStarted,
     Paused,
     PlanRefused,
     PlanRevised,
     ResultSupplied,
+    ReviewEscalated,
+    ReviewExpired,
+    ReviewReminded,
     ReviewRequested,
     RunEnded,
     RunForked,
@@ -46,6 +50,7 @@ from graph.record.events import (
 from graph.text.drawing.labels import plain
 from graph.text.event_text.by_person import format_person
 from graph.text.event_text.call import format_call
+from graph.text.event_text.deadline import format_deadline
 from graph.text.event_text.fork import format_fork
 from graph.text.event_text.model import format_model
 from graph.text.event_text.plan import format_plan, step_words
@@ -87,6 +92,8 @@ def _formatted(data: EventData, step: str) -> Formatted:
             return format_plan(data)
         case ReviewRequested() | Decided() | Voted():
             return format_review(data)
+        case ReviewReminded() | ReviewEscalated() | ReviewExpired() | LateAnswer():
+            return format_deadline(data)
         case CallStarted() | CallFinished() | CallAsked() | CallRefused() | StepHeld() | StepUncertain():
             return format_call(data, step)
         case StepFinished() | StepChecked() | BudgetReached():
