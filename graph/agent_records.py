@@ -11,10 +11,11 @@ from graph.approvals import revoke, standing_approvals
 from graph.calls.threads import run_sync
 from graph.chat_models.settings import ModelSpec
 from graph.errors import InputError
+from graph.inbox import Inbox, inbox
 from graph.ledger.run_store import Redacted
 from graph.ledger.seal import SealKey
 from graph.ledger.verification import Verification
-from graph.record.person import Person
+from graph.record.person import Approver, Person
 from graph.record.standing_approval import StandingUse
 from graph.record_service import audited, exported, redacted, verified, verified_file
 from graph.replay.opening import replayed_file, replayed_run
@@ -32,6 +33,10 @@ class AgentRecords(ABC):
     async def _all_runs(self) -> Runs: ...
 
     @abstractmethod
+    async def _acts(self, by: Person | None) -> Approver:
+        """Return who acts: a person whom calling code names, or the user of this process."""
+
+    @abstractmethod
     async def _label(self, by: Person | None) -> str:
         """Return who acts, as the ledger names them."""
 
@@ -46,6 +51,21 @@ class AgentRecords(ABC):
             InputError: The limit is less than 1.
         """
         return await (await self._all_runs()).list(**wanted)
+
+    async def inbox(self, for_: Person | None = None, *, limit: int = 50, after: str | None = None) -> Inbox:
+        """Return the requests that wait for people, the longest wait first.
+
+        Args:
+            for_: Only those that this person may decide, by the rules of the policy, and has not approved yet. A person
+                whom the adapter of the settings does not verify may decide nothing that has a rule. Default: all.
+            limit: How many, at most.
+            after: For the next page: `page.next`.
+
+        Raises:
+            InputError: `limit` is less than 1, or `after` is no place in the inbox.
+        """
+        person = await self._acts(for_) if for_ is not None else None
+        return await inbox(await self._all_runs(), person, limit=limit, after=after)
 
     async def log(self, run: str) -> Log:
         """Return a run's ledger, event by event."""

@@ -107,9 +107,8 @@ class AgentSession:
             await self.drive(None, Caller.facade(run.thread), None)
             run = await self.latest(run.thread)
         if run.request is None:
-            late = await refuse_late(
-                self.runs.ledger, RunKey(run.thread, run.n), decision, by or named(None), unseen=unseen
-            )
+            key, author = RunKey(run.thread, run.n), by or named(None, self.identity)
+            late = await refuse_late(self.runs.ledger, key, decision, author, unseen=unseen)
             raise NothingToDecideError(run.id, run.status, late or await self._decided_first(run))
         await self.drive(Command(resume=decision), Caller.facade(run.thread, unseen=unseen, by=by), on_progress)
 

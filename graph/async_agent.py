@@ -15,7 +15,7 @@ from graph.errors import InputError
 from graph.forking import fork_of
 from graph.identity import named
 from graph.record.amendment import Amendment
-from graph.record.person import Person
+from graph.record.person import Approver, Person
 from graph.runs import Run, Runs
 from graph.work.continuing import ByPlace, BySession
 from graph.work.report import Report
@@ -290,5 +290,8 @@ class AsyncAgent(AgentLifetime, AgentRecords):
     async def _all_runs(self) -> Runs:
         return (await self._open.get()).runs
 
+    async def _acts(self, by: Person | None) -> Approver:
+        return named(by, (await self._open.get()).identity)
+
     async def _label(self, by: Person | None) -> str:
-        return str(named(by, (await self._open.get()).identity))
+        return str(await self._acts(by))

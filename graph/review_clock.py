@@ -36,7 +36,7 @@ async def settle(ledger: RunStore, run: RunKey, record: RunState | None = None) 
         LedgerError: The record cannot be read or written.
     """
     record = record if record is not None else project(await ledger.events(run))
-    if not _has_deadline(record) or not _is_due(record, await ledger.now()) or await ledger.is_worked_on(run):
+    if not await is_due(ledger, record) or await ledger.is_worked_on(run):
         return ()
     try:
         return await bring_up(ledger, run, record)
@@ -63,17 +63,25 @@ async def refuse_late(
     return draft.data.error
 
 
+async def is_due(ledger: Ledger, record: RunState) -> bool:
+    """Whether something is due for the open request of a run."""
+    request = record.review_state.request
+    if record.ended or request is None or request.deadline is None:
+        return False
+    return request.deadline.next_due(request.handled_s) <= await ledger.now()
+
+
 async def bring_up(ledger: Ledger, run: RunKey, record: RunState) -> Sequence[EventData]:
     """Write what is due for a run as it was read, apply it to its record, and return what was written.
 
     Raises:
         RunOwnedError: Another process owns the run.
     """
-    if not _has_deadline(record) or not _is_due(record, now := await ledger.now()):
+    if not await is_due(ledger, record):
         return ()
     async with ledger.owned_and_read(run, record.seq) as owned:
         apply_events(record, owned.news.events)
-        drafts, artifacts = await _due(ledger, record, now)
+        drafts, artifacts = await _due(ledger, record, await ledger.now())
         if drafts:
             found = await ledger.write(
                 owned.lease, drafts, after=record.seq, artifacts=artifacts, control_seq=record.control_seq
@@ -114,18 +122,6 @@ def sentence_of(run: RunKey, data: EventData) -> str | None:
         case ReviewReminded():
             return f"{run.id}: to be decided until {moment_in_words(data.expires_at)}"
     return None
-
-
-def _has_deadline(record: RunState) -> bool:
-    request = record.review_state.request
-    return record.ended is None and request is not None and request.deadline is not None
-
-
-def _is_due(record: RunState, now: float) -> bool:
-    request = record.review_state.request
-    if record.ended or request is None or request.deadline is None:
-        return False
-    return request.deadline.next_due(request.handled_s) <= now
 
 
 async def _due(ledger: Ledger, record: RunState, now: float) -> tuple[list[Draft], list[Kept]]:

@@ -39,9 +39,13 @@ class TimeLimit:
         parts = [f"within {in_words(self.within_s)}, or {AFTERWARDS[self.on_expire]}"]
         if self.remind_before_s:
             parts.append(f"a reminder {' and '.join(map(in_words, self.remind_before_s))} before")
-        if self.escalate_after_s is not None:
-            parts.append(f"after {in_words(self.escalate_after_s)} {self.others} decides too")
-        return "; ".join(parts)
+        return "; ".join([*parts, *([self.escalation] if self.escalation else [])])
+
+    @property
+    def escalation(self) -> str:
+        """When others may decide too, in words; empty if nobody may."""
+        after = self.escalate_after_s
+        return f"after {in_words(after)} {self.others} decides too" if after is not None else ""
 
     @property
     def others(self) -> str:

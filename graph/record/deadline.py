@@ -40,14 +40,20 @@ class Deadline:
 
     @classmethod
     def from_json(cls, raw: Mapping[str, Any]) -> "Deadline":
-        """Parse the output of `to_json`.
+        """Parse the output of `to_json`; a redaction may have replaced moments, but no bound.
 
         Raises:
-            KeyError, TypeError, ValueError: It is malformed.
+            KeyError, TypeError: It is malformed.
         """
-        moments = (tuple(map(float, raw.get(name, ()))) for name in ("reminders_s", "escalations_s"))
         on_expire: OnExpire = "end" if raw["on_expire"] == "end" else "reject"
-        return cls(float(raw["since"]), float(raw["within_s"]), *moments, on_expire)
+        lists = [tuple(filter(_is_number, raw.get(name, ()))) for name in ("reminders_s", "escalations_s")]
+        if not (_is_number(raw["since"]) and _is_number(raw["within_s"])):
+            raise TypeError("since or within_s is not a number")
+        return cls(raw["since"], raw["within_s"], *lists, on_expire=on_expire)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def moment_in_words(at: float) -> str:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from graph.record.deadline import OnExpire
 from graph.record.events.content import NO_CONTENT, Content
-from graph.record.events.payload import Json, Payload, given, integer
+from graph.record.events.payload import Json, Payload, given, integer, real
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,8 +29,8 @@ class ReviewReminded(Payload):
         """See `Payload`."""
         return cls(
             request=integer(raw, "request"),
-            after_s=float(raw["after_s"]),
-            expires_at=float(raw["expires_at"]),
+            after_s=real(raw, "after_s"),
+            expires_at=real(raw, "expires_at"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -60,8 +60,8 @@ class ReviewEscalated(Payload):
         """See `Payload`."""
         return cls(
             request=integer(raw, "request"),
-            after_s=float(raw["after_s"]),
-            expires_at=float(raw["expires_at"]),
+            after_s=real(raw, "after_s"),
+            expires_at=real(raw, "expires_at"),
             checkpoint=raw.get("checkpoint"),
         )
 
@@ -105,7 +105,7 @@ class ReviewExpired(Payload):
         return cls(
             request=integer(raw, "request"),
             subject=raw["subject"],
-            expired_at=float(raw["expired_at"]),
+            expired_at=real(raw, "expired_at"),
             on_expire="end" if raw["on_expire"] == "end" else "reject",
             rejected=raw.get("rejected", {}),
             ends=raw.get("ends", False),
