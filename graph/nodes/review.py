@@ -50,12 +50,12 @@ class Review:
         before = run.record.review_state.request
         await bring_up(run.ledger, run.key, run.record)
         is_late = await refuse_late(run)
-        update = await self._reviewed(run, state, is_late)
+        update = await self._reviewed(run, state)
         is_new = before is not None and run.record.review_state.last_expired is not None
         return with_expiry(run, update, is_late=is_late) if is_late or is_new else update
 
-    async def _reviewed(self, run: RunContext, state: State, is_late: bool) -> StateUpdate:
-        """Return the consequence of the decision; `is_late`: there is an answer to an earlier request."""
+    async def _reviewed(self, run: RunContext, state: State) -> StateUpdate:
+        """Return the consequence of the decision."""
         if run.record.ended:
             return with_decision(run, state_at_end(run))
         await take_changes(run, state)
@@ -71,7 +71,7 @@ class Review:
         request = request_about(run, subject)
         if not request.actions:
             return await self._passed(writer, subject)
-        return await self._asked(writer, state, subject, request, is_late)
+        return await self._asked(writer, state, subject, request)
 
     async def _passed(self, writer: RunWriter, subject: Subject) -> StateUpdate:
         """Record the rule that allowed the plan, once, and go on."""
@@ -83,9 +83,7 @@ class Review:
             await writer.write(passed(run, plan, rule))
         return state_with_plan(run, plan, "execute", doubts=[])
 
-    async def _asked(
-        self, writer: RunWriter, state: State, subject: Subject, request: ReviewRequest, is_late: bool
-    ) -> StateUpdate:
+    async def _asked(self, writer: RunWriter, state: State, subject: Subject, request: ReviewRequest) -> StateUpdate:
         """Ask until there is a decision; a response counts only at the checkpoint at which the request was last shown.
 
         A resumed node starts again, and `interrupt` then returns the response, possibly to an older request
@@ -98,8 +96,7 @@ class Review:
         try:
             answer = interrupt(request.to_json())
         except GraphInterrupt:
-            is_shown = is_announced(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())
-            if is_late or not is_shown:
+            if not (is_announced(state, request) and is_shown_by(run, state, subject.plan or run.recorded_plan())):
                 return _announced(run, request, subject)
             if shown is None:
                 event, values = requested(run, request)

@@ -17,7 +17,7 @@ from graph.text.decision import expired_text
 async def refuse_late(run: RunContext) -> bool:
     """Record the answer to a request that has expired, once; return whether there is one at this checkpoint.
 
-    No other request may be asked at this checkpoint then: LangGraph would give it the same answer.
+    Whatever is asked after that is announced first, and so asked at another checkpoint, which has no answer yet.
     """
     state = run.record.review_state
     if run.checkpoint in state.late_at:
