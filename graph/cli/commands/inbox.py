@@ -3,7 +3,7 @@
 import json as json_format
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from graph.cli.decision_source import DecisionSource
 from graph.cli.exit_codes import report_errors
 from graph.cli.local_time import local_time
 from graph.cli.option_groups import with_option_groups
-from graph.cli.prompts import read_answer
+from graph.cli.prompts import Postponed, read_answer
 from graph.cli.resumed_setup import setup_to_resume
 from graph.cli.run_driver import continue_run
 from graph.cli.run_lookup import find_run, is_missing, with_runs
@@ -67,7 +67,8 @@ def inbox_command(
         if not found:
             screen.say(f"nothing waits for a decision in {shown(db)}")
         elif screen.interactive:
-            _decide_each(screen, db, given, found)
+            with suppress(Postponed):  # the input is at its end
+                _decide_each(screen, db, given, found)
 
 
 def lines(found: Inbox, now: float) -> Iterator[str]:
