@@ -46,10 +46,12 @@ class Deadline:
             KeyError, TypeError: It is malformed.
         """
         on_expire: OnExpire = "end" if raw["on_expire"] == "end" else "reject"
-        lists = [tuple(filter(_is_number, raw.get(name, ()))) for name in ("reminders_s", "escalations_s")]
+        reminders, escalations = (
+            tuple(filter(_is_number, raw.get(name, ()))) for name in ("reminders_s", "escalations_s")
+        )
         if not (_is_number(raw["since"]) and _is_number(raw["within_s"])):
             raise TypeError("since or within_s is not a number")
-        return cls(raw["since"], raw["within_s"], *lists, on_expire=on_expire)
+        return cls(raw["since"], raw["within_s"], reminders, escalations, on_expire)
 
 
 def _is_number(value: Any) -> bool:
