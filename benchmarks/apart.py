@@ -9,16 +9,21 @@ from contextlib import ExitStack
 from statistics import quantiles
 from typing import IO
 
-from benchmarks.runs_at_once import SYSTEMS, Measured, execute, opened
+from benchmarks.runs_at_once import SYSTEMS, Crowd, Measured, execute, opened
 
 
-def measured_apart(address: str, system: str, at_once: int, processes: int, names: str) -> Measured:
-    """Execute as many runs, shared among the processes; the rate is that of all, the processor's time is left out."""
-    shares = [at_once // processes + (number < at_once % processes) for number in range(processes)]
-    command = [sys.executable, "-m", "benchmarks.apart", address, system]
+def measured_apart(address: str, crowd: Crowd, names: str) -> Measured:
+    """Execute a crowd, shared among its processes; the rate is that of all, the processor's time is left out."""
+    shares = [
+        crowd.at_once // crowd.processes + (number < crowd.at_once % crowd.processes)
+        for number in range(crowd.processes)
+    ]
+    command = [sys.executable, "-m", "benchmarks.apart", address, crowd.system]
     with ExitStack() as stack:
         children = [
-            stack.enter_context(subprocess.Popen([*command, str(share), f"{names}-{number}"], **_PIPES))
+            stack.enter_context(
+                subprocess.Popen([*command, str(share), f"apart-{crowd.system}-{names}-{number}"], **_PIPES)
+            )
             for number, share in enumerate(shares)
         ]
         for child in children:
