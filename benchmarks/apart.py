@@ -30,12 +30,13 @@ def measured_apart(address: str, crowd: Crowd, names: str) -> Measured:
             stack.callback(child.kill)
         for child in children:
             assert _pipe(child.stdout).readline().strip() == "ready"
-        begun_s = time.perf_counter()
+        begun_at = time.time()
         for child in children:
             _pipe(child.stdin).write("go\n")
             _pipe(child.stdin).flush()
-        times_s = [time_s for child in children for time_s in json.loads(child.communicate()[0])]
-        wall_s = time.perf_counter() - begun_s
+        done = [json.loads(child.communicate()[0]) for child in children]
+    times_s = [time_s for one in done for time_s in one["times_s"]]
+    wall_s = max(one["ended_at"] for one in done) - begun_at
     return Measured(len(times_s) / wall_s, quantiles([*times_s, *times_s], n=20)[-1])
 
 
@@ -48,14 +49,15 @@ def _pipe(pipe: IO[str] | None) -> IO[str]:
 
 
 async def _share(address: str, system: str, count: int, names: str) -> None:
-    """Execute a share of the runs once a line is read, and print the seconds of each."""
+    """Execute a share of the runs once a line is read, and print the seconds of each and when all had ended."""
     async with opened(address) as database:
         app = SYSTEMS[system](database)
         await execute(app, f"{names}-before", 1, 1)
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         await asyncio.to_thread(sys.stdin.readline)
-        sys.stdout.write(json.dumps(await execute(app, names, count, count)))
+        times_s = await execute(app, names, count, count)
+        sys.stdout.write(json.dumps({"times_s": times_s, "ended_at": time.time()}))
 
 
 if __name__ == "__main__":

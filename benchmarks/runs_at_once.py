@@ -41,7 +41,7 @@ PROCESSES = 4
 MOST_GROWTH = 1.3
 MOST_STEP_MS = 4
 ROUNDS = 2
-LEAST_RUNS = 10
+LEAST_RUNS = 30
 """So many runs are measured in each round, if fewer are executed at once."""
 
 Build = Callable[[Database], Any]
