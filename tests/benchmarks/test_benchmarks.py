@@ -67,7 +67,7 @@ def test_a_step_that_fails_takes_its_time_twice() -> None:
     assert fan(3, 1.0, failing=("step_2",)).critical_s == 3.0
 
 
-@pytest.mark.slow
+@pytest.mark.e2e
 def test_runs_at_once_are_measured_over_both_databases() -> None:
     done = asyncio.run(runs_at_once(TINY))
 
