@@ -46,7 +46,8 @@ def test_what_depends_on_a_step_that_is_done_anew_is_done_anew() -> None:
 
 
 @pytest.mark.parametrize(
-    ("anew", "names"), [(["b"], ["a", "c"]), (["gate", "b"], ["a", "c"]), (["c"], ["a", "gate", "b"]), (["a", "gate", "b"], ["c"])]
+    ("anew", "names"),
+    [(["b"], ["a", "c"]), (["gate", "b"], ["a", "c"]), (["c"], ["a", "gate", "b"]), (["a", "gate", "b"], ["c"])],
 )
 def test_a_gate_is_passed_again_if_what_waits_for_it_is_done_anew(anew: list[str], names: list[str]) -> None:
     done = record(a=DONE, gate=DONE, b=DONE, c=DONE)
