@@ -40,7 +40,8 @@ class StandingCalls:
         bounds = self.record.spending.budget.within(self.policy.limits)
         is_costly = self.policy.approvers.has_cost_rule(bounds.cost_usd)
         rules = self.policy.approvers.rules([tool], None)
-        for use in (*own, *(() if is_costly else self._of_any_run.values())):
+        elsewhere: Mapping[str, StandingUse] = {} if is_costly else self._of_any_run
+        for use in (*own, *elsewhere.values()):
             if givers_fault(rules, use.approval.given_by, self.record.people.askers):
                 continue
             if self._has_room(use, call) and covers(use.approval, tool, call.args, untrusted, self.policy):

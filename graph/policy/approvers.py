@@ -125,6 +125,16 @@ def missing(rules: Sequence[ApproverRule], voters: Sequence[Approver], askers: S
     return "; ".join(left) or None
 
 
+def alone_fault(rules: Sequence[ApproverRule], approver: Approver, askers: Sequence[str]) -> str | None:
+    """Return why a person may not do without a review what a request is decided for, None if they may.
+
+    Whoever does it asks for it too, so that under four eyes nobody may.
+    """
+    if missing(rules, [approver], [*askers, str(approver)]) is None:
+        return None
+    return f"{approver} may not do this alone; it takes {_all(rules)}"
+
+
 def quorum_of(rule: ApproverRule, askers: Sequence[str]) -> int:
     """Return how many it takes: under four eyes two, if it is not verified who asked, since one of two did not."""
     is_known = all(Approver.of_label(label).is_verified for label in askers) and bool(askers)
