@@ -144,7 +144,7 @@ class CallGate:
             LimitReached: The call would exceed a limit.
         """
         assert self._toolbox.specs[call.tool].repeatable
-        self._meter.reserve_call(call.tool, call.step, begins=False)
+        self._reserve_again(call)
         return replace(call, wait_s=self._turns.wait_s(call.tool))
 
     def _granted(self, step: Step, tool: str, args: Mapping[str, JsonValue], item: int | None) -> ToolCall:
@@ -323,10 +323,13 @@ class CallGate:
     def _reserved(self, call: ToolCall) -> bool:
         """Reserve another attempt; without room for it the failure stands."""
         try:
-            self._meter.reserve_call(call.tool, call.step, begins=False)
+            self._reserve_again(call)
         except LimitReached:
             return False
         return True
+
+    def _reserve_again(self, call: ToolCall) -> None:
+        self._meter.reserve_call(call.tool, call.step, begins=False)
 
     async def value_of(self, result: StepResult) -> JsonValue:
         """Return the whole value of a succeeded result, inline or from its artifact."""
