@@ -36,10 +36,16 @@ class RecordedTool(BoundTool):
     outcome: Outcome
     artifacts: Mapping[str, str]
 
+    @property
+    def is_direct(self) -> bool:
+        """True: there is nothing to invoke."""
+        return True
+
     async def call(
         self,
         args: Mapping[str, JsonValue],  # noqa: ARG002  (part of the call's key)
         about: Mapping[str, Any] = NOTHING,  # noqa: ARG002  (replays are not traced)
+        is_direct: bool | None = None,  # noqa: ARG002
     ) -> Any:
         """Return the result on record, or fail as it failed."""
         finished = (await self.outcome(idempotency_key())).data

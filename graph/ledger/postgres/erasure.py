@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graph.ledger.checkpoint_cells import plain
 from graph.ledger.erasure import Erasure, thread_erasure
-from graph.ledger.packed import PACKED
+from graph.ledger.packed_checkpoint import DICTIONARIES
 from graph.ledger.postgres.artifact_uses import remove_unused, renew_uses
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.queries import locked, transcript_of
@@ -99,7 +99,9 @@ def _checkpoint_places(tx: Transaction, forms: Sequence[str]) -> Iterator[str]:
     sought = [form.encode("utf-8", "surrogatepass") for form in forms]
     for table in CELLS.keys() & set(tables):
         found = " OR ".join("position(%s in blob) > 0" for _ in sought)
-        rows = tx.ask(f"SELECT thread_id, type, blob FROM {table} WHERE type = %s OR {found}", PACKED, *sought)
+        rows = tx.ask(
+            f"SELECT thread_id, type, blob FROM {table} WHERE type = ANY(%s) OR {found}", list(DICTIONARIES), *sought
+        )
         for thread, kind, blob in rows:
             if any(form in plain(kind, blob) for form in sought):
                 yield f"{table} of thread {thread}"

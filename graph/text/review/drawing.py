@@ -42,8 +42,8 @@ def plan_drawing(plan: Plan, done: Mapping[str, str], width: int, most: int = MA
         most: How many lines there are at most, one more for what is left out.
         whole: Where the whole plan stands.
     """
-    lines = plan_text(plan, done or None, width=width).split("\n")
-    if len(lines) > most:
+    lines = plan_text(plan, done or None, width=width).split("\n") if len(plan.steps) <= most else []
+    if not lines or len(lines) > most:
         lines = _short(plan, done, width)
     left = len(lines) - most
     if left > 0:
