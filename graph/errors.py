@@ -16,7 +16,7 @@ AgentError
 ├── AgentClosedError            an agent is used after it was closed   .database
 ├── ModelCallError              every chat model of a role failed   .model, .attempts
 ├── NoticeError                 a notice was not delivered; it is tried again
-├── RunPausedError              the run was asked to pause; it can be resumed   .run
+├── RunPausedError              the run is paused, and can be resumed   .run, .due_at
 ├── InputError                  the input of a run is invalid   .field
 │   ├── UnknownRunError         .run
 │   │   └── PrunedRunError          its thread was removed   .run, .by, .at
@@ -29,6 +29,7 @@ AgentError
     ├── LedgerUnavailableError
     ├── LedgerCorruptError      .run, .seq
     ├── UnknownEventError       a newer release wrote an event   .seq
+    ├── CapReachedError         a cap across runs allows the call only later   .cap, .words, .wait_s
     ├── StaleRunError           another decision came first   .run
     │   ├── StandingSpentError  a standing approval covers no further call   .run
     │   └── MessageWaitingError a message waits in the inbox of the run   .run
@@ -259,6 +260,17 @@ class StandingSpentError(StaleRunError):
     """A standing approval let a call through that is spent, revoked or past its time; nothing was written."""
 
 
+class CapReachedError(LedgerError):
+    """A cap across runs allows a call only later, in `wait_s` seconds; nothing was written.
+
+    `cap` is its name, such as `calls.send_mail`, and `words` says what it allows.
+    """
+
+    def __init__(self, database: str, cap: str, words: str, wait_s: float) -> None:
+        self.cap, self.words, self.wait_s = cap, words, wait_s
+        super().__init__(database, f"{words}: this is used up; the next call is possible in {wait_s:.0f} s")
+
+
 class MessageWaitingError(StaleRunError):
     """A message waits in the inbox of the run; nothing new starts before it is read."""
 
@@ -307,11 +319,13 @@ class NoticeError(AgentError):
 
 
 class RunPausedError(AgentError):
-    """The run has paused on request."""
+    """The run has paused: on request, or until a cap across runs allows its next call (`due_at`, in Unix seconds)."""
 
-    def __init__(self, run: str) -> None:
-        self.run = run
-        super().__init__(f"run {run} is paused; resume it when you like")
+    def __init__(self, run: str, why: str = "", due_at: float | None = None) -> None:
+        self.run, self.due_at = run, due_at
+        at = "" if due_at is None else datetime.fromtimestamp(due_at, UTC).strftime(" after %Y-%m-%d %H:%M:%S UTC")
+        next_move = "resume it when you like" if due_at is None else f"resume it{at}, or leave that to `work`"
+        super().__init__(f"run {run} is paused{why and ': '}{why}; {next_move}")
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:

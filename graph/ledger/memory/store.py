@@ -11,6 +11,7 @@ from graph.ledger.chain import Row, first_link
 from graph.ledger.chaining import chained
 from graph.ledger.lease import Holder, released, set_aside
 from graph.ledger.memory.artifact_uses import ArtifactUses
+from graph.ledger.memory.caps import MemoryCaps
 from graph.ledger.memory.outbox import MemoryOutbox
 from graph.ledger.protocol import Lease, RunKey
 from graph.ledger.reading import Snapshot
@@ -151,6 +152,7 @@ class Store:
     lock: threading.Lock = field(default_factory=threading.Lock)
     changes: int = 0
     outbox: MemoryOutbox = field(default_factory=MemoryOutbox)
+    caps: MemoryCaps = field(default_factory=MemoryCaps)
 
     def run(self, database: str, key: RunKey) -> StoredRun:
         """Return a run.

@@ -8,6 +8,7 @@ import psycopg
 from graph.errors import LedgerError
 from graph.ledger.lease import PACE, Holder, Pace
 from graph.ledger.ownership import Ownership
+from graph.ledger.postgres.caps_table import enter
 from graph.ledger.postgres.database import Database
 from graph.ledger.postgres.event_writer import EventWriter
 from graph.ledger.postgres.held_leases import HeldLeases
@@ -31,6 +32,7 @@ from graph.ledger.refusals import lost_artifact
 from graph.ledger.seal import SealKey
 from graph.ledger.transcript import ARTIFACT_ID, is_artifact
 from graph.record.call import Call
+from graph.record.caps import CapEntry
 from graph.record.events import Draft, Event
 from graph.record.other_runs import calls_to_know
 from graph.record.projection import project
@@ -113,6 +115,7 @@ class EventStore:
         control_seq: int | None = None,
         require_empty_inbox: bool = False,
         uses: Sequence[StandingCall] = (),
+        caps: Sequence[CapEntry] = (),
     ) -> int:
         """Write events, all or none."""
         full, may_guess = not all(draft.safe for draft in drafts), bool(drafts)
@@ -125,6 +128,7 @@ class EventStore:
                 head = locked(tx, self.name, lease.run)
                 self._held.check(self.name, head, lease, control_seq, require_empty_inbox)
             count(tx, self.name, uses)
+            enter(tx, self.name, caps)
             head = self._writer.write(tx, head, drafts, artifacts)
             self._held.leave(lease, head)
             return head.seq
@@ -142,6 +146,7 @@ class EventStore:
         artifacts: Sequence[Kept] = (),
         control_seq: int | None = None,
         and_release: bool = False,
+        caps: Sequence[CapEntry] = (),
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         full, run = not all(draft.safe for draft in drafts), by if isinstance(by, RunKey) else by.run
@@ -155,6 +160,7 @@ class EventStore:
             else:
                 head = head._replace(holder=Holder(ALONE, lease.token))
                 self._held.check(self.name, head, lease, control_seq)
+            enter(tx, self.name, caps)
             left = self._writer.write(tx, head, drafts, artifacts)
             if isinstance(by, Lease):
                 self._held.leave(by, left)
@@ -170,7 +176,9 @@ class EventStore:
         if found is not None:
             return self._checked(run, found, after)
         async with self.owned(run) as lease:
-            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq)
+            return await self.write(
+                lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps
+            )
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""
