@@ -65,7 +65,7 @@ def test_show_lists_what_is_asked_what_is_denied_what_stops_a_run_and_the_prompt
         '- write_file with path not in {"within":["reports"]}',
         "- 3 tool calls in a run",
         "- 1 call of write_file in a run",
-        "- 30 calls of web_search a minute",
+        "- at most 30 calls of web_search a minute, over all runs",
         "- 2 revisions after failures (max_replans)",
     ):
         assert line in lines
