@@ -38,8 +38,8 @@ AgentError
     ├── RunOwnedError           another owner executes the run   .run
     └── LeaseLostError          another owner has taken the run over   .run
 
-`ConfigError` and `InputError` are `ValueError`s too: the LangGraph server passes the text of a `ValueError` on to its
-client, and answers with "An internal error occurred" for any other error.
+`ConfigError`, `InputError` and `RunPausedError` are `ValueError`s too: the LangGraph server passes the text of a
+`ValueError` on to its client, and answers with "An internal error occurred" for any other error.
 
 Refused plans, failed steps and unusable answers of models are data, not errors.
 """
@@ -263,11 +263,12 @@ class StandingSpentError(StaleRunError):
 class CapReachedError(LedgerError):
     """A cap across runs allows a call only later, in `wait_s` seconds; nothing was written.
 
-    `cap` is its name, such as `calls.send_mail`, and `words` says what it allows.
+    `cap` is its name, such as `calls.send_mail`, and `words` says what it allows. `is_rate`: it is a rate, not a limit
+    of a day.
     """
 
-    def __init__(self, database: str, cap: str, words: str, wait_s: float) -> None:
-        self.cap, self.words, self.wait_s = cap, words, wait_s
+    def __init__(self, database: str, cap: str, words: str, wait_s: float, *, is_rate: bool = False) -> None:
+        self.cap, self.words, self.wait_s, self.is_rate = cap, words, wait_s, is_rate
         super().__init__(database, f"{words}: this is used up; the next call is possible in {wait_s:.0f} s")
 
 
@@ -318,7 +319,7 @@ class NoticeError(AgentError):
     """A notice was not delivered; the message names neither address nor secret."""
 
 
-class RunPausedError(AgentError):
+class RunPausedError(AgentError, ValueError):
     """The run has paused: on request, or until a cap across runs allows its next call (`due_at`, in Unix seconds)."""
 
     def __init__(self, run: str, why: str = "", due_at: float | None = None) -> None:

@@ -16,6 +16,10 @@ STYLES = {"succeeded": "bold green", "failed": "bold red"}
 
 def show_outcome(screen: Screen, run: Run, database: str | Path) -> None:
     """Print status, reason, answer, report paths and the `show` command, if the run has ended."""
+    if run.status == "paused" and run.reason:
+        screen.say()
+        screen.say(headline(run), "bold yellow")
+        screen.say(f"continue then with: {command('resume', run.id, database)}; `work` does so by itself")
     if not run.ended:
         return
     screen.say()

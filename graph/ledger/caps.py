@@ -7,7 +7,7 @@ each rate. Rows of a day are kept for a while, for calls whose outcome comes lat
 from collections.abc import Mapping
 
 from graph.errors import CapReachedError
-from graph.record.caps import Cap, DayCap
+from graph.record.caps import DayCap, RateCap
 
 KEPT_S = 3 * 86_400.0
 """How long after its day a row is kept, in seconds."""
@@ -20,22 +20,17 @@ def check_day(database: str, cap: DayCap, used: float, amount: float, now: float
         CapReachedError: It would.
     """
     if used + amount > cap.limit:
-        raise reached(database, cap, cap.until(now) - now)
+        raise CapReachedError(database, cap.name, str(cap), cap.until(now) - now)
 
 
-def check_turn(database: str, cap: Cap, wait_s: float) -> None:
+def check_turn(database: str, cap: RateCap, wait_s: float) -> None:
     """Refuse a call whose turn under a rate is later.
 
     Raises:
         CapReachedError: It is.
     """
     if wait_s > 0:
-        raise reached(database, cap, wait_s)
-
-
-def reached(database: str, cap: Cap, wait_s: float) -> CapReachedError:
-    """Return the error for a cap that allows the call only in `wait_s` seconds."""
-    return CapReachedError(database, cap.name, str(cap), wait_s)
+        raise CapReachedError(database, cap.name, str(cap), wait_s, is_rate=True)
 
 
 def corrected(counted: float, more: Mapping[str, float], name: str) -> float:

@@ -64,7 +64,9 @@ class DayLimits:
     def looser(self, than: "DayLimits") -> Iterator[str]:
         """Yield the limits of another that these exceed or lack; days of other zones cannot be compared."""
         yield from (f"limits.per_day.{name} is higher or not set" for name in self.together.beyond(than.together))
-        yield from (f"limits.per_day.per_user.{name} is higher or not set" for name in self.per_user.beyond(than.per_user))
+        yield from (
+            f"limits.per_day.per_user.{name} is higher or not set" for name in self.per_user.beyond(than.per_user)
+        )
         if than.is_set and self.time_zone != than.time_zone:
             yield "limits.per_day has another time_zone"
 

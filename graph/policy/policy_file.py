@@ -48,7 +48,7 @@ from graph.policy.constraints import Constraint, is_within
 from graph.policy.day_limits import RATE_EXPECTED, day_limit_faults, day_limits_of, rate_of
 from graph.policy.hosts import plain_host
 from graph.policy.policy import ApprovalMode, Policy, PolicyVerdict, ToolRule
-from graph.record.budget import Budget, Price, read_budget
+from graph.record.budget import Budget, Price, limits_of_a_run, read_budget
 
 TABLES = ("effects", "tools", "limits", "rates", "prices", "steps", "approvers")
 NUMBERS = ("minimum", "maximum", "above", "below")
@@ -256,7 +256,7 @@ def constraint_of(given: Mapping[str, Any]) -> Constraint:
 
 def _limits(raw: Mapping[str, Any]) -> tuple[Budget, list[tuple[str, str]]]:
     """Return the limits of each run, and their faults; those of a day stand in a table of their own."""
-    return read_budget({name: limit for name, limit in raw.get("limits", {}).items() if name != "per_day"})
+    return read_budget(limits_of_a_run(raw))
 
 
 def _unknown(known: tuple[str, ...], key: str) -> str:

@@ -71,9 +71,6 @@ class RateCap:
         return f"at most {count:g} {calls} of {self.name} {'an' if unit == 'hour' else 'a'} {unit}"
 
 
-Cap = DayCap | RateCap
-
-
 @dataclass(frozen=True)
 class CapUse:
     """What a call takes of the caps: `amounts` of those of a day, and a turn of the rates; `call` is its key."""

@@ -10,6 +10,7 @@ from graph.record.events import (
     CallInherited,
     CallRefused,
     CallStarted,
+    CapReached,
     Configured,
     Decided,
     Event,
@@ -149,7 +150,9 @@ def _apply(record: RunState, event: Event, data: EventData) -> None:  # noqa: C9
             record.standing.revoked(data.id, data.approver)
         case Voted():
             record.people.voted(data)
-        case Executing() | Paused() | ValueRedacted():
+        case Paused():
+            record.paused = data
+        case Executing() | ValueRedacted() | CapReached():
             pass
         case _:
             assert_never(data)

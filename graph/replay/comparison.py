@@ -29,6 +29,7 @@ WORLD = frozenset(
         "given_at",
         "provider",
         "would_replace",
+        "due_at",
     }
 )
 """Fields that depend on the environment of the run."""

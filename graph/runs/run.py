@@ -15,6 +15,7 @@ from graph.record.results import StepResult
 from graph.record.run_state import RunState
 from graph.review.response import ReviewResponse, build_response
 from graph.text.drawing.labels import waits_within
+from graph.text.event_text.values import until_text
 from graph.text.run_view import RunView
 
 END_STATUSES = ("succeeded", "partial", "failed", "rejected", "budget_exhausted", "cancelled")
@@ -107,7 +108,7 @@ def run_of(record: RunState, worked_on: bool) -> Run:
         goal=record.assignment.goal,
         constraints=record.assignment.constraints,
         status="paused" if record.status in ("running", "planning") and not worked_on else record.status,
-        reason=ended.reason if ended is not None else None,
+        reason=ended.reason if ended is not None else _waits_for_cap(record),
         answer=ended.answer.shown if ended is not None else None,
         plan=Plan.model_validate(record.plan_state.plan) if record.plan_state.plan is not None else None,
         revision=record.plan_state.revision,
@@ -117,6 +118,12 @@ def run_of(record: RunState, worked_on: bool) -> Run:
         started_at=record.started_at,
         updated_at=record.updated_at,
     )
+
+
+def _waits_for_cap(record: RunState) -> str | None:
+    """Return why a run is paused until a cap across runs allows its next call, None if it is not."""
+    pause = record.paused if record.status == "paused" else None
+    return f"{pause.reason}{until_text(pause.due_at)}" if pause is not None and pause.due_at is not None else None
 
 
 def _unfinished(record: RunState, worked_on: bool) -> dict[str, StepResult]:

@@ -123,7 +123,9 @@ class EventStore:
     ) -> list[Event]:
         """Write events and return those after the run's `after`-th, in one transaction."""
         if isinstance(by, Lease):
-            found = await self._do(lambda: self._write_owned(by, drafts, after, artifacts, control_seq, and_release, caps))
+            found = await self._do(
+                lambda: self._write_owned(by, drafts, after, artifacts, control_seq, and_release, caps)
+            )
             if and_release:
                 self._ownership.held.discard(by)
             return self._checked(by.run, found, after)
@@ -131,9 +133,7 @@ class EventStore:
         if alone is not None:
             return self._checked(by, alone, after)
         async with self.owned(by) as lease:
-            return await self.write(
-                lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps
-            )
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""

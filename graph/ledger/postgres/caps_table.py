@@ -37,7 +37,9 @@ _NOTE = (
     "ON CONFLICT (call, cap, person) DO UPDATE SET until = excluded.until, amount = held.amount + excluded.amount"
 )
 _FIRST_TURN = "INSERT INTO ledger_turns (name, last) VALUES (%s, '-Infinity') ON CONFLICT DO NOTHING"
-_TURN = "SELECT last, extract(epoch FROM clock_timestamp())::double precision FROM ledger_turns WHERE name = %s FOR UPDATE"
+_TURN = (
+    "SELECT last, extract(epoch FROM clock_timestamp())::double precision FROM ledger_turns WHERE name = %s FOR UPDATE"
+)
 _OF_A_CALL = "call = %s AND cap = %s AND person = %s"
 
 

@@ -155,9 +155,7 @@ class EventStore:
         if found is not None:
             return self._checked(by, found, after)
         async with self.owned(by) as lease:
-            return await self.write(
-                lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps
-            )
+            return await self.write(lease, drafts, after=after, artifacts=artifacts, control_seq=control_seq, caps=caps)
 
     async def take_messages(self, lease: Lease, answer: MessageHandler = no_events) -> list[Message]:
         """Empty a run's inbox and write the events of `answer`, atomically."""

@@ -200,6 +200,7 @@ FULL: dict[str, dict[str, Any]] = {
         "revision": 2,
         "again": True,
     },
+    "cap_reached": {"cap": "calls.send", "allows": "at most 2 calls of send a day", "due_at": 1000.5},
     "budget_reached": {
         "limit": "tokens",
         "by": "replanner",
@@ -207,7 +208,7 @@ FULL: dict[str, dict[str, Any]] = {
         "spent": {"tokens": 50_001, "calls": {"send": 2}},
         "left": ["step_2"],
     },
-    "paused": {"reason": "asked to pause"},
+    "paused": {"reason": "asked to pause", "due_at": 1000.5},
     "redacted": {"left": [{"seq": 2, "digest": "d" * 64}], "by": "os:somebody", "reason": "a secret"},
     "run_forked": {
         "source": "thread.1",
