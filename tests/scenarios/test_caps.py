@@ -1,5 +1,7 @@
 """Caps across runs: limits of a day and rates that hold over all runs of a database."""
 
+import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -167,7 +169,47 @@ def test_a_rate_of_calls_an_hour_pauses_the_run_with_a_due_time(opened: Open, to
     assert agent.replay(run.id).is_same
 
 
-def _down(error: Exception) -> Callable[..., Any]:
+class Killed(BaseException):
+    """The process dies within a call."""
+
+
+def test_a_call_whose_process_died_counts(opened: Open, tools: LoggedTools) -> None:
+    once = per_day(calls={"send": 1})
+    with pytest.raises(Killed):
+        opened(once, does=(_down(Killed()),)).start("g", plan=sends("ann"))
+
+    run = opened(once).start("g", plan=sends("bob"))
+
+    assert run.status == "paused" and len(tools.named("send")) == 1
+
+
+def test_only_calls_with_a_cap_pay_for_it(opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    connect = sqlite3.connect
+
+    def traced(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*args, **options)
+        connection.set_trace_callback(seen.append)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", traced)
+
+    def statements(policy: Mapping[str, Any], tool: str) -> Counter[str]:
+        agent = opened(policy)
+        assert agent.start("g", plan={"steps": [step("s", "look")]}).status == "succeeded"  # the tables are made
+        seen.clear()
+        assert agent.start("g", plan={"steps": [step("s", tool)]}).status == "succeeded"
+        return Counter(" ".join(line.split()[:3]) for line in seen if "ledger_" in line)
+
+    limits = {"limits": {"per_day": {"calls": {"send": 9}}}, "rates": {"send": 1e6}}
+    free, other, capped = statements({}, "look"), statements(limits, "look"), statements(limits, "send")
+
+    assert free == other
+    assert not [line for line in free if "caps" in line or "counted" in line or "turns" in line]
+    assert capped["INSERT INTO ledger_caps"] == capped["INSERT INTO ledger_counted"] == 1
+
+
+def _down(error: BaseException) -> Callable[..., Any]:
     def fail(**_: Any) -> Any:
         raise error
 
